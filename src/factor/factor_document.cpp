@@ -1,7 +1,7 @@
-#include "factor/factor_document.hpp"
-
+// Keys of a table: memory and serialisation.
 #include "base/control.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
 #include "factor/factor_table.hpp"
 
 namespace bayes {
@@ -17,14 +17,14 @@ double Keys::bytes() const {
   return out;
 }
 
-void Keys::leave_out(const std::vector<char> &marked) {
+void Keys::remove(const std::vector<char> &marked) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < keys_->size(); ++i)
     if (!marked[i]) std::swap((*keys_)[kept++], (*keys_)[i]);
   keys_->resize(kept);
 }
 
-Document written_keys(const std::vector<std::string> &keys) {
+Document write_keys(const std::vector<std::string> &keys) {
   Document::List out;
   out.reserve(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -34,9 +34,9 @@ Document written_keys(const std::vector<std::string> &keys) {
   return out;
 }
 
-std::vector<std::string> read_keys(const MemberReader &side, bool rising) {
+std::vector<std::string> read_keys(const MemberReader &side, bool sorted) {
   std::vector<std::string> out =
-      rising ? side.rising_texts("keys", "key") : side.texts("keys", "key");
+      sorted ? side.rising_texts("keys", "key") : side.texts("keys", "key");
   if (out.size() > std::size_t(factor_max_keys))
     side.reject("keys", message("must be an array of at most {} keys", factor_max_keys));
   return out;

@@ -1,5 +1,5 @@
-// The parameters of a fitted non-negative factorization, cells that it predicts, and lines that it
-// has not seen.
+// Accessors of a fitted non-negative factorization, predictions of cells, and weights of new
+// documents.
 #include "factor/nmf.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "factor/line_step.hpp"
+#include "factor/nmf_local_step.hpp"
 #include "factor/nmf_state.hpp"
 
 namespace bayes {
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// A gamma distribution's mean and mean square; a point has no variance.
+/// Mean and mean square of a weight; point estimates have no variance.
 struct Moments {
   double mean, square;
 };
@@ -26,12 +26,12 @@ Moments moments_of(const NmfSide &side, bool gamma, std::int32_t key, int factor
     const double a = prior.shape, h = prior.scale_shape,
                  b = prior.hierarchical() ? prior.rate / h : prior.rate;
     if (!prior.hierarchical()) return {a / b, a * (a + 1) / (b * b)};
-    // over the inverse of the rate
+    // the moments of 1 / rate, which has an inverse gamma distribution
     return {h > 1 ? a / b / (h - 1) : infinite,
             h > 2 ? a * (a + 1) / (b * b) / ((h - 1) * (h - 2)) : infinite};
   }
   if (gamma) {
-    const double shape = side.numbers.of(key)[factor], rate = side.rate(key, factor);
+    const double shape = side.numbers.row(key)[factor], rate = side.rate(key, factor);
     return {shape / rate, shape * (shape + 1) / (rate * rate)};
   }
   const double point = key < 0 ? side.totals[std::size_t(factor)] / double(side.keys.size())
@@ -42,9 +42,9 @@ Moments moments_of(const NmfSide &side, bool gamma, std::int32_t key, int factor
 }  // namespace
 
 void NmfSide::sum_up() {
-  totals.assign(std::size_t(numbers.topics()), 0.0);
+  totals.assign(std::size_t(numbers.columns()), 0.0);
   WorkPoll poll;
-  for (std::int32_t j = 0; j < numbers.terms(); ++j) {
+  for (std::int32_t j = 0; j < numbers.rows(); ++j) {
     for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += expected(j, int(k));
     poll(totals.size());
   }
@@ -105,7 +105,7 @@ NmfWeights NmfModel::weights(Side which, std::int32_t index) const {
   NmfWeights out;
   for (int k = 0; k < size(); ++k) out.value.push_back(side.expected(index, k));
   if (!state->gamma) return out;
-  out.shape.assign(side.numbers.of(index), side.numbers.of(index) + size());
+  out.shape.assign(side.numbers.row(index), side.numbers.row(index) + size());
   for (int k = 0; k < size(); ++k) out.rate.push_back(side.rate(index, k));
   return out;
 }
@@ -119,8 +119,7 @@ CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
     mean += w.mean * v.mean;
     if (gamma) variance += w.square * v.square - w.mean * w.mean * v.mean * v.mean;
   }
-  // A hierarchical prior may have no mean, or no variance: its weights are then expected to be
-  // infinite.
+  // Weights under a hierarchical prior may have an infinite mean or variance.
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(mean)) return {infinite, unknown};
   if (info.method == "squared" || !std::isfinite(variance)) return {mean, unknown};
@@ -128,66 +127,67 @@ CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
 }
 
 NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {
-  const NmfSide &others = state->side(other(which));
-  if (info.method != "squared") return state->infer(which, cells, others.totals);
+  const NmfSide &terms = state->side(other(which));
+  if (info.method != "squared") return state->infer(which, cells, terms.totals);
   NmfWeights out;
-  out.value = least_squares(cells, others.numbers, others.numbers);
+  out.value = least_squares(cells, terms.numbers, terms.numbers);
   return out;
 }
 
 NmfWeights NmfModel::State::infer(Side which, const DocumentTerms &cells,
                                   std::vector<double> sums) const {
-  const NmfSide &others = side(other(which));
+  const NmfSide &terms = side(other(which));
   const WeightGamma &prior = side(which).prior;
-  const int factors = others.numbers.topics();
-  // Of the keys of the line alone.
+  const int factors = terms.numbers.columns();
+  // Only rows of the document's terms are needed.
   const std::int32_t count = std::int32_t(cells.size());
-  TermTopics numbers(count, factors);
+  PaddedMatrix numbers(count, factors);
   std::vector<std::int32_t> places(cells.size());
   for (std::int32_t i = 0; i < count; ++i) {
     places[std::size_t(i)] = i;
     const std::int32_t key = cells.terms[std::size_t(i)];
     for (int k = 0; k < factors; ++k)
-      numbers.of(i)[k] = gamma ? others.numbers.of(key)[k] : others.expected(key, k);
+      numbers.row(i)[k] = gamma ? terms.numbers.row(key)[k] : terms.expected(key, k);
   }
-  const DocumentTerms line{places, cells.counts};
+  const DocumentTerms document{places, cells.counts};
   NmfWeights out;
-  TopicFactors of_cells(count, factors);
+  TermFactors of_cells(count, factors);
   Buffer logs(std::size_t(numbers.stride()), 0.0), inverse(std::size_t(numbers.stride()), 1.0);
   std::vector<double> rates(std::size_t(factors), 0.0);
   if (missing) std::fill(sums.begin(), sums.end(), 0.0);
   for (std::int32_t i = 0; i < count; ++i) {
     const std::int32_t key = cells.terms[std::size_t(i)];
     for (int k = 0; k < factors; ++k) {
-      logs[std::size_t(k)] = std::log(others.rate(key, k));
-      if (missing) sums[std::size_t(k)] += others.expected(key, k);
+      logs[std::size_t(k)] = std::log(terms.rate(key, k));
+      if (missing) sums[std::size_t(k)] += terms.expected(key, k);
     }
     if (gamma)
       of_cells.expect(i, {numbers, 1, 0}, logs.data());
     else
-      of_cells.take(i, numbers);
+      of_cells.set_points(i, numbers);
   }
-  Buffer parts;
-  // Of a hierarchical prior, the parts and the rate in turn.
+  Buffer counts;
+  // With a hierarchical prior, allocated counts and rate are updated in turn.
   double rate = prior.hierarchical() ? ScalePosterior(prior, factors).mean() : prior.rate;
   for (int round = 0; round < (prior.hierarchical() ? 1000 : 1); ++round) {
     double weights = 0;
     for (std::size_t k = 0; k < rates.size(); ++k) {
       rates[k] = sums[k] + rate;
-      // A factor without any number explains nothing.
+      // A factor whose weights are all 0 gets no weight.
       inverse[k] = rates[k] > 0 ? 1 / rates[k] : 0;
     }
-    parts = converged_parts(line, of_cells, prior.shape, inverse);
-    for (std::size_t k = 0; k < rates.size(); ++k) weights += (prior.shape + parts[k]) * inverse[k];
+    counts = converged_counts(document, of_cells, prior.shape, inverse);
+    for (std::size_t k = 0; k < rates.size(); ++k)
+      weights += (prior.shape + counts[k]) * inverse[k];
     if (!prior.hierarchical()) break;
     const double before = rate;
     rate = ScalePosterior(prior, factors, weights).mean();
     if (std::abs(rate - before) <= 1e-12 * rate) break;
   }
   for (std::size_t k = 0; k < rates.size(); ++k)
-    out.value.push_back((prior.shape + parts[k]) * inverse[k]);
+    out.value.push_back((prior.shape + counts[k]) * inverse[k]);
   if (!gamma) return out;
-  for (std::size_t k = 0; k < rates.size(); ++k) out.shape.push_back(prior.shape + parts[k]);
+  for (std::size_t k = 0; k < rates.size(); ++k) out.shape.push_back(prior.shape + counts[k]);
   out.rate = rates;
   return out;
 }

@@ -1,46 +1,46 @@
-// A non-negative factorization as a document, and back, with every number checked.
+// Serialisation of non-negative factorizations; every number is checked on reading.
 #include <cmath>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
-#include "factor/factor_document.hpp"
+#include "document/members.hpp"
 #include "factor/nmf_state.hpp"
 
 namespace bayes {
 namespace {
 
-constexpr double largest_weight = 1e200;
+constexpr double max_weight = 1e200;
 
-Tensor tensor_of(const TermTopics &table) {
-  Tensor out{{table.terms(), table.topics()}, {}};
-  out.values.reserve(std::size_t(table.terms()) * std::size_t(table.topics()));
+Tensor tensor_of(const PaddedMatrix &table) {
+  Tensor out{{table.rows(), table.columns()}, {}};
+  out.values.reserve(std::size_t(table.rows()) * std::size_t(table.columns()));
   WorkPoll poll;
-  for (std::int32_t i = 0; i < table.terms(); ++i) {
-    out.values.insert(out.values.end(), table.of(i), table.of(i) + table.topics());
-    poll(4 * std::size_t(table.topics()));
+  for (std::int32_t i = 0; i < table.rows(); ++i) {
+    out.values.insert(out.values.end(), table.row(i), table.row(i) + table.columns());
+    poll(4 * std::size_t(table.columns()));
   }
   return out;
 }
 
-TermTopics table_of(const Tensor &tensor) {
+PaddedMatrix table_of(const Tensor &tensor) {
   const std::int32_t keys = std::int32_t(tensor.shape[0]);
   const int factors = int(tensor.shape[1]);
-  TermTopics out(keys, factors);
+  PaddedMatrix out(keys, factors);
   WorkPoll poll;
   for (std::int32_t i = 0; i < keys; ++i) {
-    std::copy_n(tensor.values.data() + std::size_t(i) * std::size_t(factors), factors, out.of(i));
+    std::copy_n(tensor.values.data() + std::size_t(i) * std::size_t(factors), factors, out.row(i));
     poll(4 * std::size_t(factors));
   }
   return out;
 }
 
-Document written(const NmfSide &side, bool gamma) {
-  const std::int64_t factors = side.numbers.topics();
+Document write_side(const NmfSide &side, bool gamma) {
+  const std::int64_t factors = side.numbers.columns();
   Document out = Document::object();
-  out.set("keys", written_keys(side.keys.all()));
+  out.set("keys", write_keys(side.keys.all()));
   out.set(gamma ? "shape" : "value", tensor_of(side.numbers));
   if (!gamma) return out;
-  if (side.own_rates.terms())
+  if (side.own_rates.rows())
     out.set("rates", tensor_of(side.own_rates));
   else
     out.set("rate", Tensor{{factors}, side.rates});
@@ -50,16 +50,16 @@ Document written(const NmfSide &side, bool gamma) {
   return out;
 }
 
-/// Numbers from `least`, which they may be themselves if it is 0.
+/// Requires numbers up to max_weight that are greater than 0 if `positive`, else at least 0.
 void require_weights(const MemberReader &in, const char *key, std::span<const double> values,
                      bool positive) {
   WorkPoll poll;
   for (const double x : values) {
     poll(1);
-    if (!((positive ? x > 0 : x >= 0) && x <= largest_weight))
-      in.reject(key, message("contains {}, but its numbers must be {} and at most {}", describe(x),
-                             positive ? "greater than 0" : "at least 0",
-                             describe_number(largest_weight)));
+    if (!((positive ? x > 0 : x >= 0) && x <= max_weight))
+      in.reject(key,
+                message("contains {}, but its numbers must be {} and at most {}", describe(x),
+                        positive ? "greater than 0" : "at least 0", describe_number(max_weight)));
   }
 }
 
@@ -79,13 +79,13 @@ NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
     out.rates = own ? std::vector<double>() : rates.values;
     if (own) out.own_rates = table_of(rates);
     const MemberReader prior = in.object("prior");
-    out.prior = {prior.number("shape", 0, largest_weight, true),
-                 prior.number("rate", 0, largest_weight, true)};
+    out.prior = {prior.number("shape", 0, max_weight, true),
+                 prior.number("rate", 0, max_weight, true)};
     if (prior.has("scale_shape"))
-      out.prior.scale_shape = prior.number("scale_shape", 0, largest_weight, true);
+      out.prior.scale_shape = prior.number("scale_shape", 0, max_weight, true);
   }
   out.sum_up();
-  // Looked up by name, keys must differ.
+  // Keys are looked up by name, so they must differ.
   WorkPoll poll;
   for (std::size_t i = 1; i < out.keys.size(); ++i) {
     const auto at = [&](std::size_t place) -> const std::string & {
@@ -101,8 +101,8 @@ NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
 
 void NmfModel::write(Document &document) const {
   const bool gamma = state->gamma;
-  document.set("row", written(state->row, gamma))
-      .set("column", written(state->column, gamma))
+  document.set("row", write_side(state->row, gamma))
+      .set("column", write_side(state->column, gamma))
       .set("error", Document::object()
                         .set("squared", state->error.squared)
                         .set("divergence", state->error.divergence)

@@ -6,23 +6,23 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "counts/column_matching.hpp"
 #include "document/members.hpp"
 #include "factor/nmf_starts.hpp"
 #include "factor/nmf_state.hpp"
 #include "fit/fit_run.hpp"
-#include "topics/topic_matching.hpp"
 
 namespace bayes {
 namespace {
 
-/// Of weights: most of a line's are near 0.
+/// Shape of the priors: most weights of a document are near 0.
 constexpr double default_shape = 0.3;
-/// What minibatches need to begin with.
-constexpr std::int64_t cells_of_start = 250'000;
-/// Beyond these, sums lose digits or overflow.
-constexpr double most_counts = 1e15, most_to_square = 1e100;
+/// Cells from which minibatches compute a starting point.
+constexpr std::int64_t start_cells = 250'000;
+/// Larger sums would lose precision or overflow.
+constexpr double max_sum = 1e15, max_squared_sum = 1e100;
 
-/// The tolerance is for the objective of a unit of the table's sum.
+/// The tolerance is for the objective per unit of the table's sum.
 FitPlan plan_of_table(const NmfOptions &options, const CorpusTotals &totals) {
   FitPlan out(options);
   // Weights near 0 converge much more slowly than large ones.
@@ -37,7 +37,7 @@ class NmfFit {
  public:
   NmfFit(const FactorTable &table, NmfOptions options, const NmfModel *start, Control &control)
       : table_(table),
-        totals_(table.lines.totals()),
+        totals_(table.documents.totals()),
         options_(std::move(options)),
         start_(start),
         control_(control),
@@ -50,7 +50,7 @@ class NmfFit {
   std::unique_ptr<NmfModel> run() {
     const FactorTask task = this->task();
     FactorRun best = run_.best_of_restarts(
-        table_.lines, [&](int restart) { return first_state(restart); },
+        table_.documents, [&](int restart) { return first_state(restart); },
         [&](FactorState state, Corpus &) {
           return run_factors(task, std::move(state), run_.schedule(), control_);
         });
@@ -60,13 +60,13 @@ class NmfFit {
   }
 
  private:
-  bool by_rows() const { return table_.of_lines == Side::row; }
-  WeightPrior &of_lines() { return by_rows() ? options_.row : options_.column; }
-  WeightPrior &of_others() { return by_rows() ? options_.column : options_.row; }
-  std::size_t stride() const { return std::size_t(padded_topics(k_)); }
+  bool by_rows() const { return table_.document_side == Side::row; }
+  WeightPrior &of_documents() { return by_rows() ? options_.row : options_.column; }
+  WeightPrior &of_terms() { return by_rows() ? options_.column : options_.row; }
+  std::size_t stride() const { return std::size_t(padded_size(k_)); }
 
   void check_size() const {
-    const double largest = options_.squared() ? most_to_square : most_counts;
+    const double largest = options_.squared() ? max_squared_sum : max_sum;
     if (!(totals_.most_tokens <= largest))
       throw Error(Errc::numeric,
                   message("the numbers of a {} add up to {}, but to at most {} with method {}",
@@ -74,22 +74,23 @@ class NmfFit {
                           describe_number(largest), options_.method),
                   {}, "Divide all numbers by a constant.");
     const std::string what = message("{} factors of {} rows and columns", k_,
-                                     table_.line_keys.size() + table_.other_keys.size());
+                                     table_.document_keys.size() + table_.term_keys.size());
     require_model_size(
-        what, (double(k_) + 2) * double(table_.line_keys.size() + table_.other_keys.size()),
+        what, (double(k_) + 2) * double(table_.document_keys.size() + table_.term_keys.size()),
         "Use a smaller k, or fewer rows or columns.");
-    require_memory({.what = what,
-                    .bytes = 8 * factor_run_doubles(table_, options_, control_) +
-                             Keys::copies * (table_.line_keys.bytes() + table_.other_keys.bytes()),
-                    .data = "cells",
-                    .hint = message("or use a smaller k{}, or fewer rows or columns.",
-                                    options_.stochastic() ? " or batch_size" : "")},
-                   control_);
+    require_memory(
+        {.what = what,
+         .bytes = 8 * factor_run_doubles(table_, options_, control_) +
+                  Keys::max_copies * (table_.document_keys.bytes() + table_.term_keys.bytes()),
+         .data = "cells",
+         .hint = message("or use a smaller k{}, or fewer rows or columns.",
+                         options_.stochastic() ? " or batch_size" : "")},
+        control_);
   }
 
-  /// Both sides have the same mean, of which k products make up that of a cell.
+  /// Both sides get the same mean weight m, where k m^2 is the mean of the cells.
   void find_priors() {
-    const double mean = totals_.tokens / cells_of(totals_, options_.missing_cells),
+    const double mean = totals_.tokens / fitted_cells(totals_, options_.missing_cells),
                  of_weight = std::sqrt(mean / k_);
     const auto find = [of_weight](WeightPrior &side) {
       const double shape = side.shape.value_or(default_shape);
@@ -101,145 +102,150 @@ class NmfFit {
   }
 
   FactorTask task() {
-    const WeightPrior &lines = of_lines(), &others = of_others();
-    return {table_,           options_,           lines.learn_shape,
-            lines.learn_rate, others.learn_shape, others.learn_rate};
+    const WeightPrior &documents = of_documents(), &terms = of_terms();
+    return {
+        table_,          options_, documents.learn_shape, documents.learn_rate, terms.learn_shape,
+        terms.learn_rate};
   }
 
-  /// Where a restart begins: the first at the start model, if there is one.
+  /// The initial state of a restart; the first one begins at the start model, if there is one.
   FactorState first_state(int restart) {
     const int fresh = restart - (start_ ? 1 : 0);
     const bool by_vectors = options_.init == "nndsvd" && fresh == 1;
     FactorStart start = fresh == 0   ? from_model()
                         : by_vectors ? from_vectors()
-                                     : random_start(table_.lines, k_, options_.seed, fresh);
+                                     : random_start(table_.documents, k_, options_.seed, fresh);
     FactorState out;
-    out.others = std::move(start.others);
-    out.lines = std::move(start.lines);
+    out.terms = std::move(start.terms);
+    out.documents = std::move(start.documents);
     const double scale_shape = options_.hierarchical ? options_.scale_shape : 0;
     if (options_.gamma()) {
-      out.line_prior = {*of_lines().shape, *of_lines().rate, scale_shape};
-      out.other_prior = {*of_others().shape, *of_others().rate, scale_shape};
+      out.document_prior = {*of_documents().shape, *of_documents().rate, scale_shape};
+      out.term_prior = {*of_terms().shape, *of_terms().rate, scale_shape};
     }
-    if (options_.gamma() || (options_.method == "em" && !options_.missing_cells)) make_parts(out);
-    // Lines with rates of their own are found, and where the start is from some of them.
-    if (options_.own_rates() || out.lines.size() < std::size_t(totals_.documents) * stride())
-      out.lines = Buffer();
+    if (options_.gamma() || (options_.method == "em" && !options_.missing_cells))
+      points_to_counts(out);
+    // Documents are computed in the first pass if they have own rates, or if the start is from a
+    // part of them.
+    if (options_.own_rates() || out.documents.size() < std::size_t(totals_.documents) * stride())
+      out.documents = Buffer();
     return out;
   }
 
-  /// Minibatches begin with singular vectors of some lines, which are as good as random ones: those
-  /// of all would take longer than the minibatches.
+  /// Minibatches begin with singular vectors of the first documents, which are as good as random
+  /// ones: those of all documents would take longer than the minibatches.
   FactorStart from_vectors() const {
-    if (!options_.stochastic() || totals_.entries <= cells_of_start)
-      return nndsvd_start(table_.lines, k_, options_.seed, run_.schedule(), control_);
+    if (!options_.stochastic() || totals_.entries <= start_cells)
+      return nndsvd_start(table_.documents, k_, options_.seed, run_.schedule(), control_);
     MemoryCorpus some(totals_.vocabulary);
-    some.append_first(table_.lines, cells_of_start, control_);
+    some.append_first(table_.documents, start_cells, control_);
     FactorStart out = nndsvd_start(some, k_, options_.seed, run_.schedule(), control_);
     const double share = double(totals_.documents) / double(some.totals().documents);
-    for (double &x : out.lines) x *= share;
+    for (double &x : out.documents) x *= share;
     return out;
   }
 
-  /// Points become the parts that they explain.
-  void make_parts(FactorState &state) const {
+  /// Converts point estimates to the counts that they would be allocated.
+  void points_to_counts(FactorState &state) const {
     const std::size_t width = stride();
-    std::vector<double> others(width, 0.0), lines(width, 0.0);
+    std::vector<double> terms(width, 0.0), documents(width, 0.0);
     WorkPoll poll;
     for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
-      for (std::size_t k = 0; k < width; ++k) others[k] += state.others.of(j)[k];
+      for (std::size_t k = 0; k < width; ++k) terms[k] += state.terms.row(j)[k];
       poll(width);
     }
-    for (std::size_t i = 0; i < state.lines.size(); ++i) {
-      lines[i % width] += state.lines[i];
-      state.lines[i] *= others[i % width];
+    for (std::size_t i = 0; i < state.documents.size(); ++i) {
+      documents[i % width] += state.documents[i];
+      state.documents[i] *= terms[i % width];
       poll(4);
     }
     for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
       for (std::size_t k = 0; k < std::size_t(k_); ++k)
-        state.others.of(j)[k] *= state.lines.empty() ? totals_.tokens / (k_ * others[k]) : lines[k];
+        state.terms.row(j)[k] *=
+            state.documents.empty() ? totals_.tokens / (k_ * terms[k]) : documents[k];
       poll(width);
     }
   }
 
-  /// Its weights; of keys that it does not know the mean of the others.
+  /// The weights of the start model; unknown keys get the mean of the known ones.
   FactorStart from_model() const {
     const auto weights = [this](Side which, const Keys &keys, auto to) {
       const NmfSide &side = start_->state->side(which);
-      const bool lines = which == table_.of_lines;
+      const bool documents = which == table_.document_side;
       WorkPoll poll;
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        const std::int32_t from = start_->code(which, keys[lines ? table_.key_of(i) : i]);
+        const std::int32_t from = start_->code(which, keys[documents ? table_.key_of(i) : i]);
         for (int k = 0; k < k_; ++k)
           to(i)[k] = from < 0 ? side.totals[std::size_t(k)] / double(side.keys.size())
                               : side.expected(from, k);
         poll(40 + std::size_t(k_));
       }
     };
-    FactorStart out{TermTopics(totals_.vocabulary, k_), {}};
-    grow(out.lines, table_.line_keys.size() * stride());
-    weights(table_.of_lines, table_.line_keys,
-            [&](std::size_t i) { return out.lines.data() + i * stride(); });
-    weights(other(table_.of_lines), table_.other_keys,
-            [&](std::size_t j) { return out.others.of(std::int32_t(j)); });
+    FactorStart out{PaddedMatrix(totals_.vocabulary, k_), {}};
+    grow(out.documents, table_.document_keys.size() * stride());
+    weights(table_.document_side, table_.document_keys,
+            [&](std::size_t i) { return out.documents.data() + i * stride(); });
+    weights(other(table_.document_side), table_.term_keys,
+            [&](std::size_t j) { return out.terms.row(std::int32_t(j)); });
     return out;
   }
 
-  /// The model's numbers, from the state of the best run.
+  /// Copies the state of the best run into the model.
   void take(FactorState &state) {
-    NmfSide &lines = model_->state->side(table_.of_lines),
-            &others = model_->state->side(other(table_.of_lines));
-    lines.keys = table_.line_keys;
-    others.keys = table_.other_keys;
-    lines.numbers = TermTopics(std::int32_t(totals_.documents), k_);
-    others.numbers = std::move(state.others);
-    lines.prior = state.line_prior;
-    others.prior = state.other_prior;
-    lines.rates = others.rates = std::vector<double>(std::size_t(k_), 1.0);
+    NmfSide &documents = model_->state->side(table_.document_side),
+            &terms = model_->state->side(other(table_.document_side));
+    documents.keys = table_.document_keys;
+    terms.keys = table_.term_keys;
+    documents.numbers = PaddedMatrix(std::int32_t(totals_.documents), k_);
+    terms.numbers = std::move(state.terms);
+    documents.prior = state.document_prior;
+    terms.prior = state.term_prior;
+    documents.rates = terms.rates = std::vector<double>(std::size_t(k_), 1.0);
     const bool gamma = options_.gamma(), own = options_.own_rates();
     model_->state->missing = options_.missing_cells;
     model_->state->gamma = gamma;
     if (gamma && own) {
-      lines.rates.clear();
-      others.rates.clear();
-      lines.own_rates = TermTopics(lines.numbers.terms(), k_);
-      others.own_rates = std::move(state.own_other_rates);
+      documents.rates.clear();
+      terms.rates.clear();
+      documents.own_rates = PaddedMatrix(documents.numbers.rows(), k_);
+      terms.own_rates = std::move(state.own_term_rates);
     } else if (gamma) {
-      lines.rates = state.line_rates;
-      others.rates = state.other_rates;
+      documents.rates = state.document_rates;
+      terms.rates = state.term_rates;
     }
     WorkPoll poll;
-    for (std::int32_t i = 0; i < lines.numbers.terms(); ++i) {
+    for (std::int32_t i = 0; i < documents.numbers.rows(); ++i) {
       const std::int32_t key = std::int32_t(table_.key_of(std::size_t(i)));
-      const double *const parts = state.lines.data() + std::size_t(i) * stride() * (own ? 2 : 1),
-                          *const inverse = parts + stride();
+      const double *const counts =
+                              state.documents.data() + std::size_t(i) * stride() * (own ? 2 : 1),
+                          *const inverse = counts + stride();
       for (int k = 0; k < k_; ++k) {
-        double &to = lines.numbers.of(key)[k];
-        to = lines.prior.shape + parts[k];
+        double &to = documents.numbers.row(key)[k];
+        to = documents.prior.shape + counts[k];
         if (own && gamma)
-          lines.own_rates.of(key)[k] = 1 / inverse[k];
+          documents.own_rates.row(key)[k] = 1 / inverse[k];
         else if (own)
           to *= inverse[k];
       }
       poll(stride());
     }
-    for (std::int32_t j = 0; gamma && j < others.numbers.terms(); ++j) {
-      for (int k = 0; k < k_; ++k) others.numbers.of(j)[k] += others.prior.shape;
+    for (std::int32_t j = 0; gamma && j < terms.numbers.rows(); ++j) {
+      for (int k = 0; k < k_; ++k) terms.numbers.row(j)[k] += terms.prior.shape;
       poll(stride());
     }
     model_->state->sum_up();
     if (!gamma) scale();
     order();
-    measure(state.lines);
+    measure(state.documents);
   }
 
-  /// A factor's points of the columns add up to 1.
+  /// Scales the point estimates so that those of the columns sum to 1 for each factor.
   void scale() {
     NmfSide &row = model_->state->row, &column = model_->state->column;
     WorkPoll poll;
     const auto multiply = [&](NmfSide &side, int k, double by) {
-      for (std::int32_t i = 0; i < side.numbers.terms(); ++i) {
-        side.numbers.of(i)[k] *= by;
+      for (std::int32_t i = 0; i < side.numbers.rows(); ++i) {
+        side.numbers.row(i)[k] *= by;
         poll(1);
       }
     };
@@ -252,9 +258,9 @@ class NmfFit {
     model_->state->sum_up();
   }
 
-  /// Of the keys that both know, those of the rows before those of the columns, each factor's
-  /// shares of all cells: of the start model, or of what was found.
-  TermTopics shares(bool of_start) const {
+  /// Each factor's shares of the sum of all cells, by the keys that both models know (rows, then
+  /// columns): for the start model, or for the fitted one.
+  PaddedMatrix shares(bool of_start) const {
     struct Key {
       Side side;
       std::int32_t in_start, found;
@@ -270,13 +276,13 @@ class NmfFit {
       }
     }
     const NmfModel::State &state = of_start ? *start_->state : *model_->state;
-    TermTopics out(std::int32_t(keys.size()), k_);
+    PaddedMatrix out(std::int32_t(keys.size()), k_);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const NmfSide &side = state.side(keys[i].side);
       for (int k = 0; k < k_; ++k) {
         const double total = side.totals[std::size_t(k)];
         if (total > 0)
-          out.of(std::int32_t(i))[k] =
+          out.row(std::int32_t(i))[k] =
               state.shares[std::size_t(k)] / total *
               side.expected(of_start ? keys[i].in_start : keys[i].found, k);
       }
@@ -285,14 +291,15 @@ class NmfFit {
     return out;
   }
 
-  /// By descending share, or by the numbers of the start model, which its own run keeps.
+  /// Orders factors by descending share, or as in the start model; the run that began at it already
+  /// has its order.
   void order() {
     if (start_ && run_.winner() == 1) return;
     std::vector<int> order(static_cast<std::size_t>(k_));
     std::iota(order.begin(), order.end(), 0);
     const std::vector<double> &of_all = model_->state->shares;
     if (start_)
-      order = TopicReference(shares(false)).names_of(shares(true), control_);
+      order = ColumnMatcher(shares(false)).match(shares(true), control_);
     else
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
         return of_all[std::size_t(a)] > of_all[std::size_t(b)];
@@ -300,11 +307,11 @@ class NmfFit {
     for (NmfSide *const side : {&model_->state->row, &model_->state->column}) {
       std::vector<double> before(static_cast<std::size_t>(k_));
       WorkPoll poll;
-      for (TermTopics *const numbers : {&side->numbers, &side->own_rates})
-        for (std::int32_t i = 0; i < numbers->terms(); ++i) {
-          std::copy_n(numbers->of(i), k_, before.begin());
+      for (PaddedMatrix *const numbers : {&side->numbers, &side->own_rates})
+        for (std::int32_t i = 0; i < numbers->rows(); ++i) {
+          std::copy_n(numbers->row(i), k_, before.begin());
           for (int k = 0; k < k_; ++k)
-            numbers->of(i)[k] = before[std::size_t(order[std::size_t(k)])];
+            numbers->row(i)[k] = before[std::size_t(order[std::size_t(k)])];
           poll(stride());
         }
       if (side->rates.empty()) continue;
@@ -315,22 +322,24 @@ class NmfFit {
     model_->state->sum_up();
   }
 
-  /// `memory`: of the lines, which is used again.
+  /// Computes the error. `memory`: the documents of the state, which are overwritten.
   void measure(Buffer &memory) {
-    const NmfSide &lines = model_->state->side(table_.of_lines),
-                  &others = model_->state->side(other(table_.of_lines));
-    TermTopics means(others.numbers.terms(), k_);
+    const NmfSide &documents = model_->state->side(table_.document_side),
+                  &terms = model_->state->side(other(table_.document_side));
+    PaddedMatrix means(terms.numbers.rows(), k_);
     WorkPoll poll;
-    for (std::int32_t j = 0; j < means.terms(); ++j) {
-      for (int k = 0; k < k_; ++k) means.of(j)[k] = others.expected(j, k);
+    for (std::int32_t j = 0; j < means.rows(); ++j) {
+      for (int k = 0; k < k_; ++k) means.row(j)[k] = terms.expected(j, k);
       poll(stride());
     }
-    for (std::size_t i = 0; i < std::size_t(lines.numbers.terms()); ++i) {
+    for (std::size_t i = 0; i < std::size_t(documents.numbers.rows()); ++i) {
       const std::int32_t key = std::int32_t(table_.key_of(i));
-      for (int k = 0; k < k_; ++k) memory[i * stride() + std::size_t(k)] = lines.expected(key, k);
+      for (int k = 0; k < k_; ++k)
+        memory[i * stride() + std::size_t(k)] = documents.expected(key, k);
       poll(stride());
     }
-    model_->state->error = error_of(table_.lines, options_.missing_cells, means, memory, control_);
+    model_->state->error =
+        error_of(table_.documents, options_.missing_cells, means, memory, control_);
   }
 
   void describe() {
@@ -358,9 +367,9 @@ std::unique_ptr<NmfModel> nmf_fit(const FactorTable &table, int k, const Documen
                                   const NmfModel *start, Control &control) {
   const PollScope scope(control);
   NmfOptions read = read_nmf_options(start ? start->size() : k, options, start);
-  const CorpusTotals &totals = table.lines.totals();
-  if (std::size_t(totals.documents) != table.line_keys.size() ||
-      std::size_t(totals.vocabulary) != table.other_keys.size())
+  const CorpusTotals &totals = table.documents.totals();
+  if (std::size_t(totals.documents) != table.document_keys.size() ||
+      std::size_t(totals.vocabulary) != table.term_keys.size())
     throw Error(Errc::internal, "keys are not those of the table");
   if (totals.documents == 0 || totals.vocabulary == 0)
     throw Error(Errc::invalid_argument, "there are no cells to fit");

@@ -3,35 +3,35 @@
 #include <limits>
 
 #include "base/special.hpp"
+#include "counts/document_parts.hpp"
+#include "counts/passes.hpp"
 #include "factor/nmf_state.hpp"
-#include "topics/document_pass.hpp"
-#include "topics/lda_evaluation.hpp"
 
 namespace bayes {
 namespace {
 
-/// Which keys are observed, and what those that are scored add up to.
+/// The observed half of the terms, and sums over both halves.
 struct Halves {
   std::vector<char> observed;
-  TermTopics observed_points;
+  PaddedMatrix observed_points;
   std::vector<double> observed_sums, scored_sums;
   double scored = 0;
 
   explicit Halves(const NmfSide &side)
       : observed(side.keys.size()),
-        observed_points(side.numbers.terms(), side.numbers.topics()),
+        observed_points(side.numbers.rows(), side.numbers.columns()),
         observed_sums(side.totals.size(), 0.0),
         scored_sums(observed_sums) {
     const std::vector<std::uint64_t> hashes = term_hashes(side.keys.all());
     WorkPoll poll;
-    for (std::int32_t j = 0; j < side.numbers.terms(); ++j) {
+    for (std::int32_t j = 0; j < side.numbers.rows(); ++j) {
       const bool here = hashes[std::size_t(j)] & 1;
       observed[std::size_t(j)] = here;
       scored += !here;
       for (std::size_t k = 0; k < observed_sums.size(); ++k) {
         const double mean = side.expected(j, int(k));
         (here ? observed_sums : scored_sums)[k] += mean;
-        if (here) observed_points.of(j)[k] = mean;
+        if (here) observed_points.row(j)[k] = mean;
       }
       poll(4 * observed_sums.size());
     }
@@ -40,44 +40,45 @@ struct Halves {
 
 struct HeldOutSums : NmfHeldOut {
   double squares = 0;
-  /// over the lines: of what each adds to log_likelihood, or to squares, the square
-  double line_squares = 0;
+  /// sum over documents of the squared contribution to log_likelihood, or to `squares`
+  double document_squares = 0;
   void clear() { *this = {}; }
   void merge(HeldOutSums &other) {
-    lines += other.lines;
+    documents += other.documents;
     cells += other.cells;
     log_likelihood += other.log_likelihood;
     squares += other.squares;
-    line_squares += other.line_squares;
+    document_squares += other.document_squares;
   }
 };
 
 }  // namespace
 
-NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side which, Control &control) {
+NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Control &control) {
   const PollScope scope(control);
   const NmfModel::State &state = *model.state;
-  const NmfSide &others = state.side(other(which));
+  const NmfSide &terms = state.side(other(which));
   const bool squared = model.info.method == "squared";
-  const Halves halves(others);
+  const Halves halves(terms);
   const int factors = model.size();
   Buffer none;
-  const SweepPlan plan = plan_tasks(4000.0 * factors * double(lines.totals().entries), 64, control);
+  const SweepPlan plan =
+      plan_tasks(4000.0 * factors * double(documents.totals().entries), 64, control);
   HeldOutSums sums = document_pass(
-      lines, plan, HeldOutSums(), 0, none, control,
+      documents, plan, HeldOutSums(), 0, none, control,
       [&](int, const DocumentTerms &cells, std::int64_t, double *, HeldOutSums &here) {
-        const PartOfDocument known(
+        const FilteredDocument known(
             cells, [&](std::int32_t key) { return bool(halves.observed[std::size_t(key)]); });
         const std::vector<double> weights =
             squared ? least_squares(known.terms(), halves.observed_points, halves.observed_points)
                     : state.infer(which, known.terms(), halves.observed_sums).value;
-        ++here.lines;
+        ++here.documents;
         const double before = squared ? here.squares : here.log_likelihood;
-        const auto note_line = [&] {
-          const double line = (squared ? here.squares : here.log_likelihood) - before;
-          here.line_squares += line * line;
+        const auto note_document = [&] {
+          const double document = (squared ? here.squares : here.log_likelihood) - before;
+          here.document_squares += document * document;
         };
-        // cells that are 0 first, if they are absent
+        // absent cells first, if they are zeros
         double mean_of_all = 0;
         if (!state.missing) {
           here.cells += halves.scored;
@@ -92,7 +93,7 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side which, Contro
           const double x = cells.counts[e];
           double mean = 0;
           for (int k = 0; k < factors; ++k)
-            mean += weights[std::size_t(k)] * others.expected(key, k);
+            mean += weights[std::size_t(k)] * terms.expected(key, k);
           if (state.missing) {
             ++here.cells;
             here.log_likelihood -= mean;
@@ -101,19 +102,19 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side which, Contro
           here.squares += (x - mean) * (x - mean) - (state.missing ? 0 : mean * mean);
           poll(4 * std::size_t(factors));
         }
-        if (!squared) return note_line();
-        // (w'v)^2 of all keys that are scored
-        for (std::int32_t j = 0; j < others.numbers.terms(); ++j) {
+        if (!squared) return note_document();
+        // (w'v)^2 for all scored terms
+        for (std::int32_t j = 0; j < terms.numbers.rows(); ++j) {
           if (halves.observed[std::size_t(j)]) continue;
           double mean = 0;
-          for (int k = 0; k < factors; ++k) mean += weights[std::size_t(k)] * others.expected(j, k);
+          for (int k = 0; k < factors; ++k) mean += weights[std::size_t(k)] * terms.expected(j, k);
           here.squares += mean * mean;
           poll(4 * std::size_t(factors));
         }
-        note_line();
+        note_document();
       });
-  const double n = double(sums.lines), sum = squared ? sums.squares : sums.log_likelihood;
-  sums.error = n > 1 ? std::sqrt(std::max(sums.line_squares - sum * sum / n, 0.0) * n / (n - 1))
+  const double n = double(sums.documents), sum = squared ? sums.squares : sums.log_likelihood;
+  sums.error = n > 1 ? std::sqrt(std::max(sums.document_squares - sum * sum / n, 0.0) * n / (n - 1))
                      : std::numeric_limits<double>::quiet_NaN();
   if (squared) {
     const double cells = double(state.row.keys.size()) * double(state.column.keys.size()),

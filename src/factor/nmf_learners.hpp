@@ -6,55 +6,57 @@
 
 #include <vector>
 
+#include "counts/allocation_sums.hpp"
+#include "counts/padded_table.hpp"
 #include "factor/factor_table.hpp"
 #include "factor/nmf_options.hpp"
 #include "factor/weight_gamma.hpp"
 #include "fit/schedule.hpp"
-#include "topics/document_step.hpp"
-#include "topics/term_topics.hpp"
 
 namespace bayes {
 
-/// Where a run is. Lines have weights w, the keys of the other side v.
+/// The current state of a run. Documents have weights w, terms weights v (factor_table.hpp). The
+/// allocated counts of a document or term are the sums over its cells of the numbers allocated to
+/// each factor (nmf_local_step.hpp).
 ///
 /// Rates are common to all keys of a side, unless cells may be missing or the prior is
-/// hierarchical: then each key has its own.
+/// hierarchical; then each key has its own.
 struct FactorState {
-  /// of the other side, keys x K: of vi and svi the parts m of its cells, so that q(v) =
-  /// Gamma(shape + m, rate); else the points v
-  TermTopics others;
-  /// of the lines, padded: of vi, svi and em the parts n of their cells, so that q(w) = Gamma(shape
-  /// + n, rate), or w = n / rate, behind them with own rates 1 / rate; of squared the points w.
-  /// Empty before the first pass if they are to be found.
-  Buffer lines;
-  /// K common rates of each side
-  std::vector<double> line_rates, other_rates;
-  /// own rates of the other side, keys x K, and the rates of the q of their scales
-  TermTopics own_other_rates;
-  std::vector<double> other_scales;
+  /// terms x K. vi and svi: the allocated counts m, so that q(v) = Gamma(shape + m, rate). Other
+  /// methods: the point estimates v
+  PaddedMatrix terms;
+  /// documents x K, padded. vi, svi and em: the allocated counts n, so that q(w) = Gamma(shape + n,
+  /// rate), or w = n / rate; with own rates each row is followed by a row of 1 / rate. squared: the
+  /// point estimates w. Empty if they are to be computed in the first pass.
+  Buffer documents;
+  /// K common rates for each side
+  std::vector<double> document_rates, term_rates;
+  /// own rates of the terms, terms x K, and the rate parameters of the q of their scales
+  PaddedMatrix own_term_rates;
+  std::vector<double> term_scales;
   /// of vi and svi
-  WeightGamma line_prior, other_prior;
+  WeightGamma document_prior, term_prior;
 };
 
 struct FactorRun : RunTrace {
   FactorState state;
 };
 
-/// What a run needs beside its state. All must live as long.
+/// Inputs of a run (not owned; must outlive it).
 struct FactorTask {
   const FactorTable &table;
   const NmfOptions &options;
-  /// of vi and svi: what of the prior is learned
-  bool learn_line_shape = false, learn_line_rate = false;
-  bool learn_other_shape = false, learn_other_rate = false;
+  /// with vi and svi: which parameters of the priors are learned
+  bool learn_document_shape = false, learn_document_rate = false;
+  bool learn_term_shape = false, learn_term_rate = false;
 };
 
-/// Doubles that a run has in memory, with its state and what threads need.
+/// Memory of a run, in doubles: its state and workspace of the threads.
 double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
                           const Control &control);
 
-/// From this state: the objective is the log-likelihood (em), the ELBO (vi, svi), or minus the sum
-/// of squares (squared), with all constants.
+/// Runs the method, beginning at `state`. The objective is the log-likelihood (em), the ELBO (vi,
+/// svi), or minus the sum of squares (squared), with all constants.
 FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule &schedule,
                       Control &control);
 
@@ -66,14 +68,14 @@ FactorRun run_squared(const FactorTask &task, FactorState state, const Schedule 
 FactorRun run_stochastic(const FactorTask &task, FactorState state, const Schedule &schedule,
                          Control &control);
 
-/// The points w >= 0 of a line for which |x - V w|^2 is least, for cells by rows of `points`, V'V
-/// being that of `all_points`, the points of all keys.
-std::vector<double> least_squares(const DocumentTerms &cells, const TermTopics &points,
-                                  const TermTopics &all_points);
+/// The weights w >= 0 of a document that minimise |x - V w|^2. The cells of x refer to rows of
+/// `points`; V'V is computed from `all_points`, the weights of all terms.
+std::vector<double> least_squares(const DocumentTerms &cells, const PaddedMatrix &points,
+                                  const PaddedMatrix &all_points);
 
-/// How well points describe the table, or those of its cells that are not missing. Points of lines
-/// are padded.
-NmfError error_of(Corpus &lines, bool missing, const TermTopics &others,
-                  const Buffer &points_of_lines, Control &control);
+/// The error of the table's cells, or of those that are not missing, for point estimates of the
+/// weights. `document_points` are padded.
+NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
+                  const Buffer &document_points, Control &control);
 
 }  // namespace bayes

@@ -7,24 +7,24 @@
 namespace bayes {
 namespace {
 
-constexpr double largest_hyperparameter = 1e12;
+constexpr double max_hyperparameter = 1e12;
 
 void hyperparameter(OptionTable &t, const char *key, std::optional<double> &member, bool &learn,
-                    double least) {
+                    double min_value) {
   t.other(
       key,
-      [&member, &learn, key, least](const Document &given) {
+      [&member, &learn, key, min_value](const Document &given) {
         member.reset();
         const auto *const name = given.as<std::string>();
         learn = name && *name == "learned";
         if (learn) return;
         const auto number = to_number(given, false);
-        if (!number || !(*number >= least && *number <= largest_hyperparameter))
+        if (!number || !(*number >= min_value && *number <= max_hyperparameter))
           throw Error(Errc::invalid_argument,
                       message("option \"prior.{}\" is {}, but must be a number from {} to {}, or "
                               "\"learned\"",
-                              key, describe(given), describe_number(least),
-                              describe_number(largest_hyperparameter)));
+                              key, describe(given), describe_number(min_value),
+                              describe_number(max_hyperparameter)));
         member = *number;
       },
       [&member, &learn] {
@@ -32,13 +32,13 @@ void hyperparameter(OptionTable &t, const char *key, std::optional<double> &memb
       });
 }
 
-/// The letters of 002 L12.
+/// Parameters are named as in 002 L12.
 void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
-  constexpr double least_shape = 0.002, least_rate = 1e-12;
-  hyperparameter(t, "a", o.row.shape, o.row.learn_shape, least_shape);
-  hyperparameter(t, "b", o.row.rate, o.row.learn_rate, least_rate);
-  hyperparameter(t, "c", o.column.shape, o.column.learn_shape, least_shape);
-  hyperparameter(t, "d", o.column.rate, o.column.learn_rate, least_rate);
+  constexpr double min_shape = 0.002, min_rate = 1e-12;
+  hyperparameter(t, "a", o.row.shape, o.row.learn_shape, min_shape);
+  hyperparameter(t, "b", o.row.rate, o.row.learn_rate, min_rate);
+  hyperparameter(t, "c", o.column.shape, o.column.learn_shape, min_shape);
+  hyperparameter(t, "d", o.column.rate, o.column.learn_rate, min_rate);
   t.number("h", o.scale_shape, {0.01, 1e6}, o.hierarchical);
 }
 
@@ -46,14 +46,15 @@ void lines(OptionTable &t, NmfOptions &o) {
   o.method_line(t, {"vi", "svi", "em", "squared"});
   o.iteration_lines(t);
   o.restart_line(t, false);
-  const bool may_miss = !o.squared() && !o.stochastic(), may_scale = o.method == "vi";
-  if (t.reads()) {  // what the start model handed on
-    o.missing_cells &= may_miss;
-    o.hierarchical &= may_scale;
+  const bool missing_applies = !o.squared() && !o.stochastic(),
+             hierarchical_applies = o.method == "vi";
+  if (t.reads()) {  // drop inherited options that do not apply
+    o.missing_cells &= missing_applies;
+    o.hierarchical &= hierarchical_applies;
   }
-  t.either("absent", o.missing_cells, "zero", "missing", may_miss);
-  t.flag("hierarchical", o.hierarchical, may_scale);
-  // Singular vectors are those of a table in which what is absent is 0.
+  t.either("absent", o.missing_cells, "zero", "missing", missing_applies);
+  t.flag("hierarchical", o.hierarchical, hierarchical_applies);
+  // Singular vectors are computed with absent cells as zeros.
   if (t.reads()) o.init = o.missing_cells ? "random" : "nndsvd";
   t.choice("init", o.init, {"nndsvd", "random"}, !o.started || o.restarts > 1);
   t.seed("seed", o.seed);
@@ -62,10 +63,10 @@ void lines(OptionTable &t, NmfOptions &o) {
   o.plan_lines(t);
   o.prior_line(
       t,
-      [&](const Document &given, bool handed_on) {
+      [&](const Document &given, bool inherited) {
         OptionTable prior = OptionTable::reading(given, "prior.");
         nmf_prior_lines(prior, o);
-        if (!handed_on) prior.finish(o.setting());
+        if (!inherited) prior.finish(o.setting());
       },
       [&] {
         OptionTable prior = OptionTable::writing();
@@ -83,7 +84,7 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   NmfOptions out;
   out.k = k;
   out.plan.batch_rows = 2048;
-  // Parts move slowly, as by EM, and minibatches hardly disturb them.
+  // Allocated counts change slowly, as with EM, so minibatches add little noise.
   out.plan.kappa = 0.6;
   if (start) {
     out.hand_on(start->info, false);
@@ -106,8 +107,8 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
 }
 
 void NmfOptions::settle(double cells) {
-  // A factor of a cell takes a few nanoseconds. Minibatches are for tables of which one run is
-  // long.
+  // A cell takes a few nanoseconds for each factor. With minibatches, for large tables, one run
+  // takes long.
   settle_restarts({cells * k / 4, double(nmf_short_iterations)}, 1, stochastic() ? 1 : 20);
 }
 
@@ -125,7 +126,7 @@ FactorTableOptions nmf_check_options(int k, const Document &options, const NmfMo
   out.missing = read.missing_cells;
   out.shuffled = read.stochastic();
   out.null_on_error = read.null_on_error;
-  // a key's numbers in the run and in the model
+  // numbers for each key in the run and in the model
   out.bytes_of_key = 8.0 * (read.own_rates() ? 7 : read.gamma() ? 5 : 4) * read.k;
   return out;
 }

@@ -1,20 +1,63 @@
-// Least squares: ||X - W V'||^2 by the coordinates of one line after another (Cichocki and Phan
-// 2009, HALS), which has the fixed points of the multiplicative updates of Lee and Seung (2001),
-// and gets there faster.
+// Least squares: minimises ||X - W V'||^2 by coordinate descent in one document after another
+// (Cichocki and Phan 2009, HALS), which has the same fixed points as the multiplicative updates of
+// Lee and Seung (2001), and converges faster.
 #include <algorithm>
 #include <cmath>
 
-#include "factor/factor_products.hpp"
+#include "counts/passes.hpp"
 #include "factor/nmf_learners.hpp"
 #include "fit/driver.hpp"
-#include "topics/document_pass.hpp"
-#include "topics/topic_side.hpp"
 
 namespace bayes {
 namespace {
 
-/// Moves x >= 0 (padded numbers) towards the minimum of x'Gx / 2 - b'x. `slope`: of so many
-/// numbers.
+/// A K x K matrix of sums of products, padded.
+struct Products {
+  int stride = 0;
+  Buffer values;
+
+  explicit Products(int factors)
+      : stride(padded_size(factors)),
+        values(std::size_t(stride) * std::size_t(stride), 0.0) {}
+  const double *row(int k) const { return values.data() + std::size_t(k) * std::size_t(stride); }
+
+  /// Adds x x'.
+  void add(const double *x) {
+    for (int k = 0; k < stride; ++k) {
+      if (x[k] == 0) continue;
+      double *const to = values.data() + std::size_t(k) * std::size_t(stride);
+      each_vector(stride, [&](int at, int) {
+        simd::store(to + at, simd::madd(x[k], simd::load(x + at), simd::load(to + at)));
+      });
+    }
+  }
+  void add(const Products &other) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += other.values[i];
+  }
+  void clear() { std::fill(values.begin(), values.end(), 0.0); }
+};
+
+/// The sum of v v' over the rows v of a table, on all threads.
+Products products_of(const PaddedMatrix &keys, Control &control) {
+  Products out(keys.columns());
+  std::vector<Products> slots(std::size_t(max_slots(control)), out);
+  each_row_chunk(
+      keys.rows(), double(out.values.size()), control,
+      [&](std::int32_t first, std::int32_t last, int slot) {
+        Products &here = slots[std::size_t(slot)];
+        here.clear();
+        WorkPoll poll;
+        for (std::int32_t j = first; j < last; ++j) {
+          here.add(keys.row(j));
+          poll(here.values.size());
+        }
+      },
+      [&](int slot) { out.add(slots[std::size_t(slot)]); });
+  return out;
+}
+
+/// Moves x >= 0 (padded) towards the minimum of x'Gx / 2 - b'x, one coordinate after another.
+/// `slope`: workspace of the same size; b - Gx afterwards.
 void descend(const Products &g, const double *b, int factors, double *x, Buffer &slope) {
   const int stride = g.stride;
   std::copy_n(b, stride, slope.begin());
@@ -37,14 +80,14 @@ void descend(const Products &g, const double *b, int factors, double *x, Buffer 
   }
 }
 
-/// V'x of a line.
-double project_cells(const DocumentTerms &cells, const TermTopics &points, double *b) {
+/// Computes b = V'x for a document x. Returns |x|^2.
+double project_cells(const DocumentTerms &cells, const PaddedMatrix &points, double *b) {
   std::fill_n(b, points.stride(), 0.0);
   double squares = 0;
   WorkPoll poll;
   for (std::size_t e = 0; e < cells.size(); ++e) {
     const double x = cells.counts[e];
-    const double *const v = points.of(cells.terms[e]);
+    const double *const v = points.row(cells.terms[e]);
     squares += x * x;
     each_vector(points.stride(), [&](int at, int) {
       simd::store(b + at, simd::madd(x, simd::load(v + at), simd::load(b + at)));
@@ -54,13 +97,13 @@ double project_cells(const DocumentTerms &cells, const TermTopics &points, doubl
   return squares;
 }
 
-/// What lines add up to: W'X by the keys of the other side, W'W, and the objective.
+/// Sums over documents: W'X by terms, W'W, and the objective.
 struct SquareSums {
-  TopicStatistics cells;
+  AllocationSums cells;
   Products products;
   double squares = 0;
 
-  SquareSums(std::int32_t others, int factors) : cells(others, factors), products(factors) {}
+  SquareSums(std::int32_t terms, int factors) : cells(terms, factors), products(factors) {}
   void clear() {
     cells.clear();
     products.clear();
@@ -78,30 +121,31 @@ class SquaredFactors final : public detail::Iteration {
   SquaredFactors(const FactorTask &task, FactorState state)
       : task_(task),
         state_(std::move(state)),
-        sums_(0, state_.others.topics()) {}
+        sums_(0, state_.terms.columns()) {}
 
   RowSums expectation(int, Control &control) override {
-    const int topics = state_.others.topics();
-    const std::size_t stride = std::size_t(state_.others.stride());
-    const Products products = products_of(state_.others, control);
-    Corpus &lines = task_.table.lines;
-    const bool fresh = state_.lines.empty();
-    if (fresh) grow(state_.lines, std::size_t(lines.totals().documents) * stride);
-    const SweepPlan plan = plan_documents(lines.totals(), topics, control);
+    const int factors = state_.terms.columns();
+    const std::size_t stride = std::size_t(state_.terms.stride());
+    const Products products = products_of(state_.terms, control);
+    Corpus &documents = task_.table.documents;
+    const bool fresh = state_.documents.empty();
+    if (fresh) grow(state_.documents, std::size_t(documents.totals().documents) * stride);
+    const SweepPlan plan = plan_document_pass(documents.totals(), factors, control);
     struct Memory {
       Buffer b, slope, none;
     };
     std::vector<Memory> memory(std::size_t(plan.threads),
                                {Buffer(stride), Buffer(stride), Buffer(stride, 0.0)});
     sums_ = document_pass(
-        lines, plan, SquareSums(state_.others.terms(), topics), stride, state_.lines, control,
+        documents, plan, SquareSums(state_.terms.rows(), factors), stride, state_.documents,
+        control,
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *w, SquareSums &here) {
           Memory &m = memory[std::size_t(worker)];
           if (fresh) std::fill_n(w, stride, 0.0);
-          double squares = project_cells(cells, state_.others, m.b.data());
-          descend(products, m.b.data(), topics, w, m.slope);
+          double squares = project_cells(cells, state_.terms, m.b.data());
+          descend(products, m.b.data(), factors, w, m.slope);
           // |x - V w|^2 = |x|^2 - w'b - w'(b - Gw)
-          for (int k = 0; k < topics; ++k)
+          for (int k = 0; k < factors; ++k)
             squares -= w[k] * (m.b[std::size_t(k)] + m.slope[std::size_t(k)]);
           here.squares += squares;
           here.products.add(w);
@@ -113,19 +157,19 @@ class SquaredFactors final : public detail::Iteration {
   double objective() const override { return 0; }
 
   void update(int) override {
-    const int topics = state_.others.topics();
-    Buffer slope(std::size_t(state_.others.stride()));
+    const int factors = state_.terms.columns();
+    Buffer slope(std::size_t(state_.terms.stride()));
     WorkPoll poll;
-    // Keys without a cell have no product, and become 0.
-    std::vector<bool> seen(std::size_t(state_.others.terms()), false);
+    // Terms without a cell become 0.
+    std::vector<bool> seen(std::size_t(state_.terms.rows()), false);
     for (std::size_t i = 0; i < sums_.cells.terms().size(); ++i) {
       const std::int32_t j = sums_.cells.terms()[i];
       seen[std::size_t(j)] = true;
-      descend(sums_.products, sums_.cells.of(i), topics, state_.others.of(j), slope);
-      poll(4 * std::size_t(topics) * slope.size());
+      descend(sums_.products, sums_.cells.row(i), factors, state_.terms.row(j), slope);
+      poll(4 * std::size_t(factors) * slope.size());
     }
-    for (std::int32_t j = 0; j < state_.others.terms(); ++j)
-      if (!seen[std::size_t(j)]) std::fill_n(state_.others.of(j), topics, 0.0);
+    for (std::int32_t j = 0; j < state_.terms.rows(); ++j)
+      if (!seen[std::size_t(j)]) std::fill_n(state_.terms.row(j), factors, 0.0);
   }
 
   FactorState take() && { return std::move(state_); }
@@ -142,7 +186,7 @@ FactorRun run_squared(const FactorTask &task, FactorState state, const Schedule 
                       Control &control) {
   SquaredFactors iteration(task, std::move(state));
   Schedule of_squares = schedule;
-  const CorpusTotals &totals = task.table.lines.totals();
+  const CorpusTotals &totals = task.table.documents.totals();
   of_squares.squares = double(totals.documents) * totals.vocabulary;
   FactorRun run;
   static_cast<RunTrace &>(run) = detail::iterate(iteration, control, of_squares);
@@ -150,14 +194,14 @@ FactorRun run_squared(const FactorTask &task, FactorState state, const Schedule 
   return run;
 }
 
-std::vector<double> least_squares(const DocumentTerms &cells, const TermTopics &points,
-                                  const TermTopics &all_points) {
-  const int factors = points.topics();
+std::vector<double> least_squares(const DocumentTerms &cells, const PaddedMatrix &points,
+                                  const PaddedMatrix &all_points) {
+  const int factors = points.columns();
   const std::size_t stride = std::size_t(points.stride());
   Products products(factors);
   WorkPoll poll;
-  for (std::int32_t j = 0; j < all_points.terms(); ++j) {
-    products.add(all_points.of(j));
+  for (std::int32_t j = 0; j < all_points.rows(); ++j) {
+    products.add(all_points.row(j));
     poll(products.values.size());
   }
   Buffer w(stride, 0.0), b(stride), slope(stride);
@@ -176,8 +220,8 @@ std::vector<double> least_squares(const DocumentTerms &cells, const TermTopics &
   return {w.begin(), w.begin() + factors};
 }
 
-NmfError error_of(Corpus &lines, bool missing, const TermTopics &others,
-                  const Buffer &points_of_lines, Control &control) {
+NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
+                  const Buffer &document_points, Control &control) {
   struct Sums {
     Products products;
     double cells = 0, logs = 0, total = 0, entropy = 0;
@@ -193,21 +237,21 @@ NmfError error_of(Corpus &lines, bool missing, const TermTopics &others,
       entropy += other.entropy;
     }
   };
-  const CorpusTotals &totals = lines.totals();
-  const int topics = others.topics();
-  const Buffer sum_of_others = sums_of_terms(others, control);
-  const Products of_others = products_of(others, control);
+  const CorpusTotals &totals = documents.totals();
+  const int factors = terms.columns();
+  const Buffer sum_of_terms = column_sums(terms, control);
+  const Products of_terms = products_of(terms, control);
   Buffer none;
   const Sums sums = document_pass(
-      lines, plan_documents(totals, topics, control), Sums{Products(topics)}, 0, none, control,
-      [&](int, const DocumentTerms &cells, std::int64_t index, double *, Sums &here) {
+      documents, plan_document_pass(totals, factors, control), Sums{Products(factors)}, 0, none,
+      control, [&](int, const DocumentTerms &cells, std::int64_t index, double *, Sums &here) {
         const double *const w =
-            points_of_lines.data() + std::size_t(index) * std::size_t(others.stride());
+            document_points.data() + std::size_t(index) * std::size_t(terms.stride());
         WorkPoll poll;
         for (std::size_t e = 0; e < cells.size(); ++e) {
-          const double *const v = others.of(cells.terms[e]);
+          const double *const v = terms.row(cells.terms[e]);
           LaneSum sum;
-          each_vector(others.stride(), [&](int at, int g) {
+          each_vector(terms.stride(), [&](int at, int g) {
             sum.partial[g] = simd::madd(simd::load(w + at), simd::load(v + at), sum.partial[g]);
           });
           const double x = cells.counts[e], mean = sum.total();
@@ -217,19 +261,19 @@ NmfError error_of(Corpus &lines, bool missing, const TermTopics &others,
             here.logs += x * std::log(mean);
             if (x != 1) here.entropy += x * std::log(x);
           }
-          poll(std::size_t(others.stride()) + 20);
+          poll(std::size_t(terms.stride()) + 20);
         }
         if (missing) return;
-        for (int k = 0; k < topics; ++k) here.total += w[k] * sum_of_others[std::size_t(k)];
+        for (int k = 0; k < factors; ++k) here.total += w[k] * sum_of_terms[std::size_t(k)];
         here.products.add(w);
       });
   NmfError out{sums.cells, sums.entropy - sums.logs - totals.tokens + sums.total, 0};
-  for (std::size_t i = 0; i < of_others.values.size(); ++i)
-    out.squared += of_others.values[i] * sums.products.values[i];
+  for (std::size_t i = 0; i < of_terms.values.size(); ++i)
+    out.squared += of_terms.values[i] * sums.products.values[i];
   out.squared = std::max(0.0, out.squared);
-  const double mean = totals.tokens / cells_of(totals, missing),
+  const double mean = totals.tokens / fitted_cells(totals, missing),
                whole = sums.entropy - totals.tokens * std::log(mean);
-  // A cell whose mean is 0 may have a number, after least squares.
+  // After least squares, a cell with a positive number may have the mean 0.
   if (!std::isfinite(out.divergence)) out.divergence = std::numeric_limits<double>::quiet_NaN();
   out.explained = whole > 0 ? 1 - out.divergence / whole : std::numeric_limits<double>::quiet_NaN();
   return out;

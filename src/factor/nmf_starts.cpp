@@ -6,45 +6,44 @@
 
 #include "base/linalg.hpp"
 #include "base/random.hpp"
-#include "topics/document_pass.hpp"
-#include "topics/topic_lanes.hpp"
-#include "topics/topic_side.hpp"
+#include "counts/passes.hpp"
+#include "counts/row_lanes.hpp"
 
 namespace bayes {
 namespace {
 
-/// Vectors beyond those that are asked for; multiplications by X'X at most, while these change
-/// the squares of the values by more than this share.
-constexpr int more_vectors = 10, most_powers = 40;
-constexpr double small_change = 1e-6;
-/// The share of a fit's time after which they end.
-constexpr double most_of_time = 0.5;
-/// A vector that has lost all but this share of its length depends on those before it.
-constexpr double dependent = 1e-10;
+/// Subspace iteration: additional vectors; maximal number of multiplications by X'X, and the
+/// relative change of the squared singular values at which they end.
+constexpr int extra_vectors = 10, max_iterations = 40;
+constexpr double change_tolerance = 1e-6;
+/// The share of the time of a fit after which the iteration ends.
+constexpr double max_time_share = 0.5;
+/// A vector is linearly dependent if orthogonalisation leaves at most this share of its length.
+constexpr double dependence_tolerance = 1e-10;
 
-constexpr std::uint64_t stream_of_start = 11;
+constexpr std::uint64_t start_stream = 11;
 
-TermTopics random_points(std::int32_t keys, int factors, std::uint64_t seed, int restart) {
-  TermTopics out(keys, factors);
+PaddedMatrix random_points(std::int32_t keys, int factors, std::uint64_t seed, int restart) {
+  PaddedMatrix out(keys, factors);
   WorkPoll poll;
   for (std::int32_t j = 0; j < keys; ++j) {
-    Random random(seed, std::uint64_t(restart), std::uint64_t(j), stream_of_start);
-    for (int k = 0; k < factors; ++k) out.of(j)[k] = 0.1 + random.uniform();
+    Random random(seed, std::uint64_t(restart), std::uint64_t(j), start_stream);
+    for (int k = 0; k < factors; ++k) out.row(j)[k] = 0.1 + random.uniform();
     poll(10 * std::size_t(factors));
   }
   return out;
 }
 
-/// Makes columns orthonormal, one after another (Gram and Schmidt, twice); 0 what depends on those
-/// before. Returns the lengths that they had beside those before.
-std::vector<double> orthonormalise(TermTopics &q) {
-  const int columns = q.topics();
-  const std::int32_t rows = q.terms();
+/// Makes columns orthonormal by Gram-Schmidt, twice; linearly dependent columns become 0. Returns
+/// the residual norms.
+std::vector<double> orthonormalise(PaddedMatrix &q) {
+  const int columns = q.columns();
+  const std::int32_t rows = q.rows();
   WorkPoll poll;
   std::vector<double> shares(static_cast<std::size_t>(columns)), lengths = shares;
   const auto length = [&](int k) {
     double sum = 0;
-    for (std::int32_t j = 0; j < rows; ++j) sum += q.of(j)[k] * q.of(j)[k];
+    for (std::int32_t j = 0; j < rows; ++j) sum += q.row(j)[k] * q.row(j)[k];
     return std::sqrt(sum);
   };
   for (int k = 0; k < columns; ++k) {
@@ -52,30 +51,30 @@ std::vector<double> orthonormalise(TermTopics &q) {
     for (int twice = 0; twice < 2; ++twice) {
       std::fill(shares.begin(), shares.end(), 0.0);
       for (std::int32_t j = 0; j < rows; ++j) {
-        const double *const row = q.of(j);
+        const double *const row = q.row(j);
         for (int l = 0; l < k; ++l) shares[std::size_t(l)] += row[l] * row[k];
         poll(std::size_t(2 * k));
       }
       for (std::int32_t j = 0; j < rows; ++j) {
-        double *const row = q.of(j);
+        double *const row = q.row(j);
         for (int l = 0; l < k; ++l) row[k] -= shares[std::size_t(l)] * row[l];
         poll(std::size_t(2 * k));
       }
     }
-    const double after = length(k), scale = after > dependent * before ? 1 / after : 0;
-    for (std::int32_t j = 0; j < rows; ++j) q.of(j)[k] *= scale;
+    const double after = length(k), scale = after > dependence_tolerance * before ? 1 / after : 0;
+    for (std::int32_t j = 0; j < rows; ++j) q.row(j)[k] *= scale;
     lengths[std::size_t(k)] = scale > 0 ? after : 0;
   }
   return lengths;
 }
 
-/// y = X_i Q of a line.
+/// Computes y = X_i Q for a document i.
 template <int Eights>
-void project_short(const DocumentTerms &cells, const TermTopics &q, double *y) {
+void project_short(const DocumentTerms &cells, const PaddedMatrix &q, double *y) {
   constexpr int vectors = Eights * simd::registers;
   simd::Vector sums[vectors] = {};
   for (std::size_t e = 0; e < cells.size(); ++e) {
-    const double *const row = q.of(cells.terms[e]);
+    const double *const row = q.row(cells.terms[e]);
     const simd::Vector x = simd::all(cells.counts[e]);
     for (int v = 0; v < vectors; ++v)
       sums[v] = simd::madd(x, simd::load(row + v * simd::lanes), sums[v]);
@@ -83,7 +82,7 @@ void project_short(const DocumentTerms &cells, const TermTopics &q, double *y) {
   for (int v = 0; v < vectors; ++v) simd::store(y + v * simd::lanes, sums[v]);
 }
 
-void project(const DocumentTerms &cells, const TermTopics &q, double *y, WorkPoll &poll) {
+void project(const DocumentTerms &cells, const PaddedMatrix &q, double *y, WorkPoll &poll) {
   with_short_rows(q.stride(), [&](auto eights) {
     if constexpr (eights > 0) {
       project_short<eights>(cells, q, y);
@@ -91,7 +90,7 @@ void project(const DocumentTerms &cells, const TermTopics &q, double *y, WorkPol
     } else {
       std::fill_n(y, q.stride(), 0.0);
       for (std::size_t e = 0; e < cells.size(); ++e) {
-        const double *const row = q.of(cells.terms[e]);
+        const double *const row = q.row(cells.terms[e]);
         const double x = cells.counts[e];
         each_vector(q.stride(), [&](int at, int) {
           simd::store(y + at, simd::madd(x, simd::load(row + at), simd::load(y + at)));
@@ -102,29 +101,31 @@ void project(const DocumentTerms &cells, const TermTopics &q, double *y, WorkPol
   });
 }
 
-/// X'XQ.
-TermTopics multiplied(Corpus &lines, const TermTopics &q, Control &control) {
+/// Computes X'XQ.
+PaddedMatrix multiplied(Corpus &documents, const PaddedMatrix &q, Control &control) {
   const std::size_t stride = std::size_t(q.stride());
-  const SweepPlan plan = plan_documents(lines.totals(), q.topics(), control);
+  const SweepPlan plan = plan_document_pass(documents.totals(), q.columns(), control);
   std::vector<Buffer> memory(std::size_t(plan.threads), Buffer(stride));
   const Buffer none(stride, 0.0);
   Buffer kept;
-  const TopicStatistics sums = document_pass(
-      lines, plan, TopicStatistics(q.terms(), q.topics(), most_terms(lines.totals())), stride, kept,
+  const AllocationSums sums = document_pass(
+      documents, plan,
+      AllocationSums(q.rows(), q.columns(), sums_for_all_terms(documents.totals())), stride, kept,
       control,
-      [&](int worker, const DocumentTerms &cells, std::int64_t, double *, TopicStatistics &here) {
+      [&](int worker, const DocumentTerms &cells, std::int64_t, double *, AllocationSums &here) {
         double *const y = memory[std::size_t(worker)].data();
         WorkPoll poll;
         project(cells, q, y, poll);
         here.add(cells, {cells.counts.data(), y, none.data()}, 0, y);
       });
-  TermTopics out(q.terms(), q.topics());
+  PaddedMatrix out(q.rows(), q.columns());
   for (std::size_t i = 0; i < sums.terms().size(); ++i)
-    std::copy_n(sums.of(i), stride, out.of(sums.terms()[i]));
+    std::copy_n(sums.row(i), stride, out.row(sums.terms()[i]));
   return out;
 }
 
-/// Sums over lines of y y', or of the squares of the positive and the negative parts of y.
+/// Sums over documents of y y', or of the squares of the positive and of the negative elements of
+/// y.
 struct ProjectionSums {
   int size;
   std::vector<double> products, positive, negative;
@@ -147,13 +148,13 @@ struct ProjectionSums {
   }
 };
 
-/// Calls f(y, line's numbers, sums) for every line's y = X_i Q.
+/// Calls f(y, numbers of the document, sums) for every document, with y = X_i Q.
 template <class F>
-ProjectionSums each_projection(Corpus &lines, const TermTopics &q, Buffer &kept, std::size_t each,
-                               Control &control, F f) {
-  const SweepPlan plan = plan_documents(lines.totals(), q.topics(), control);
+ProjectionSums each_projection(Corpus &documents, const PaddedMatrix &q, Buffer &kept,
+                               std::size_t each, Control &control, F f) {
+  const SweepPlan plan = plan_document_pass(documents.totals(), q.columns(), control);
   std::vector<Buffer> memory(std::size_t(plan.threads), Buffer(std::size_t(q.stride())));
-  return document_pass(lines, plan, ProjectionSums(q.topics()), each, kept, control,
+  return document_pass(documents, plan, ProjectionSums(q.columns()), each, kept, control,
                        [&](int worker, const DocumentTerms &cells, std::int64_t, double *numbers,
                            ProjectionSums &here) {
                          double *const y = memory[std::size_t(worker)].data();
@@ -164,37 +165,37 @@ ProjectionSums each_projection(Corpus &lines, const TermTopics &q, Buffer &kept,
 }
 
 struct RightVectors {
-  /// keys x K singular vectors, and the values, which descend
-  TermTopics vectors;
+  /// terms x K right singular vectors; the singular values, descending
+  PaddedMatrix vectors;
   std::vector<double> values;
 };
 
-RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed,
+RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed,
                               const Schedule &schedule, Control &control) {
-  const std::int32_t keys = lines.totals().vocabulary;
+  const std::int32_t keys = documents.totals().vocabulary;
   const int width =
-      int(std::min<std::int64_t>({count + more_vectors, keys, lines.totals().documents}));
-  TermTopics q(keys, width);
+      int(std::min<std::int64_t>({count + extra_vectors, keys, documents.totals().documents}));
+  PaddedMatrix q(keys, width);
   WorkPoll poll;
   for (std::int32_t j = 0; j < keys; ++j) {
-    Random random(seed, 0, std::uint64_t(j), stream_of_start + 1);
-    for (int k = 0; k < width; ++k) q.of(j)[k] = random.normal();
+    Random random(seed, 0, std::uint64_t(j), start_stream + 1);
+    for (int k = 0; k < width; ++k) q.row(j)[k] = random.normal();
     poll(40 * std::size_t(width));
   }
   std::vector<double> before(std::size_t(width), 0.0);
-  for (int i = 0; i < most_powers; ++i) {
-    q = multiplied(lines, q, control);
+  for (int i = 0; i < max_iterations; ++i) {
+    q = multiplied(documents, q, control);
     std::vector<double> lengths = orthonormalise(q);
     double change = 0;
     for (std::size_t k = 0; k < std::size_t(std::min(count, width)); ++k)
       change = std::max(change, std::abs(lengths[k] - before[k]));
     before = std::move(lengths);
-    if (change <= small_change * before[0]) break;
-    if (schedule.seconds() >= most_of_time * schedule.max_seconds) break;
+    if (change <= change_tolerance * before[0]) break;
+    if (schedule.seconds() >= max_time_share * schedule.max_seconds) break;
   }
   Buffer none;
   const ProjectionSums sums = each_projection(
-      lines, q, none, 0, control, [width](const double *y, double *, ProjectionSums &here) {
+      documents, q, none, 0, control, [width](const double *y, double *, ProjectionSums &here) {
         for (int a = 0; a < width; ++a)
           for (int b = 0; b < width; ++b) here.products[std::size_t(a * width + b)] += y[a] * y[b];
       });
@@ -203,15 +204,15 @@ RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed,
     for (int b = 0; b < width; ++b) products(a, b) = sums.products[std::size_t(a * width + b)];
   const SymmetricEigen eigen = symmetric_eigen(products);
   const int found = std::min(count, width);
-  RightVectors out{TermTopics(keys, found), {}};
+  RightVectors out{PaddedMatrix(keys, found), {}};
   for (int k = 0; k < found; ++k)
     out.values.push_back(std::sqrt(std::max(0.0, eigen.values(width - 1 - k))));
   for (std::int32_t j = 0; j < keys; ++j) {
     poll(std::size_t(width * found));
     for (int k = 0; k < found; ++k) {
       double sum = 0;
-      for (int a = 0; a < width; ++a) sum += q.of(j)[a] * eigen.vectors(a, width - 1 - k);
-      out.vectors.of(j)[k] = sum;
+      for (int a = 0; a < width; ++a) sum += q.row(j)[a] * eigen.vectors(a, width - 1 - k);
+      out.vectors.row(j)[k] = sum;
     }
   }
   return out;
@@ -219,63 +220,64 @@ RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed,
 
 }  // namespace
 
-FactorStart random_start(Corpus &lines, int factors, std::uint64_t seed, int restart) {
-  return {random_points(lines.totals().vocabulary, factors, seed, restart), {}};
+FactorStart random_start(Corpus &documents, int factors, std::uint64_t seed, int restart) {
+  return {random_points(documents.totals().vocabulary, factors, seed, restart), {}};
 }
 
-FactorStart nndsvd_start(Corpus &lines, int factors, std::uint64_t seed, const Schedule &schedule,
-                         Control &control) {
-  const CorpusTotals &totals = lines.totals();
-  const RightVectors right = singular_vectors(lines, factors, seed, schedule, control);
-  const int found = right.vectors.topics();
-  // Of each pair of vectors either the positive or the negative parts.
+FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed,
+                         const Schedule &schedule, Control &control) {
+  const CorpusTotals &totals = documents.totals();
+  const RightVectors right = singular_vectors(documents, factors, seed, schedule, control);
+  const int found = right.vectors.columns();
+  // Of each pair of singular vectors either the positive or the negative parts are used.
   std::vector<double> positive(std::size_t(found), 0.0), negative = positive;
   for (std::int32_t j = 0; j < totals.vocabulary; ++j)
     for (int k = 0; k < found; ++k) {
-      const double v = right.vectors.of(j)[k];
+      const double v = right.vectors.row(j)[k];
       (v > 0 ? positive : negative)[std::size_t(k)] += v * v;
     }
   Buffer none;
   const ProjectionSums sums =
-      each_projection(lines, right.vectors, none, 0, control,
+      each_projection(documents, right.vectors, none, 0, control,
                       [found](const double *y, double *, ProjectionSums &here) {
                         for (int k = 0; k < found; ++k)
                           (y[k] > 0 ? here.positive : here.negative)[std::size_t(k)] += y[k] * y[k];
                       });
   const double mean =
       totals.tokens / std::max(1.0, double(totals.documents)) / std::max(1, totals.vocabulary);
-  std::vector<double> sign(std::size_t(found), 0.0), of_lines = sign, of_others = sign;
+  std::vector<double> sign(std::size_t(found), 0.0), of_documents = sign, of_terms = sign;
   for (std::size_t k = 0; k < sign.size(); ++k) {
     const double plus = std::sqrt(sums.positive[k] * positive[k]),
                  minus = std::sqrt(sums.negative[k] * negative[k]);
     if (!(std::max(plus, minus) > 1e-10 * right.values[0])) continue;  // beyond the rank
     sign[k] = plus >= minus ? 1 : -1;
-    // the lengths of the parts of the lines' vectors are those of y / value
+    // the parts of the documents' vectors are those of y divided by the singular value
     const double y = std::sqrt(plus >= minus ? sums.positive[k] : sums.negative[k]),
                  v = std::sqrt(plus >= minus ? positive[k] : negative[k]);
     const double scale = std::sqrt(std::max(plus, minus));
-    of_lines[k] = scale / y;
-    of_others[k] = scale / v;
+    of_documents[k] = scale / y;
+    of_terms[k] = scale / v;
   }
   FactorStart out{random_points(totals.vocabulary, factors, seed, 0), {}};
-  const std::size_t stride = std::size_t(out.others.stride());
+  const std::size_t stride = std::size_t(out.terms.stride());
   const double level = std::sqrt(mean / factors);
   const auto filled = [mean](double x) { return x > 0 ? x : mean; };
   for (std::int32_t j = 0; j < totals.vocabulary; ++j)
     for (int k = 0; k < factors; ++k) {
-      double &to = out.others.of(j)[k];
+      double &to = out.terms.row(j)[k];
       const bool within = k < found && sign[std::size_t(k)] != 0;
       to = within
-               ? filled(sign[std::size_t(k)] * right.vectors.of(j)[k] * of_others[std::size_t(k)])
+               ? filled(sign[std::size_t(k)] * right.vectors.row(j)[k] * of_terms[std::size_t(k)])
                : level * to;
     }
-  grow(out.lines, std::size_t(totals.documents) * stride);
+  grow(out.documents, std::size_t(totals.documents) * stride);
   each_projection(
-      lines, right.vectors, out.lines, stride, control,
+      documents, right.vectors, out.documents, stride, control,
       [&](const double *y, double *to, ProjectionSums &) {
         for (int k = 0; k < factors; ++k) {
           const bool within = k < found && sign[std::size_t(k)] != 0;
-          to[k] = within ? filled(sign[std::size_t(k)] * y[k] * of_lines[std::size_t(k)]) : level;
+          to[k] =
+              within ? filled(sign[std::size_t(k)] * y[k] * of_documents[std::size_t(k)]) : level;
         }
       });
   return out;

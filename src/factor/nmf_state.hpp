@@ -1,4 +1,4 @@
-// The inside of a fitted non-negative factorization, for the files of this model only.
+// Internal state of a fitted non-negative factorization, for the files of this model only.
 #pragma once
 
 #include <string>
@@ -12,26 +12,26 @@ namespace bayes {
 /// The keys of one side, and their weights.
 struct NmfSide {
   Keys keys;
-  /// keys x K: shapes of the posterior gamma distributions (vi, svi), or points
-  TermTopics numbers;
-  /// K rates of the posterior; of points 1
+  /// keys x K: shapes of the posterior gamma distributions (vi, svi), or point estimates
+  PaddedMatrix numbers;
+  /// K rates of the posterior; 1 for point estimates
   std::vector<double> rates;
-  /// keys x K, if each has its own rates; then there are no others
-  TermTopics own_rates;
-  /// of vi and svi
+  /// keys x K, if each key has its own rates; `rates` is then empty
+  PaddedMatrix own_rates;
+  /// with vi and svi
   WeightGamma prior;
 
-  // What follows from these.
-  /// sum over the keys of the expected weights
+  // Derived by sum_up():
+  /// sums over the keys of the expected weights
   std::vector<double> totals;
-  /// indices of the keys in the order of their bytes; empty if that is how they are
+  /// indices of the keys in the order of their bytes; empty if the keys are sorted
   std::vector<std::int32_t> order;
 
   double rate(std::int32_t key, int factor) const {
-    return own_rates.terms() ? own_rates.of(key)[factor] : rates[std::size_t(factor)];
+    return own_rates.rows() ? own_rates.row(key)[factor] : rates[std::size_t(factor)];
   }
   double expected(std::int32_t key, int factor) const {
-    return numbers.of(key)[factor] / rate(key, factor);
+    return numbers.row(key)[factor] / rate(key, factor);
   }
   void sum_up();
 };
@@ -45,13 +45,13 @@ struct NmfModel::State {
 
   NmfSide &side(Side which) { return which == Side::row ? row : column; }
   const NmfSide &side(Side which) const { return which == Side::row ? row : column; }
-  /// totals, orders and shares, from the numbers
+  /// Computes totals, orders and shares.
   void sum_up();
 
-  /// The weights of a line that was not fitted. `sums`: of the expected weights of the keys of the
-  /// other side whose cells are known, or if cells may be missing not used. Not of method squared.
+  /// The weights of a new document. `sums`: sums of the expected weights of the terms whose cells
+  /// are known; not used if cells may be missing. Not for method squared.
   NmfWeights infer(Side which, const DocumentTerms &cells, std::vector<double> sums) const;
-  /// vi, svi
+  /// whether the weights have gamma posteriors (vi, svi)
   bool gamma = true;
 };
 

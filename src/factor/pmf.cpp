@@ -20,12 +20,12 @@ class PmfDraws {
  public:
   explicit PmfDraws(const PmfModel::State &state, std::size_t rank) : state_(state), rank_(rank) {}
 
-  /// What a draw has of a key; of one that the model does not know (-1) the distribution.
+  /// The vector and mean of a key in a draw; for an unknown key (-1) their distribution.
   struct Key {
     const double *vector;  // null for zeros
     double mean;
     bool known;
-    /// of the vector of a key that is not known: rank x rank, or null for c I
+    /// covariance of the vector of an unknown key: rank x rank, or null for c I
     const double *covariance;
     double spread;
   };
@@ -49,7 +49,7 @@ class PmfDraws {
     return out;
   }
 
-  /// Mean and variance of a new number, in units of the table.
+  /// Mean and variance of a new number, in standard units.
   struct Moments {
     double mean, variance;
   };
@@ -72,13 +72,13 @@ class PmfDraws {
   }
   double c(std::size_t draw) const { return state_.c[draw]; }
   double product(const double *a, const double *b) const { return dot(a, b, rank_); }
-  /// a' covariance b; 0 if there is no a
+  /// a' covariance b; 0 if a is null
   double form(const double *covariance, const double *a, const double *b, std::size_t draw) const {
     if (!a) return 0;
     if (!covariance) return state_.c[draw] * product(a, b);
     double out = 0;
     for (std::size_t i = 0; i < rank_; ++i) out += a[i] * product(covariance + i * rank_, b);
-    // A covariance that is nearly singular may have rounding errors.
+    // With a nearly singular covariance, rounding errors may make the result negative.
     return a == b ? std::max(0.0, out) : out;
   }
 
@@ -92,7 +92,7 @@ class PmfDraws {
   const std::size_t rank_;
 };
 
-/// Mean and variance of a series, one number after another.
+/// Running mean and variance of a series.
 struct RunningMean {
   double count = 0, mean = 0, squares = 0;
   void add(double x) {
@@ -100,11 +100,11 @@ struct RunningMean {
     mean += change / ++count;
     squares += change * (x - mean);
   }
-  /// without bias; of a single number 0
+  /// unbiased; 0 for a single number
   double variance() const { return count > 1 ? squares / (count - 1) : 0; }
 };
 
-/// What draws say of a cell.
+/// The prediction of a cell, averaged over draws.
 struct CellSummary {
   RunningMean means;
   double variance = 0;
@@ -119,8 +119,8 @@ struct CellSummary {
   }
 };
 
-/// What a draw says of a new key, given numbers of some of its cells: its vector and its mean are
-/// normal. The numbers are taken in one after another, which needs no inverse.
+/// The posterior of a new key in one draw, given some of its cells: its vector and mean are jointly
+/// normal. The posterior is updated cell by cell, which needs no inverse matrix.
 class NewKey {
  public:
   NewKey(const PmfModel::State &state, const PmfDraws &draws, Side side, std::size_t rank,
@@ -149,11 +149,11 @@ class NewKey {
     for (std::size_t e = 0; e < cells.size(); ++e) {
       poll(2 * size_ * size_);
       const PmfDraws::Key of = draws.key(other(side), cells.terms[e], draw);
-      take((cells.counts[e] - state.center) / state.scale - of.mean, of);
+      update((cells.counts[e] - state.center) / state.scale - of.mean, of);
     }
   }
 
-  /// A new number with a key of the other side.
+  /// Predicts a new number of this key with a key of the other side.
   PmfDraws::Moments cell(const PmfDraws::Key &of) {
     double variance = noise_ + of.spread + spread(of), mean = of.mean;
     for (std::size_t i = 0; i < size_; ++i) mean += mean_[i] * z_[i];
@@ -179,12 +179,12 @@ class NewKey {
       for (std::size_t j = 0; j < size_; ++j) image_[i] += covariance_[i * size_ + j] * z_[j];
       out += z_[i] * image_[i];
     }
-    // what rounding leaves of a variance of 0
+    // rounding may make a variance of 0 negative
     return std::max(0.0, out);
   }
 
-  /// Bayes' rule for a number with the mean m'z and the variance of the noise.
-  void take(double number, const PmfDraws::Key &of) {
+  /// Bayesian update for a number with the mean m'z and the noise variance.
+  void update(double number, const PmfDraws::Key &of) {
     const double all = noise_ + spread(of);
     double error = number;
     for (std::size_t i = 0; i < size_; ++i) error -= mean_[i] * z_[i];
@@ -202,7 +202,7 @@ class NewKey {
   std::vector<double> mean_, covariance_, z_, image_;
 };
 
-/// Numbers whose squares, in units of the table, are within doubles.
+/// Requires numbers whose squares, in standard units, do not overflow.
 void require_proportion(const PmfModel::State &state, const DocumentTerms &cells) {
   for (const double x : cells.counts)
     if (!(std::abs(x - state.center) <= 1e100 * state.scale))
@@ -211,7 +211,7 @@ void require_proportion(const PmfModel::State &state, const DocumentTerms &cells
                           state.scale));
 }
 
-/// The first n of them in this order.
+/// Keeps the first n elements in the order of `before`.
 template <class T, class Before>
 void keep_first(std::vector<T> &all, std::int64_t n, Before before) {
   const auto count = std::min<std::size_t>(all.size(), std::size_t(std::max<std::int64_t>(0, n)));
@@ -219,8 +219,8 @@ void keep_first(std::vector<T> &all, std::int64_t n, Before before) {
   all.resize(count);
 }
 
-/// The n cells with the largest means, in descending order, without those of some keys, which are
-/// ascending.
+/// The n cells with the largest means, in descending order. `without`: ascending indices of cells
+/// to leave out.
 std::vector<PmfRecommendation> largest(const PmfModel::State &state,
                                        const std::vector<CellSummary> &cells,
                                        std::span<const std::int32_t> without, std::int64_t n) {
@@ -243,7 +243,7 @@ std::vector<PmfRecommendation> largest(const PmfModel::State &state,
   return out;
 }
 
-/// What `moments` says of a cell in every draw, with the error of its mean.
+/// Averages moments(draw) over all draws, with the Monte Carlo error of the mean.
 template <class F> PmfPrediction summary(const PmfModel &model, F moments) {
   CellSummary out;
   std::vector<double> means;
@@ -253,7 +253,8 @@ template <class F> PmfPrediction summary(const PmfModel &model, F moments) {
     means.push_back(found.mean);
   }
   PmfPrediction prediction = out.prediction(*model.state);
-  // Thousands of cells are predicted in a statement, and a short series takes less time.
+  // A statement may predict thousands of cells; averages of blocks make the series short, which
+  // takes less time.
   const DrawBlocks blocks(std::int64_t(means.size()), model.draws.chains);
   std::vector<double> of_blocks;
   for (int b = 0; b < blocks.size(); ++b) {
@@ -305,9 +306,9 @@ std::vector<PmfRecommendation> PmfModel::recommend_new(Side side, const Document
   std::vector<CellSummary> all(keys(other(side)).size());
   WorkPoll poll;
   for (std::size_t s = 0; s < state->noise.size(); ++s) {
-    NewKey line(*state, draws, side, std::size_t(rank()), cells, s);
+    NewKey new_key(*state, draws, side, std::size_t(rank()), cells, s);
     for (std::size_t j = 0; j < all.size(); ++j) {
-      all[j].add(line.cell(draws.key(other(side), std::int32_t(j), s)));
+      all[j].add(new_key.cell(draws.key(other(side), std::int32_t(j), s)));
       poll(10 + std::size_t(rank() * rank()));
     }
   }
@@ -342,7 +343,7 @@ std::vector<PmfSimilarity> PmfModel::similar(Side side, std::int32_t index, std:
   WorkPoll poll;
   std::vector<double> image(static_cast<std::size_t>(rank()));
   for (std::size_t s = 0; s < state->noise.size(); ++s) {
-    // The covariance of u'v and u'w over u is v' covariance w.
+    // Over u, the covariance of u'v and u'w is v' covariance w.
     const double *const covariance = draws.covariance(other(side), s);
     const double *const v = draws.key(side, index, s).vector;
     const double of_v = draws.form(covariance, v, v, s);

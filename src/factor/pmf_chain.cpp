@@ -6,8 +6,8 @@
 namespace bayes {
 namespace {
 
-/// Random numbers are named by the seed, the chain, the sweep and one of these (or a side), those
-/// of vectors also by the line.
+/// Random streams are selected by the seed, the chain, the sweep and one of these numbers, or, for
+/// vectors, the side; each vector has numbers of its own.
 enum PmfStream : int { stream_of_priors = 2, stream_of_start = 4 };
 
 }  // namespace
@@ -15,22 +15,22 @@ enum PmfStream : int { stream_of_priors = 2, stream_of_start = 4 };
 PmfChain::PmfChain(const PmfTask &task, int number)
     : task_(task),
       number_(number),
-      keys_{double(task.lines.totals().documents), double(task.transposed.totals().documents)},
-      cells_(double(task.lines.totals().entries)),
+      keys_{double(task.table.totals().documents), double(task.transposed.totals().documents)},
+      cells_(double(task.table.totals().entries)),
       parameters_(first_parameters(task.prior, task.rank)) {
   for (std::size_t side = 0; side < 2; ++side) {
     const std::int64_t keys = corpus(side).totals().documents;
-    sides_[side].vectors = TermTopics(std::int32_t(keys), task.rank);
+    sides_[side].vectors = PaddedMatrix(std::int32_t(keys), task.rank);
     if (task.prior.means) grow(sides_[side].means, std::size_t(keys));
   }
-  // The lines' vectors come first, and need those of the others alone.
-  PmfSide &others = sides_[pmf_others];
+  // The first side is drawn first, given only the vectors of the second.
+  PmfSide &second = sides_[pmf_second];
   const double size = 0.1 / std::sqrt(double(task.rank));
   const RowRandom own(task.seed, std::uint64_t(number), 0, stream_of_start);
   WorkPoll poll;
-  for (std::int32_t j = 0; j < others.vectors.terms(); ++j) {
+  for (std::int32_t j = 0; j < second.vectors.rows(); ++j) {
     Random key(own.bits(j));
-    for (int k = 0; k < task.rank; ++k) others.vectors.of(j)[k] = size * key.normal();
+    for (int k = 0; k < task.rank; ++k) second.vectors.row(j)[k] = size * key.normal();
     poll(20 * std::size_t(task.rank));
   }
 }
@@ -42,26 +42,26 @@ void PmfChain::draw_side(std::size_t side, int index, Control &control) {
                              parameters_.noise, names, sides_[side], control);
   Random own = random(index, stream_of_priors + int(side));
   draw_side_prior(task_.prior, sums_[side], keys_[side], side, own, parameters_);
-  if (side == pmf_lines) return;
+  if (side == pmf_first) return;
   draw_common(task_.prior, sums_, keys_, cells_, task_.rank, own, parameters_);
-  if (task_.prior.hierarchical) change_scale(draw_scale(sums_, task_.rank, own, parameters_));
+  if (task_.prior.hierarchical) rescale_vectors(draw_scale(sums_, task_.rank, own, parameters_));
 }
 
-void PmfChain::change_scale(double x) {
+void PmfChain::rescale_vectors(double x) {
   WorkPoll poll;
   for (std::size_t side = 0; side < 2; ++side) {
-    const double factor = side == pmf_lines ? x : 1 / x;
-    TermTopics &vectors = sides_[side].vectors;
-    for (std::int32_t i = 0; i < vectors.terms(); ++i) {
-      for (int k = 0; k < vectors.stride(); ++k) vectors.of(i)[k] *= factor;
+    const double factor = side == pmf_first ? x : 1 / x;
+    PaddedMatrix &vectors = sides_[side].vectors;
+    for (std::int32_t i = 0; i < vectors.rows(); ++i) {
+      for (int k = 0; k < vectors.stride(); ++k) vectors.row(i)[k] *= factor;
       poll(std::size_t(vectors.stride()));
     }
   }
 }
 
 void PmfChain::sweep(int index, Control &control) {
-  draw_side(pmf_lines, index, control);
-  draw_side(pmf_others, index, control);
+  draw_side(pmf_first, index, control);
+  draw_side(pmf_second, index, control);
 }
 
 double PmfChain::log_joint() const {
@@ -69,11 +69,11 @@ double PmfChain::log_joint() const {
 }
 
 double PmfChain::root_mean_square() const {
-  return std::sqrt(sums_[pmf_others].squared_residuals / cells_);
+  return std::sqrt(sums_[pmf_second].squared_residuals / cells_);
 }
 
 double PmfChain::norm() const {
-  // The trace of (sum u u') (sum v v').
+  // The trace of (sum u u') (sum v v') is computed.
   double out = 0;
   for (int p = 0; p < task_.rank; ++p)
     for (int q = p; q < task_.rank; ++q)

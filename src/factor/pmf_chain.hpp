@@ -5,9 +5,9 @@
 
 namespace bayes {
 
-/// What is sampled. `lines` and `transposed` are the same table by either side.
+/// The data and the prior. `transposed` is the transposed `table`.
 struct PmfTask {
-  Corpus &lines, &transposed;
+  Corpus &table, &transposed;
   int rank = 1;
   PmfUnits units;
   PmfPrior prior;
@@ -16,19 +16,19 @@ struct PmfTask {
 
 class PmfChain {
  public:
-  /// Begins at vectors close to 0.
+  /// Begins with vectors close to 0.
   PmfChain(const PmfTask &task, int number);
 
-  /// Sweep number 0, 1, ...: the lines' vectors given the others', the others' given the lines',
-  /// and after each what their prior's parameters are; last c and the noise.
+  /// Sweep number 0, 1, ...: draws the vectors of the first side and the parameters of their prior,
+  /// then those of the second side, then c and the noise variance.
   void sweep(int index, Control &control);
 
-  /// Of what the last sweep drew, with the numbers of the table in its units.
+  /// log p(numbers, draw) of the last draw, with the numbers in standard units.
   double log_joint() const;
-  /// the root of the mean square of x_ij - a_i - b_j - u_i'v_j over the cells
+  /// root mean square of x_ij - a_i - b_j - u_i'v_j over the cells
   double root_mean_square() const;
-  /// The root of the mean square of u_i'v_j over all pairs of keys: the same if u is multiplied by
-  /// any matrix and v by the inverse of its transpose.
+  /// Root mean square of u_i'v_j over all pairs of keys. It is invariant if u is multiplied by a
+  /// matrix and v by the inverse of its transpose.
   double norm() const;
 
   const PmfParameters &parameters() const { return parameters_; }
@@ -36,13 +36,13 @@ class PmfChain {
 
  private:
   Corpus &corpus(std::size_t side) const {
-    return side == pmf_lines ? task_.lines : task_.transposed;
+    return side == pmf_first ? task_.table : task_.transposed;
   }
   Random random(int index, int stream) const {
     return Random(task_.seed, std::uint64_t(number_), std::uint64_t(index), std::uint64_t(stream));
   }
   void draw_side(std::size_t side, int index, Control &control);
-  void change_scale(double x);
+  void rescale_vectors(double x);
 
   const PmfTask &task_;
   const int number_;

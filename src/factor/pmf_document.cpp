@@ -1,25 +1,25 @@
-// A probabilistic matrix factorization as a document, and back, with every number checked.
+// Serialisation of probabilistic matrix factorizations; every number is checked on reading.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
-#include "factor/factor_document.hpp"
+#include "document/members.hpp"
 #include "factor/pmf_state.hpp"
 
 namespace bayes {
 namespace {
 
-/// of vectors and means; their products and squares must not overflow
-constexpr double most_of_vector = 1e60;
-constexpr double most_variance = 1e100;
+/// limit of vectors and means, whose products and squares must not overflow
+constexpr double max_vector_element = 1e60;
+constexpr double max_variance = 1e100;
 
-// ---- which cells had numbers ----
+// ---- the cells that had numbers ----
 //
-// One text, in which every row ends with a period. A row's columns are the gaps between them, the
-// first counted from -1, each less 1: numbers in digits of 5 bits, the lowest first, of which each
-// but the last is written with 32 added.
+// One text, in which every row ends with a period. The ascending columns of a row are stored as
+// their differences minus 1, beginning at -1. Each difference is written in digits of 5 bits, the
+// lowest first; 32 is added to all digits but the last.
 constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 
 void append_gaps(std::span<const std::int32_t> columns, std::string &out) {
@@ -42,7 +42,7 @@ struct DigitValues {
   }
 };
 
-/// False if the text is none that append_gaps has written for so many rows.
+/// Returns false if the text was not written by append_gaps for this number of rows.
 bool read_gaps(const std::string &text, std::size_t rows, std::int64_t columns,
                PmfModel::State &state) {
   static const DigitValues values;
@@ -85,7 +85,7 @@ void read_rated(const MemberReader &in, PmfModel::State &state) {
 Document write_side(const PmfSideDraws &side, std::int64_t draws, std::int64_t rank) {
   const auto keys = std::int64_t(side.keys.size());
   Document out = Document::object();
-  out.set("keys", written_keys(side.keys.all()));
+  out.set("keys", write_keys(side.keys.all()));
   Tensor vectors{{draws, keys, rank}, {}};
   append_numbers(vectors.values, side.vectors);
   out.set("vectors", std::move(vectors));
@@ -100,14 +100,14 @@ Document write_side(const PmfSideDraws &side, std::int64_t draws, std::int64_t r
 }
 
 std::vector<double> read_within(const MemberReader &in, const char *key,
-                                const std::vector<std::int64_t> &shape, double most) {
+                                const std::vector<std::int64_t> &shape, double max) {
   std::vector<double> out = in.tensor(key, shape).values;
   WorkPoll poll;
   for (const double x : out) {
     poll(1);
-    if (!(std::abs(x) <= most))
+    if (!(std::abs(x) <= max))
       in.reject(key, message("contains {}, but its numbers must be within {} of 0", describe(x),
-                             describe_number(most)));
+                             describe_number(max)));
   }
   return out;
 }
@@ -115,21 +115,21 @@ std::vector<double> read_within(const MemberReader &in, const char *key,
 std::vector<double> read_variances(const MemberReader &in, const char *key, std::int64_t draws) {
   std::vector<double> out = in.tensor(key, {draws}).values;
   for (const double x : out)
-    if (!(x > 0 && x <= most_variance))
+    if (!(x > 0 && x <= max_variance))
       in.reject(key, message("contains {}, but variances must be greater than 0 and at most {}",
-                             describe(x), describe_number(most_variance)));
+                             describe(x), describe_number(max_variance)));
   return out;
 }
 
-/// Symmetric, with variances and correlations that can be. Draws may be nearly singular, so that a
-/// factorization would say nothing.
+/// Whether a matrix is symmetric, with positive variances and correlations from -1 to 1. A Cholesky
+/// factorization would prove nothing, as draws may be nearly singular.
 bool is_covariance(std::span<const double> values, std::size_t rank) {
   for (std::size_t p = 0; p < rank; ++p) {
     if (!(values[p * rank + p] > 0)) return false;
     for (std::size_t q = 0; q < p; ++q) {
       const double x = values[p * rank + q],
-                   most = std::sqrt(values[p * rank + p]) * std::sqrt(values[q * rank + q]);
-      if (x != values[q * rank + p] || !(std::abs(x) <= most * (1 + 1e-6))) return false;
+                   bound = std::sqrt(values[p * rank + p]) * std::sqrt(values[q * rank + q]);
+      if (x != values[q * rank + p] || !(std::abs(x) <= bound * (1 + 1e-6))) return false;
     }
   }
   return true;
@@ -140,15 +140,15 @@ PmfSideDraws read_side(const MemberReader &in, std::int64_t draws, std::int64_t 
   PmfSideDraws out;
   out.keys = read_keys(in, true);
   const auto keys = std::int64_t(out.keys.size());
-  out.vectors = read_within(in, "vectors", {draws, keys, rank}, most_of_vector);
+  out.vectors = read_within(in, "vectors", {draws, keys, rank}, max_vector_element);
   if (means) {
-    out.means = read_within(in, "means", {draws, keys}, most_of_vector);
-    out.level = read_within(in, "level", {draws}, most_of_vector);
+    out.means = read_within(in, "means", {draws, keys}, max_vector_element);
+    out.level = read_within(in, "level", {draws}, max_vector_element);
     out.spread = read_variances(in, "spread", draws);
   }
   if (!hierarchical) return out;
-  out.center = read_within(in, "center", {draws, rank}, most_of_vector);
-  out.covariance = read_within(in, "covariance", {draws, rank, rank}, most_variance);
+  out.center = read_within(in, "center", {draws, rank}, max_vector_element);
+  out.covariance = read_within(in, "covariance", {draws, rank, rank}, max_variance);
   const auto size = static_cast<std::size_t>(rank);
   for (std::size_t at = 0; at < out.covariance.size(); at += size * size)
     if (!is_covariance({out.covariance.data() + at, size * size}, size))

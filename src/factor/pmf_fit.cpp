@@ -1,4 +1,4 @@
-// Fitting a probabilistic matrix factorization: the table's units, the chains, and the model.
+// Fitting a probabilistic matrix factorization: standard units, the chains, and the model.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,21 +6,122 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "factor/pmf_chain.hpp"
 #include "factor/pmf_options.hpp"
-#include "factor/pmf_sampling.hpp"
+#include "factor/pmf_state.hpp"
+#include "fit/fit_run.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
 
-/// Numbers beyond it may overflow when their mean is taken off.
-constexpr double most_number = 1e300;
+/// Larger numbers may overflow when their mean is subtracted.
+constexpr double max_number = 1e300;
 
-/// A variance that is given has to be within these shares of that of the numbers.
-constexpr double least_share = 1e-10, most_share = 1e10;
+/// Limits of given variances, relative to the variance of the numbers.
+constexpr double min_relative_variance = 1e-10, max_relative_variance = 1e10;
 
 FactorTableOptions::Repeated repeated_of(const std::string &name) {
   using Repeated = FactorTableOptions::Repeated;
   return name == "error" ? Repeated::refuse : name == "last" ? Repeated::last : Repeated::average;
+}
+
+class SampledPmf final : public ChainSampler {
+ public:
+  SampledPmf(const PmfTask &task, int number, double scale, Side document_side,
+             PmfModel::State &state)
+      : chain_(task, number),
+        hierarchical_(task.prior.hierarchical),
+        scale_(scale),
+        document_side_(document_side),
+        state_(state),
+        log_jacobian_(-double(task.table.totals().entries) * std::log(scale)) {}
+
+  double sweep(int index, Control &control) override {
+    chain_.sweep(index, control);
+    return chain_.log_joint() + log_jacobian_;
+  }
+
+  void record(std::vector<double> &values) const override {
+    values.push_back(scale_ * std::sqrt(chain_.parameters().noise));
+    values.push_back(scale_ * without_rounding_errors(chain_.root_mean_square()));
+    values.push_back(scale_ * without_rounding_errors(chain_.norm()));
+    if (!hierarchical_) values.push_back(scale_ * chain_.parameters().c);
+  }
+
+  void store(double) override {
+    const PmfParameters &drawn = chain_.parameters();
+    state_.noise.push_back(drawn.noise);
+    if (!hierarchical_) state_.c.push_back(drawn.c);
+    for (std::size_t side = 0; side < 2; ++side)
+      store_side(chain_.side(side), drawn.sides[side], drawn.covariances[side],
+                 state_.of(side == pmf_first ? document_side_ : other(document_side_)));
+  }
+
+ private:
+  void store_side(const PmfSide &from, const PmfSidePrior &prior, const PmfCovariance &covariance,
+                  PmfSideDraws &to) const {
+    WorkPoll poll;
+    for (std::int32_t i = 0; i < from.vectors.rows(); ++i) {
+      const double *const u = from.vectors.row(i);
+      to.vectors.insert(to.vectors.end(), u, u + from.vectors.columns());
+      poll(std::size_t(from.vectors.columns()));
+    }
+    to.means.insert(to.means.end(), from.means.begin(), from.means.end());
+    if (!from.means.empty()) {
+      to.level.push_back(prior.level);
+      to.spread.push_back(prior.spread);
+    }
+    const auto append = [](const std::vector<double> &values, std::vector<double> &all) {
+      all.insert(all.end(), values.begin(), values.end());
+    };
+    if (!hierarchical_) return;
+    append(prior.center, to.center);
+    append(covariance.values, to.covariance);
+  }
+
+  PmfChain chain_;
+  const bool hierarchical_;
+  const double scale_;
+  const Side document_side_;
+  PmfModel::State &state_;
+  const double log_jacobian_;
+};
+
+/// Size of a stored draw, in numbers.
+double pmf_numbers_of_draw(double keys, int rank, bool means, bool hierarchical) {
+  return keys * (rank + (means ? 1 : 0)) + (hierarchical ? 2.0 * rank * (rank + 1) : 0) + 6;
+}
+
+/// Number of draws that a model stores: option stored_draws, by default all draws up to 500 and 8
+/// million numbers (64 MB), or up to 10 if these are more numbers; within 40 million numbers (320
+/// MB) and the available memory, and at least one.
+std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Control &control) {
+  const double allowed = std::min(control.memory / 4 / 8, most_stored_numbers) / numbers,
+               usual = std::clamp(8e6 / numbers, 10.0, 500.0);
+  return equal_draws(plan, std::min(allowed, plan.stored_draws > 0 ? plan.stored_draws : usual));
+}
+
+/// Runs the chains. Traces and diagnostics go into `run`, stored draws into `state` (but not keys,
+/// units and rated cells). The quantities of a draw are noise_sd, rmse (of the fitted numbers),
+/// norm (the root mean square of u_i'v_j over all pairs of keys) and, unless the prior is
+/// hierarchical, c: in the units of the numbers, and invariant under rotations of the vectors.
+void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side document_side,
+                PmfModel::State &state, FitRun &run, Control &control) {
+  const double keys =
+      double(task.table.totals().documents) + double(task.transposed.totals().documents);
+  const double numbers =
+      pmf_numbers_of_draw(keys, task.rank, task.prior.means, task.prior.hierarchical);
+  ChainSettings settings{"gibbs",
+                         plan,
+                         {"noise_sd", "rmse", "norm"},
+                         pmf_stored_draws(plan, numbers, control),
+                         "numbers"};
+  if (!task.prior.hierarchical) settings.quantities.push_back("c");
+  ChainRun chains = run_chains(settings, control, [&](int chain) {
+    return std::make_unique<SampledPmf>(task, chain, scale, document_side, state);
+  });
+  run.take(std::move(chains), plan);
 }
 
 class PmfFit {
@@ -31,21 +132,21 @@ class PmfFit {
         control_(control),
         plan_(plan_of(options_)),
         run_(*model_, plan_, control),
-        rows_(table.of_lines == Side::row ? table.line_keys : table.other_keys),
-        columns_(table.of_lines == Side::row ? table.other_keys : table.line_keys) {}
+        rows_(table.document_side == Side::row ? table.document_keys : table.term_keys),
+        columns_(table.document_side == Side::row ? table.term_keys : table.document_keys) {}
 
   std::unique_ptr<PmfModel> run() {
-    const CorpusTotals &totals = table_.lines.totals();
+    const CorpusTotals &totals = table_.documents.totals();
     require_room();
     run_.set_weight(double(totals.entries), totals.entries);
     find_units();
-    const PmfTask task{table_.lines, *table_.transposed, options_.rank, {center_, 1 / scale_},
-                       prior(),      options_.seed};
+    const PmfTask task{table_.documents, *table_.transposed, options_.rank, {center_, 1 / scale_},
+                       prior(),          options_.seed};
     PmfModel::State &state = *model_->state;
     state.center = center_;
     state.scale = scale_;
-    sample_pmf(task, options_.chains, scale_, table_.of_lines, state, run_, control_);
-    if (options_.rated) note_rated();
+    sample_pmf(task, options_.chains, scale_, table_.document_side, state, run_, control_);
+    if (options_.rated) store_rated_cells();
     state.of(Side::row).keys = rows_;
     state.of(Side::column).keys = columns_;
     model_->info.log_likelihood = std::numeric_limits<double>::quiet_NaN();
@@ -67,39 +168,40 @@ class PmfFit {
     const double numbers =
         pmf_numbers_of_draw(keys, options_.rank, options_.means, options_.hierarchical);
     const double draws = double(pmf_stored_draws(options_.chains, numbers, control_));
-    const double cells = options_.rated ? 4.0 * double(table_.lines.totals().entries) : 0;
-    const double rank = padded_topics(options_.rank);
+    const double cells = options_.rated ? 4.0 * double(table_.documents.totals().entries) : 0;
+    const double rank = padded_size(options_.rank);
     const std::string what = message("vectors of {} numbers for {} keys", options_.rank,
                                      std::int64_t(rows_.size() + columns_.size()));
-    // The model is there as draws, as a document and as bytes before it is a value.
+    // A model exists three times: as draws, as a document, and as the bytes of the value.
     require_memory(
         {what,
          8 * (keys * (rank + 1) + 8.0 * control_.threads * rank * rank) + 24 * numbers * draws +
-             cells + Keys::copies * (rows_.bytes() + columns_.bytes()),
+             cells + Keys::max_copies * (rows_.bytes() + columns_.bytes()),
          "numbers",
          {},
          "use a smaller rank, or lower option stored_draws."},
         control_);
-    // A number takes some 20 bytes in the model's text, which must fit into a value too.
+    // In the text form of the model, which must fit into a value too, a number takes about 20
+    // bytes.
     require_model_size(what, 20.0 / 8 * numbers * draws + cells / 8,
                        "Use a smaller rank, or lower option stored_draws.");
   }
 
-  /// f(line, cells) for all lines
-  template <class F> void each_line(Corpus &corpus, F f) const {
+  /// Calls f(document, cells) for all documents.
+  template <class F> void each_document_of(Corpus &corpus, F f) const {
     WorkPoll poll;
     for (std::int64_t index = 0; index < corpus.stretches(); ++index)
       for (const CorpusPiece &piece : corpus.stretch(index))
-        each_document(piece, [&](std::int64_t line, const DocumentTerms &cells) {
-          f(line, cells);
+        each_document(piece, [&](std::int64_t document, const DocumentTerms &cells) {
+          f(document, cells);
           poll(4 * cells.size());
           return true;
         });
   }
 
-  [[noreturn]] void refuse(std::int64_t line, std::int32_t key, double x) const {
-    const auto one = std::size_t(line), two = std::size_t(key);
-    const bool by_row = table_.of_lines == Side::row;
+  [[noreturn]] void refuse(std::int64_t document, std::int32_t key, double x) const {
+    const auto one = std::size_t(document), two = std::size_t(key);
+    const bool by_row = table_.document_side == Side::row;
     throw Error(
         Errc::numeric,
         message("the number of row {}, column {} is {}, but numbers must be within 1e300 "
@@ -108,47 +210,48 @@ class PmfFit {
         {}, "Rescale the numbers.");
   }
 
-  /// With means, the numbers' mean and standard deviation; else 0 and the root of their mean
-  /// square. Neither overflows, as sums are in units of the largest number.
+  /// Sets center and scale to the mean and standard deviation of the numbers, or without means to 0
+  /// and the root mean square. Sums are in units of the largest number, so that they do not
+  /// overflow.
   void find_units() {
     double largest = 0;
-    each_line(table_.lines, [&](std::int64_t line, const DocumentTerms &cells) {
+    each_document_of(table_.documents, [&](std::int64_t document, const DocumentTerms &cells) {
       for (std::size_t i = 0; i < cells.size(); ++i) {
         const double x = std::abs(cells.counts[i]);
-        if (!(x <= most_number)) refuse(line, cells.terms[i], cells.counts[i]);
+        if (!(x <= max_number)) refuse(document, cells.terms[i], cells.counts[i]);
         largest = std::max(largest, x);
       }
     });
-    if (largest < 1e-300) return;  // as good as 0
-    const double n = double(table_.lines.totals().entries);
+    if (largest < 1e-300) return;  // practically 0
+    const double n = double(table_.documents.totals().entries);
     double sum = 0, squares = 0;
     if (options_.means) {
-      each_line(table_.lines, [&](std::int64_t, const DocumentTerms &cells) {
+      each_document_of(table_.documents, [&](std::int64_t, const DocumentTerms &cells) {
         for (const double x : cells.counts) sum += x / largest;
       });
       center_ = sum / n * largest;
     }
-    each_line(table_.lines, [&](std::int64_t, const DocumentTerms &cells) {
+    each_document_of(table_.documents, [&](std::int64_t, const DocumentTerms &cells) {
       for (const double x : cells.counts) {
         const double z = x / largest - center_ / largest;
         squares += z * z;
       }
     });
-    // If all are the same, what they differ by is rounding errors.
+    // If all numbers are equal, their differences are rounding errors.
     const double share = std::sqrt(squares / n);
     scale_ = share > 1e-12 ? share * largest : largest;
     scale_ = std::max(scale_, 1e-300);
   }
 
-  /// A variance in units of the table: of the numbers, whose units are squared in it, or of
-  /// vectors, whose products are numbers.
+  /// Converts a variance to standard units. `squared`: a variance of numbers; else one of vectors,
+  /// whose products are numbers.
   double in_units(double variance, bool squared) const {
     return squared ? variance / scale_ / scale_ : variance / scale_;
   }
   std::optional<double> given(const char *key, std::optional<double> variance, bool squared) const {
     if (!variance) return {};
     const double out = in_units(*variance, squared);
-    if (!(out >= least_share && out <= most_share))
+    if (!(out >= min_relative_variance && out <= max_relative_variance))
       throw Error(
           Errc::invalid_argument,
           message("option \"prior.{}\" is {}, which is out of proportion to the numbers", key,
@@ -177,16 +280,17 @@ class PmfFit {
     return out;
   }
 
-  void note_rated() {
+  void store_rated_cells() {
     PmfModel::State &state = *model_->state;
     state.knows_rated = true;
     state.begin.push_back(0);
-    state.rated.reserve(std::size_t(table_.lines.totals().entries));
-    each_line(table_.of_lines == Side::row ? table_.lines : *table_.transposed,
-              [&](std::int64_t, const DocumentTerms &cells) {
-                state.rated.insert(state.rated.end(), cells.terms.begin(), cells.terms.end());
-                state.begin.push_back(std::int64_t(state.rated.size()));
-              });
+    state.rated.reserve(std::size_t(table_.documents.totals().entries));
+    each_document_of(table_.document_side == Side::row ? table_.documents : *table_.transposed,
+                     [&](std::int64_t, const DocumentTerms &cells) {
+                       state.rated.insert(state.rated.end(), cells.terms.begin(),
+                                          cells.terms.end());
+                       state.begin.push_back(std::int64_t(state.rated.size()));
+                     });
   }
 
   const FactorTable &table_;
@@ -208,8 +312,9 @@ FactorTableOptions pmf_check_options(int rank, const Document &options) {
   out.missing = true;
   out.transposed = true;
   out.null_on_error = read.null_on_error;
-  // The vector that is drawn, and at least one draw: as such, as a document and as bytes.
-  out.bytes_of_key = 8 * (padded_topics(rank) + 1) + 24 * (rank + 1);
+  // The current vector, and at least one stored draw: in the model, in its document and in its
+  // bytes.
+  out.bytes_of_key = 8 * (padded_size(rank) + 1) + 24 * (rank + 1);
   return out;
 }
 
@@ -218,7 +323,7 @@ std::unique_ptr<PmfModel> pmf_fit(const FactorTable &table, int rank, const Docu
   const PollScope scope(control);
   PmfOptions read = read_pmf_options(rank, options);
   if (!table.transposed) throw Error(Errc::internal, "the table is there by one side only");
-  if (table.lines.totals().entries == 0)
+  if (table.documents.totals().entries == 0)
     throw Error(Errc::invalid_argument, "there are no numbers to fit");
   return PmfFit(table, std::move(read), control).run();
 }

@@ -8,9 +8,9 @@
 namespace bayes {
 namespace {
 
-/// A variance: given, or {"shape": ..., "rate": ...} of its inverse.
-void variance_line(OptionTable &t, const char *key, std::optional<double> &given,
-                   std::optional<PrecisionPrior> &prior, bool applies = true) {
+/// A variance: a number, or {"shape": ..., "rate": ...} for the gamma prior of its inverse.
+void variance_option(OptionTable &t, const char *key, std::optional<double> &given,
+                     std::optional<PrecisionPrior> &prior, bool applies = true) {
   const auto read = [&](const Document &value) {
     if (value.as<Document::Object>()) {
       const std::string path = message("prior.{}.", key);
@@ -37,13 +37,13 @@ void variance_line(OptionTable &t, const char *key, std::optional<double> &given
   t.other(key, read, write, applies);
 }
 
-void pmf_prior_lines(OptionTable &t, PmfOptions &o) {
+void pmf_prior_options(OptionTable &t, PmfOptions &o) {
   t.boolean("hierarchical", o.hierarchical);
-  variance_line(t, "noise_variance", o.noise_variance, o.noise_prior);
-  variance_line(t, "c", o.c, o.c_prior, !o.hierarchical);
+  variance_option(t, "noise_variance", o.noise_variance, o.noise_prior);
+  variance_option(t, "c", o.c, o.c_prior, !o.hierarchical);
 }
 
-void pmf_lines_of_options(OptionTable &t, PmfOptions &o) {
+void pmf_option_table(OptionTable &t, PmfOptions &o) {
   std::string method = "gibbs";
   t.choice("method", method, {"gibbs"});
   o.chains.lines(t, true);
@@ -57,12 +57,12 @@ void pmf_lines_of_options(OptionTable &t, PmfOptions &o) {
       "prior",
       [&](const Document &given) {
         OptionTable inner = OptionTable::reading(given, "prior.");
-        pmf_prior_lines(inner, o);
+        pmf_prior_options(inner, o);
         inner.finish("a hierarchical prior");
       },
       [&] {
         OptionTable inner = OptionTable::writing();
-        pmf_prior_lines(inner, o);
+        pmf_prior_options(inner, o);
         return inner.document();
       });
 }
@@ -79,7 +79,7 @@ PmfOptions read_pmf_options(int rank, const Document &options) {
   out.chains.chains = 4;
   out.chains.draws = 200;
   OptionTable t = OptionTable::reading(options);
-  pmf_lines_of_options(t, out);
+  pmf_option_table(t, out);
   t.finish();
   return out;
 }
@@ -87,7 +87,7 @@ PmfOptions read_pmf_options(int rank, const Document &options) {
 Document PmfOptions::document() const {
   PmfOptions in_force = *this;
   OptionTable t = OptionTable::writing();
-  pmf_lines_of_options(t, in_force);
+  pmf_option_table(t, in_force);
   return t.document();
 }
 

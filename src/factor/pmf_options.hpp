@@ -17,13 +17,13 @@ struct PmfOptions {
   ChainPlan chains;
   std::uint64_t seed = 1;
   bool null_on_error = false;
-  /// cells that occur more than once: error, average or last
+  /// treatment of cells that occur more than once: error, average or last
   std::string repeated = "error";
   bool means = true;
-  /// the model knows which cells had numbers
+  /// the model stores which cells had numbers
   bool rated = true;
-  /// prior.noise_variance and prior.c: given, or the gamma distribution of the precision; in the
-  /// units of the numbers
+  /// prior.noise_variance and prior.c: values, or gamma priors of the precisions; in the units of
+  /// the numbers
   std::optional<double> noise_variance, c;
   std::optional<PrecisionPrior> noise_prior, c_prior;
   bool hierarchical = false;

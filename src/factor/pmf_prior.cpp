@@ -9,14 +9,14 @@
 namespace bayes {
 namespace {
 
-/// 1 / x for x from the gamma posterior of a precision: `count` normals with this sum of squares.
-/// In units of the table neither is far from 1, unless all numbers are explained.
+/// Draws a variance 1 / x, where the precision x has the gamma posterior given `count` normal
+/// variates with this sum of squares. Very small draws of x are replaced by 1e-300.
 double draw_variance(const PrecisionPrior &prior, double count, double squares, Random &random) {
   const double rate = prior.rate + std::max(0.0, squares) / 2;
   return rate / std::max(random.gamma(prior.shape + count / 2), 1e-300);
 }
 
-/// Of 1 / variance.
+/// The log density of 1 / variance.
 double log_density(const PrecisionPrior &prior, double variance) {
   return prior.shape * std::log(prior.rate) - log_gamma(prior.shape) -
          (prior.shape - 1) * std::log(variance) - prior.rate / variance;
@@ -31,22 +31,21 @@ double trace_of(const PmfSums &sums, int rank) {
 /// beta_0
 constexpr double count_of_center = 2;
 
-double degrees_of(const PmfPrior &prior, int rank) { return rank + prior.more_degrees; }
+double degrees_of(const PmfPrior &prior, int rank) { return rank + prior.excess_degrees; }
 
-/// The numbers of a matrix that is symmetric but for rounding errors.
+/// The elements of a symmetric matrix, without rounding errors that make it asymmetric.
 std::vector<double> symmetric_numbers(const Matrix &m) {
   const Matrix even = (m + m.transpose()) / 2;
   return {even.data(), even.data() + even.size()};
 }
 
-void take_precision(const Matrix &precision, PmfSidePrior &side) {
+void set_precision(const Matrix &precision, PmfSidePrior &side) {
   side.precision = symmetric_numbers(precision);
 }
 
-void take_c(double c, int rank, PmfParameters &parameters) {
+void set_c(double c, int rank, PmfParameters &parameters) {
   parameters.c = c;
-  for (PmfSidePrior &side : parameters.sides)
-    take_precision(Matrix::Identity(rank, rank) / c, side);
+  for (PmfSidePrior &side : parameters.sides) set_precision(Matrix::Identity(rank, rank) / c, side);
 }
 
 Matrix precision_of(const PmfSidePrior &side, int rank) {
@@ -55,7 +54,7 @@ Matrix precision_of(const PmfSidePrior &side, int rank) {
 
 /// Draws mu and Lambda of a side given its vectors: Lambda ~ Wishart(a, B), mu | Lambda ~ N(m, (c
 /// Lambda)^-1). With B = L L' and Bartlett's lower triangular A, Lambda = (A' L^-1)' (A' L^-1), so
-/// that nothing is inverted that may be nearly singular but A, which is triangular.
+/// that the only inverse of a possibly nearly singular matrix is that of the triangular A.
 void draw_center_and_precision(const PmfPrior &prior, const PmfSums &sums, double keys,
                                Random &random, PmfSidePrior &side, PmfCovariance &covariance) {
   const int rank = int(side.center.size());
@@ -66,7 +65,7 @@ void draw_center_and_precision(const PmfPrior &prior, const PmfSums &sums, doubl
     for (int p = 0; p <= q; ++p) products(p, q) = products(q, p) = sums.product(p, q);
   }
   const double c = count_of_center + keys, a = degrees_of(prior, rank) + keys;
-  // The sum of squares about the mean, and c n / (c + n) mean mean', as the center of mu is 0.
+  // The sum of squares about the mean plus c n / (c + n) mean mean', as mu_0 = 0.
   const Matrix scale =
       Matrix::Identity(rank, rank) + products - keys * keys / c * mean * mean.transpose();
   Matrix lower, bartlett = Matrix::Zero(rank, rank);
@@ -77,7 +76,7 @@ void draw_center_and_precision(const PmfPrior &prior, const PmfSums &sums, doubl
   double log_determinant = 0;
   for (int i = 0; i < rank; ++i) {
     for (int j = 0; j < i; ++j) bartlett(i, j) = random.normal();
-    // A draw that underflows is as likely as one of 1e-300.
+    // Avoids division by a draw that underflows.
     const double square = std::max(random.chi_square(a - i), 1e-300);
     bartlett(i, i) = std::sqrt(square);
     log_determinant += std::log(square) - 2 * std::log(lower(i, i));
@@ -87,7 +86,7 @@ void draw_center_and_precision(const PmfPrior &prior, const PmfSums &sums, doubl
   Vector z(rank);
   for (int k = 0; k < rank; ++k) z(k) = random.normal();
   side.center = to_vector(keys / c * mean + product(root, z) / std::sqrt(c));
-  take_precision(transposed_product(inverse, inverse), side);
+  set_precision(transposed_product(inverse, inverse), side);
   covariance.values = symmetric_numbers(product_transposed(root, root));
   covariance.log_determinant_of_inverse = log_determinant;
 }
@@ -131,9 +130,9 @@ PmfParameters first_parameters(const PmfPrior &prior, int rank) {
   for (PmfSidePrior &side : out.sides) side.center.assign(std::size_t(rank), 0.0);
   if (prior.hierarchical) {
     for (PmfSidePrior &side : out.sides)
-      take_precision(Matrix::Identity(rank, rank) * double(rank), side);
+      set_precision(Matrix::Identity(rank, rank) * double(rank), side);
   } else {
-    take_c(prior.c.value_or(prior.c_prior.rate / prior.c_prior.shape), rank, out);
+    set_c(prior.c.value_or(prior.c_prior.rate / prior.c_prior.shape), rank, out);
   }
   return out;
 }
@@ -145,7 +144,7 @@ void draw_side_prior(const PmfPrior &prior, const PmfSums &sums, double keys, st
     draw_center_and_precision(prior, sums, keys, random, own, parameters.covariances[side]);
   if (!prior.means) return;
   own.spread = draw_variance(prior.spread_prior, keys, squares_of_means(sums, own, keys), random);
-  if (side != pmf_lines) return;
+  if (side != pmf_first) return;
   const double precision = 1 + keys / own.spread;
   own.level = sums.means / own.spread / precision + random.normal() / std::sqrt(precision);
 }
@@ -153,12 +152,12 @@ void draw_side_prior(const PmfPrior &prior, const PmfSums &sums, double keys, st
 void draw_common(const PmfPrior &prior, const PmfSides<PmfSums> &sums, const PmfSides<double> &keys,
                  double cells, int rank, Random &random, PmfParameters &parameters) {
   if (!prior.hierarchical && !prior.c)
-    take_c(draw_variance(prior.c_prior, (keys[0] + keys[1]) * rank,
-                         trace_of(sums[0], rank) + trace_of(sums[1], rank), random),
-           rank, parameters);
+    set_c(draw_variance(prior.c_prior, (keys[0] + keys[1]) * rank,
+                        trace_of(sums[0], rank) + trace_of(sums[1], rank), random),
+          rank, parameters);
   if (!prior.noise)
     parameters.noise =
-        draw_variance(prior.noise_prior, cells, sums[pmf_others].squared_residuals, random);
+        draw_variance(prior.noise_prior, cells, sums[pmf_second].squared_residuals, random);
 }
 
 double draw_scale(PmfSides<PmfSums> &sums, int rank, Random &random, PmfParameters &parameters) {
@@ -169,7 +168,8 @@ double draw_scale(PmfSides<PmfSums> &sums, int rank, Random &random, PmfParamete
     for (int k = 0; k < rank; ++k)
       traces[side] += parameters.sides[side].precision[std::size_t(k * rank + k)];
   const double omega = std::sqrt(traces[0]) * std::sqrt(traces[1]);
-  // The step does not change it, so that it may be left out where rejections would go on for long.
+  // The step leaves omega invariant, so it may be omitted where too many proposals would be
+  // rejected.
   if (!(omega > 1e-4 && omega < 1e300)) return 1;
   double t;
   do {
@@ -177,7 +177,7 @@ double draw_scale(PmfSides<PmfSums> &sums, int rank, Random &random, PmfParamete
   } while (!(std::log(random.uniform()) <= omega * (1 + t * t / 2 - std::cosh(t))));
   const double x = std::sqrt(std::exp(t) * std::sqrt(traces[0] / traces[1]));
   for (std::size_t side = 0; side < 2; ++side) {
-    const double factor = side == pmf_lines ? x : 1 / x;
+    const double factor = side == pmf_first ? x : 1 / x;
     for (double &p : parameters.sides[side].precision) p /= factor * factor;
     for (double &m : parameters.sides[side].center) m *= factor;
     PmfCovariance &covariance = parameters.covariances[side];
@@ -194,7 +194,7 @@ double pmf_log_joint(const PmfPrior &prior, const PmfSides<PmfSums> &sums,
                      const PmfParameters &parameters) {
   const double noise = parameters.noise;
   double out =
-      -0.5 * (cells * (log_two_pi + std::log(noise)) + sums[pmf_others].squared_residuals / noise);
+      -0.5 * (cells * (log_two_pi + std::log(noise)) + sums[pmf_second].squared_residuals / noise);
   if (!prior.noise) out += log_density(prior.noise_prior, noise);
   if (!prior.hierarchical && !prior.c) out += log_density(prior.c_prior, parameters.c);
   for (std::size_t side = 0; side < 2; ++side) {
@@ -208,7 +208,7 @@ double pmf_log_joint(const PmfPrior &prior, const PmfSides<PmfSums> &sums,
     out += log_density(prior.spread_prior, own.spread) -
            0.5 * (keys[side] * (log_two_pi + std::log(own.spread)) +
                   squares_of_means(sums[side], own, keys[side]) / own.spread);
-    if (side == pmf_lines) out -= 0.5 * (log_two_pi + own.level * own.level);
+    if (side == pmf_first) out -= 0.5 * (log_two_pi + own.level * own.level);
   }
   return out;
 }

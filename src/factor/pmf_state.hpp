@@ -1,6 +1,7 @@
-// The inside of a fitted probabilistic matrix factorization, for the files of this model only.
+// Internal state of a fitted probabilistic matrix factorization, for the files of this model only.
 //
-// Vectors, means and variances are in units of the table: a number x of it is (x - center) / scale.
+// Vectors, means and variances are in standard units: a number x of the table is (x - center) /
+// scale.
 #pragma once
 
 #include <array>
@@ -19,20 +20,21 @@ struct PmfSideDraws {
   std::vector<double> vectors;
   /// draws x keys; empty if the model has no means
   std::vector<double> means;
-  /// of the hierarchical prior, the distribution of vectors: draws x rank, draws x rank x rank
+  /// with the hierarchical prior, the distribution of the vectors: draws x rank, draws x rank x
+  /// rank
   std::vector<double> center, covariance;
-  /// mean and variance of the distribution of the means: one of every draw
+  /// mean and variance of the distribution of the means, for every draw
   std::vector<double> level, spread;
 };
 
 struct PmfModel::State {
   /// rows, columns
   std::array<PmfSideDraws, 2> sides;
-  /// of every draw, the noise variance; c, unless the prior is hierarchical
+  /// noise variance of every draw; c of every draw, unless the prior is hierarchical
   std::vector<double> noise, c;
   double center = 0, scale = 1;
-  /// Whether it is known which cells had numbers; of row i the columns
-  /// rated[begin[i]] to rated[begin[i + 1] - 1], ascending.
+  /// Whether the cells that had numbers are stored: the columns of row i are rated[begin[i]] to
+  /// rated[begin[i + 1] - 1], ascending.
   bool knows_rated = false;
   std::vector<std::int64_t> begin;
   std::vector<std::int32_t> rated;

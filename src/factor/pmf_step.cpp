@@ -15,16 +15,17 @@ using simd::lanes, simd::load, simd::madd, simd::registers, simd::store;
 using Lanes = simd::Vector;
 
 constexpr int tile = simd::sum_lanes;
-static_assert(tile == topic_lanes);
+static_assert(tile == row_lanes);
 
-/// So many cells of a line are added up at a time: their vectors stay in the nearest cache while
-/// the tiles of the matrix go over them.
+/// Number of cells that are added at a time: their vectors stay in the first-level cache while all
+/// tiles of the matrix use them.
 constexpr int cells_at_once = 64;
 
-/// Pivots are positive. Rounding errors may take one below this share of its diagonal element.
-constexpr double least_pivot = 0x1p-50;
+/// Lower limit of a pivot, relative to its diagonal element: rounding errors may make it smaller,
+/// or negative.
+constexpr double min_relative_pivot = 0x1p-50;
 
-/// What a thread works with.
+/// Workspace of a thread.
 struct Workspace {
   explicit Workspace(int stride)
       : precision(std::size_t(stride) * std::size_t(stride)),
@@ -33,17 +34,17 @@ struct Workspace {
         right(std::size_t(stride)),
         solved(std::size_t(stride)),
         inverse(std::size_t(stride)),
-        least(std::size_t(stride)),
+        min_pivot(std::size_t(stride)),
         vector(std::size_t(stride)) {}
-  /// Row by row, of each what begins with its tile: the sum of v v', then the upper factor R of
-  /// the posterior's precision R'R.
+  /// Upper triangle, row by row, each from the tile of its diagonal element: the sum of v v', then
+  /// the factor R of the posterior precision R'R.
   Buffer precision;
   /// the sums of r v and v, r = x - b
   Buffer linear, total;
   /// the right-hand side, and R'^-1 times it
   Buffer right, solved;
-  /// 1 / R_kk; the least pivots
-  Buffer inverse, least;
+  /// 1 / R_kk; lower limits of the pivots
+  Buffer inverse, min_pivot;
   Buffer vector;
   /// the sums of r and r^2
   double sum = 0, squares = 0;
@@ -52,7 +53,7 @@ struct Workspace {
   WorkPoll poll;
 };
 
-/// Adds v_p v_q of some cells to `lanes` rows from p and `Tiles` times eight columns from q.
+/// Adds v_p v_q, summed over cells, to `lanes` rows from p and `Tiles` times eight columns from q.
 template <int Tiles>
 void add_products(const double *const *vectors, int cells, int p, int q, double *sums, int stride) {
   constexpr int width = Tiles * registers;
@@ -70,10 +71,10 @@ void add_products(const double *const *vectors, int cells, int p, int q, double 
     for (int g = 0; g < width; ++g) store(sums + i * stride + g * lanes, a[i][g]);
 }
 
-/// As many as leave registers for what they are made of.
+/// As many tiles as leave registers for their inputs.
 constexpr int tiles_at_once = lanes == tile ? 2 : 1;
 
-/// The same for all tiles on and above the diagonal.
+/// Adds the products for all tiles on and above the diagonal.
 void add_all_products(const double *const *vectors, int cells, double *sums, int stride) {
   for (int p = 0; p < stride; p += lanes) {
     int q = p / tile * tile;
@@ -83,7 +84,7 @@ void add_all_products(const double *const *vectors, int cells, double *sums, int
   }
 }
 
-/// Adds r v and v of some cells.
+/// Adds r v and v, summed over cells.
 void add_vectors(const double *const *vectors, const double *numbers, int cells, double *linear,
                  double *total, int stride) {
   for (int q = 0; q < stride; q += lanes) {
@@ -98,18 +99,18 @@ void add_vectors(const double *const *vectors, const double *numbers, int cells,
   }
 }
 
-/// to += factor from, from the tile of index `first`.
+/// to += factor * from, starting at the tile of index `first`.
 void add_multiple(double factor, const double *from, double *to, int first, int stride) {
   for (int q = first / tile * tile; q < stride; q += lanes)
     store(to + q, madd(factor, load(from + q), load(to + q)));
 }
 
-/// to *= factor, from there.
+/// to *= factor, starting at the tile of index `first`.
 void scale(double factor, double *to, int first, int stride) {
   for (int q = first / tile * tile; q < stride; q += lanes) store(to + q, factor * load(to + q));
 }
 
-/// The sum of a b, from there.
+/// The dot product of a and b, starting at the tile of index `first`.
 double dot(const double *a, const double *b, int first, int stride) {
   Lanes sums[registers] = {};
   for (int q = first / tile * tile; q < stride; q += tile)
@@ -118,18 +119,18 @@ double dot(const double *a, const double *b, int first, int stride) {
   return simd::sum(sums);
 }
 
-/// One pass over a side.
+/// Draws the vectors of one side.
 class VectorDraw {
  public:
-  VectorDraw(PmfUnits units, const PmfSide &others, const PmfSidePrior &prior, double noise,
+  VectorDraw(PmfUnits units, const PmfSide &given, const PmfSidePrior &prior, double noise,
              const RowRandom &random, PmfSide &drawn)
       : units_(units),
-        others_(others),
+        given_(given),
         prior_(prior),
         share_(1 / noise),
         random_(random),
         drawn_(drawn),
-        rank_(drawn.vectors.topics()),
+        rank_(drawn.vectors.columns()),
         stride_(drawn.vectors.stride()),
         has_means_(!drawn.means.empty()),
         precision_(std::size_t(stride_) * std::size_t(stride_)),
@@ -144,8 +145,8 @@ class VectorDraw {
 
   Workspace workspace() const { return Workspace(stride_); }
 
-  /// Of (u, a)' M (u, a), summed over the lines, what is the prior's: M is the precision of the
-  /// posterior.
+  /// The contribution of the prior to the sum of (u, a)' M (u, a) over the keys, where M is the
+  /// posterior precision.
   double prior_part(const PmfSums &sums) const {
     double out = has_means_ ? sums.squared_means / prior_.spread : 0;
     for (int p = 0; p < rank_; ++p)
@@ -155,10 +156,11 @@ class VectorDraw {
     return out;
   }
 
-  void line(std::int64_t index, const DocumentTerms &cells, Workspace &own, PmfSums &sums) const {
+  void draw(std::int64_t index, const DocumentTerms &cells, Workspace &own, PmfSums &sums) const {
     add_cells(cells, own);
-    // (u, a) is normal, its precision that of the prior and a sum over the cells. The factorization
-    // begins with a, whose row of the precision, `total`, is no part of the tiles.
+    // (u, a) is normal; its precision is that of the prior plus a sum over the cells. The
+    // factorization begins with a, whose row of the precision, `total`, is stored apart from the
+    // tiles.
     double first = 0, inverse = 0;
     if (has_means_) {
       inverse = 1 / std::sqrt(double(cells.size()) * share_ + 1 / prior_.spread);
@@ -169,7 +171,7 @@ class VectorDraw {
     factorize(own);
     Random random(random_.bits(index));
     const double q = solve(random, own);
-    double *const u = drawn_.vectors.of(std::int32_t(index));
+    double *const u = drawn_.vectors.row(std::int32_t(index));
     std::copy_n(own.vector.data(), stride_, u);
     double explained = dot(u, own.linear.data(), 0, stride_), quadratic = q;
     if (has_means_) {
@@ -181,7 +183,7 @@ class VectorDraw {
       quadratic += target * target;
       explained += a * own.sum;
     }
-    // The sum of (r - w'v)^2 is that of r^2, less 2 w' sum r v, and w' (sum v v') w.
+    // The sum of (r - w'v)^2 is the sum of r^2, minus 2 w' sum r v, plus w' (sum v v') w.
     sums.squared_residuals += own.squares - 2 * explained + quadratic / share_;
     for (int k = 0; k < rank_; ++k) sums.vectors[std::size_t(k)] += u[k];
     const double *const vector = u;
@@ -198,10 +200,10 @@ class VectorDraw {
       const int count = int(std::min<std::size_t>(cells_at_once, cells.size() - from));
       for (int c = 0; c < count; ++c) {
         const std::int32_t key = cells.terms[from + std::size_t(c)];
-        const double *const v = own.vectors[c] = others_.vectors.of(key);
+        const double *const v = own.vectors[c] = given_.vectors.row(key);
         for (int k = 0; k < stride_; k += tile) __builtin_prefetch(v + k);
         double r = (cells.counts[from + std::size_t(c)] - units_.center) * units_.inverse;
-        if (has_means_) r -= others_.means[std::size_t(key)];
+        if (has_means_) r -= given_.means[std::size_t(key)];
         own.numbers[c] = r;
         own.sum += r;
         own.squares += r * r;
@@ -212,15 +214,15 @@ class VectorDraw {
     }
   }
 
-  /// From the sums to the precision of u given a's place in the factorization, and its right-hand
-  /// side. `first`: what a's row of the triangular system has there.
+  /// Converts the sums to the precision of u and its right-hand side, after elimination of a.
+  /// `first`: the right-hand side of a's row of the triangular system.
   void add_prior(double first, Workspace &own) const {
     const double *const row = own.total.data();
     for (int p = 0; p < rank_; ++p) {
       const std::size_t at = std::size_t(p) * std::size_t(stride_);
       double *const to = own.precision.data() + at;
       const double *const prior = precision_.data() + at;
-      own.least[std::size_t(p)] = least_pivot * (share_ * to[p] + prior[p]);
+      own.min_pivot[std::size_t(p)] = min_relative_pivot * (share_ * to[p] + prior[p]);
       for (int q = p / tile * tile; q < stride_; q += lanes) {
         Lanes x = madd(share_, load(to + q), load(prior + q));
         if (has_means_) x = madd(-row[p], load(row + q), x);
@@ -234,11 +236,11 @@ class VectorDraw {
     }
   }
 
-  /// Cholesky, row by row, and the first triangular system on the way.
+  /// Cholesky factorization, row by row, with forward substitution at the same time.
   void factorize(Workspace &own) const {
     for (int k = 0; k < rank_; ++k) {
       double *const row = own.precision.data() + std::size_t(k) * std::size_t(stride_);
-      const double inverse = 1 / std::sqrt(std::max(row[k], own.least[std::size_t(k)]));
+      const double inverse = 1 / std::sqrt(std::max(row[k], own.min_pivot[std::size_t(k)]));
       own.inverse[std::size_t(k)] = inverse;
       scale(inverse, row, k, stride_);
       for (int p = k + 1; p < rank_; ++p)
@@ -251,7 +253,8 @@ class VectorDraw {
     }
   }
 
-  /// R u = R'^-1 b + z; returns the square of that.
+  /// Solves R u = R'^-1 b + z for standard normal z; returns the squared norm of the right-hand
+  /// side.
   double solve(Random &random, Workspace &own) const {
     double out = 0;
     std::fill(own.vector.begin(), own.vector.end(), 0.0);
@@ -266,14 +269,14 @@ class VectorDraw {
   }
 
   const PmfUnits units_;
-  const PmfSide &others_;
+  const PmfSide &given_;
   const PmfSidePrior &prior_;
   const double share_;
   const RowRandom &random_;
   PmfSide &drawn_;
   const int rank_, stride_;
   const bool has_means_;
-  /// of the prior, padded; and that times its center
+  /// precision of the prior, padded; precision times center
   Buffer precision_, right_;
 };
 
@@ -281,7 +284,7 @@ class VectorDraw {
 }  // namespace pmf_step
 
 PmfSums::PmfSums(int rank)
-    : vectors(std::size_t(padded_topics(rank)), 0.0),
+    : vectors(std::size_t(padded_size(rank)), 0.0),
       products(vectors.size() * vectors.size(), 0.0) {}
 
 void PmfSums::add(const PmfSums &other) {
@@ -292,13 +295,12 @@ void PmfSums::add(const PmfSums &other) {
   squared_residuals += other.squared_residuals;
 }
 
-PmfSums draw_vectors(Corpus &lines, PmfUnits units, const PmfSide &others,
-                     const PmfSidePrior &prior, double noise, const RowRandom &random,
-                     PmfSide &drawn, Control &control) {
-  const pmf_step::VectorDraw pass(units, others, prior, noise, random, drawn);
-  const int rank = drawn.vectors.topics();
+PmfSums draw_vectors(Corpus &table, PmfUnits units, const PmfSide &given, const PmfSidePrior &prior,
+                     double noise, const RowRandom &random, PmfSide &drawn, Control &control) {
+  const pmf_step::VectorDraw pass(units, given, prior, noise, random, drawn);
+  const int rank = drawn.vectors.columns();
   const double stride = drawn.vectors.stride();
-  const CorpusTotals &totals = lines.totals();
+  const CorpusTotals &totals = table.totals();
   PmfSums all(rank);
   const double operations =
       (double(totals.entries) + double(totals.documents) * stride) * stride * stride / simd::lanes;
@@ -306,14 +308,14 @@ PmfSums draw_vectors(Corpus &lines, PmfUnits units, const PmfSide &others,
   std::vector<PmfSums> parts(std::size_t(plan.slots), all);
   std::vector<std::optional<pmf_step::Workspace>> workers(std::size_t(plan.threads));
   sweep_corpus(
-      lines, plan, control,
+      table, plan, control,
       [&](int worker, int slot, const CorpusPiece &piece, const Stop &stop) {
         auto &own = workers[std::size_t(worker)];
         if (!own) own.emplace(pass.workspace());
         PmfSums &sums = parts[std::size_t(slot)] = PmfSums(rank);
         each_document(piece, [&](std::int64_t index, const DocumentTerms &cells) {
           if (stop()) return false;
-          pass.line(index, cells, *own, sums);
+          pass.draw(index, cells, *own, sums);
           return true;
         });
       },

@@ -12,33 +12,33 @@ namespace {
 
 using namespace topic_step;
 
-/// The topics of a term and how many of its tokens are in each, for terms that have few.
+/// For terms with few topics: the topics of a term, and the number of its tokens in each.
 class TermLists {
  public:
-  TermLists(std::int32_t terms, int most)
-      : most_(most),
-        size_(std::size_t(terms), most > 0 ? 0 : dense),
-        entries_(std::size_t(terms) * std::size_t(most)) {}
+  TermLists(std::int32_t terms, int capacity)
+      : capacity_(capacity),
+        size_(std::size_t(terms), capacity > 0 ? 0 : dense),
+        entries_(std::size_t(terms) * std::size_t(capacity)) {}
 
   struct Entry {
     std::int32_t topic, tokens;
   };
   bool has(std::int32_t w) const { return size_[std::size_t(w)] != dense; }
   std::span<Entry> of(std::int32_t w) {
-    return {entries_.data() + std::size_t(w) * std::size_t(most_),
+    return {entries_.data() + std::size_t(w) * std::size_t(capacity_),
             std::size_t(size_[std::size_t(w)])};
   }
-  /// Makes the list anew; none if it would have more than half of the most topics, as it may grow
-  /// before the next time.
+  /// Rebuilds the list of a term. The term gets no list if it would be more than half full, as it
+  /// may grow before the next sweep.
   void make(std::int32_t w, const std::int32_t *n, int topics, bool allowed) {
     std::int32_t &size = size_[std::size_t(w)];
     size = dense;
-    if (most_ == 0 || !allowed) return;
-    Entry *const to = entries_.data() + std::size_t(w) * std::size_t(most_);
+    if (capacity_ == 0 || !allowed) return;
+    Entry *const to = entries_.data() + std::size_t(w) * std::size_t(capacity_);
     int found = 0;
     for (int k = 0; k < topics; ++k)
       if (n[k] > 0) {
-        if (2 * found >= most_ && topics > most_) return;
+        if (2 * found >= capacity_ && topics > capacity_) return;
         to[found++] = {k, n[k]};
       }
     size = found;
@@ -50,10 +50,10 @@ class TermLists {
         return;
       }
     std::int32_t &size = size_[std::size_t(w)];
-    if (size == most_)
+    if (size == capacity_)
       size = dense;
     else
-      entries_[std::size_t(w) * std::size_t(most_) + std::size_t(size++)] = {topic, 1};
+      entries_[std::size_t(w) * std::size_t(capacity_) + std::size_t(size++)] = {topic, 1};
   }
   void remove(std::int32_t w, int topic) {
     const auto entries = of(w);
@@ -68,13 +68,13 @@ class TermLists {
 
  private:
   static constexpr std::int32_t dense = -1;
-  int most_;
+  int capacity_;
   std::vector<std::int32_t> size_;
   std::vector<Entry> entries_;
 };
 
-/// Lists longer than this cost more than all topics in vector lanes.
-int longest_list(int topics, Sparsity sparsity) {
+/// The maximal length of a list: longer ones cost more than sums over all topics in vector lanes.
+int list_capacity(int topics, Sparsity sparsity) {
   if (sparsity == Sparsity::never) return 0;
   if (sparsity == Sparsity::always) return topics;
   return topics < 128 ? 0 : topics / 3;
@@ -85,7 +85,7 @@ class CollapsedTopics final : public TopicSampler {
   CollapsedTopics(TopicChain &chain, Sparsity sparsity)
       : chain_(chain),
         stride_(chain.counts.stride()),
-        lists_(chain.terms(), longest_list(chain.topics(), sparsity)),
+        lists_(chain.terms(), list_capacity(chain.topics(), sparsity)),
         document_(chain.topics()),
         inverse_(std::size_t(stride_), 0.0),
         inverse_less_(std::size_t(stride_), 0.0) {}
@@ -93,13 +93,13 @@ class CollapsedTopics final : public TopicSampler {
   void sweep(int index, Control &control) override {
     TokenUniforms uniforms(topic_stream(chain_, index, TopicStream::tokens));
     for (int k = 0; k < chain_.topics(); ++k) {
-      count_topic(k);
+      update_inverse(k);
       document_.factor[std::size_t(k)] = base(k);
     }
     const PollScope scope(control);
     WorkPoll poll;
     for (std::int32_t w = 0; w < chain_.terms(); ++w) {
-      lists_.make(w, chain_.counts.of(w), chain_.topics(), !chain_.added(w));
+      lists_.make(w, chain_.counts.row(w), chain_.topics(), !chain_.added(w));
       poll(std::size_t(stride_));
     }
     chain_.histogram.clear();
@@ -113,7 +113,7 @@ class CollapsedTopics final : public TopicSampler {
         });
   }
 
-  void count_topic(int k) {
+  void update_inverse(int k) {
     const double n = chain_.prior_total(k) + double(chain_.totals[std::size_t(k)]);
     inverse_[std::size_t(k)] = 1 / n;
     inverse_less_[std::size_t(k)] = 1 / (n - 1);
@@ -134,11 +134,11 @@ class CollapsedTopics final : public TopicSampler {
     for (std::size_t e = 0; e < terms.size(); ++e)
       for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) document_.add(topics[i++]);
     for (int j = 0; j < document_.size; ++j) set_factor(document_.list[std::size_t(j)]);
-    // Anew for each document, so that rounding errors do not add up.
+    // Recomputed for each document, so that rounding errors do not accumulate.
     factors_ = sum(document_.factor.data(), stride_);
     for (std::size_t e = 0; e < terms.size(); ++e) {
       const std::int32_t w = terms.terms[e];
-      if (e + 3 < terms.size()) fetch_term(terms.terms[e + 3]);
+      if (e + 3 < terms.size()) prefetch_term(terms.terms[e + 3]);
       for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) {
         poll(64 + std::size_t(stride_));
         token(w, *topics++, uniforms.next());
@@ -153,15 +153,15 @@ class CollapsedTopics final : public TopicSampler {
     document_.size = 0;
   }
 
-  void fetch_term(std::int32_t w) {
+  void prefetch_term(std::int32_t w) {
     if (lists_.has(w))
-      fetch(lists_.of(w).data(), int(lists_.of(w).size()));
+      prefetch(lists_.of(w).data(), int(lists_.of(w).size()));
     else
-      fetch(chain_.counts.of(w), stride_);
+      prefetch(chain_.counts.row(w), stride_);
   }
 
   void token(std::int32_t w, std::uint16_t &topic, double u) {
-    const std::int32_t *const n = chain_.counts.of(w);
+    const std::int32_t *const n = chain_.counts.row(w);
     int next;
     if (lists_.has(w))
       next = choose_listed(w, n, topic, u);
@@ -174,22 +174,22 @@ class CollapsedTopics final : public TopicSampler {
     topic = std::uint16_t(next);
   }
 
-  /// The weight of a token's own topic without the token, and that of all others.
+  /// The weight of a token's current topic, without this token, and the sum of the other weights.
   struct Weights {
-    double own, others;
+    double current, others;
   };
   Weights weights(int old, double g, double sum) const {
     const double eta = chain_.prior.eta;
-    const double own = (alpha(old) + double(document_.count[std::size_t(old)] - 1)) *
-                       inverse_less_[std::size_t(old)] * (g - 1 + eta);
+    const double current = (alpha(old) + double(document_.count[std::size_t(old)] - 1)) *
+                           inverse_less_[std::size_t(old)] * (g - 1 + eta);
     const double f = document_.factor[std::size_t(old)];
-    return {own, std::max(0.0, sum - f * g + eta * (factors_ - f))};
+    return {current, std::max(0.0, sum - f * g + eta * (factors_ - f))};
   }
 
   template <class Row> int choose(Row row, int old, double u) {
     const double *const f = document_.factor.data();
     const Weights weight = weights(old, row[old], dot(f, row, stride_));
-    const double t = u * (weight.own + weight.others) - weight.own;
+    const double t = u * (weight.current + weight.others) - weight.current;
     if (t < 0) return old;
     const int next = search(f, row, chain_.prior.eta, stride_, old, t, document_.running.data());
     return next < 0 ? old : next;
@@ -206,24 +206,24 @@ class CollapsedTopics final : public TopicSampler {
     }
     if (i < entries.size()) all += f[entries[i].topic] * double(entries[i].tokens);
     const Weights weight = weights(old, double(n[old]), all + odd);
-    double t = u * (weight.own + weight.others) - weight.own;
+    double t = u * (weight.current + weight.others) - weight.current;
     if (t < 0) return old;
     for (const auto &entry : entries) {
       if (entry.topic == old) continue;
       t -= f[entry.topic] * double(entry.tokens);
       if (t < 0) return entry.topic;
     }
-    // What remains is the share of eta.
+    // The rest of the total weight belongs to eta.
     const int next =
-        search(f, Nothing{}, 1.0, stride_, old, t / chain_.prior.eta, document_.running.data());
+        search(f, NoCounts{}, 1.0, stride_, old, t / chain_.prior.eta, document_.running.data());
     return next < 0 ? old : next;
   }
-  struct Nothing {
+  struct NoCounts {
     simd::Vector at(int) const { return simd::Vector{}; }
   };
 
   void move(std::int32_t w, int from, int to) {
-    std::int32_t *const n = chain_.counts.of(w);
+    std::int32_t *const n = chain_.counts.row(w);
     --n[from];
     ++n[to];
     --chain_.totals[std::size_t(from)];
@@ -231,7 +231,7 @@ class CollapsedTopics final : public TopicSampler {
     document_.remove(from);
     document_.add(to);
     for (const int k : {from, to}) {
-      count_topic(k);
+      update_inverse(k);
       set_factor(k);
     }
     if (lists_.has(w)) {
@@ -244,9 +244,9 @@ class CollapsedTopics final : public TopicSampler {
   const int stride_;
   TermLists lists_;
   DocumentTopics document_;
-  /// 1 / (V eta + n_k), and with one token less
+  /// 1 / (V eta + n_k), and the same with one token less
   std::vector<double> inverse_, inverse_less_;
-  /// the sum of all factors of the document
+  /// the sum of document_.factor
   double factors_ = 0;
 };
 

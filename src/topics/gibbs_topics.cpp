@@ -12,8 +12,8 @@ namespace {
 
 using namespace topic_step;
 
-/// A gamma variate of shape a < 1 by Ahrens and Dieter's rejection (1974), from these two uniform
-/// numbers or, if they are rejected, from others.
+/// A gamma variate of shape a < 1 by Ahrens and Dieter's rejection method (1974). The first
+/// proposal uses the uniform numbers u and v, later ones use `random`.
 double small_gamma(double a, double u, double v, Random random) {
   const double b = 1 + a / 2.718281828459045;
   for (;; u = random.uniform(), v = random.uniform()) {
@@ -47,7 +47,7 @@ class GibbsTopics final : public TopicSampler {
   }
 
  private:
-  // ---- the topics' terms ----
+  // ---- distributions of terms ----
 
   std::int32_t terms_of_task() const { return std::max(1, 16384 / stride_); }
   std::size_t tasks() const {
@@ -59,7 +59,8 @@ class GibbsTopics final : public TopicSampler {
     for (std::int32_t w = first; w < end && !stop(); ++w) f(w);
   }
 
-  /// Gamma variates, whose shares of their sum over the terms are the topic's probabilities.
+  /// Draws gamma variates; a topic's probabilities are its variates divided by their sum over the
+  /// terms.
   void draw_terms(int index, Control &control) {
     const RowRandom random = topic_stream(chain_, index, TopicStream::topics);
     const double entries = double(chain_.terms()) * topics_;
@@ -73,7 +74,7 @@ class GibbsTopics final : public TopicSampler {
           own.assign(std::size_t(stride_), 0.0);
           Buffer space(std::size_t(2 * stride_ + 64));
           each_term(task, stop, [&](std::int32_t w) {
-            double *const g = drawn_.of(w);
+            double *const g = drawn_.row(w);
             draw_term(w, random, space.data(), g);
             for (int k = 0; k < stride_; ++k) own[std::size_t(k)] += g[k];
           });
@@ -82,26 +83,27 @@ class GibbsTopics final : public TopicSampler {
           for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += sums[std::size_t(slot)][k];
         });
     for (int k = 0; k < topics_; ++k) {
-      if (!(totals[std::size_t(k)] > 1e-200)) totals[std::size_t(k)] = draw_whole_topic(k, random);
+      if (!(totals[std::size_t(k)] > 1e-200))
+        totals[std::size_t(k)] = draw_topic_by_logs(k, random);
       inverse_[std::size_t(k)] = 1 / totals[std::size_t(k)];
       base_[std::size_t(k)] = chain_.prior.alpha[std::size_t(k)] * inverse_[std::size_t(k)];
     }
-    if (!sparse_at_all()) return;
+    if (!may_be_sparse()) return;
     run_in_order(
         tasks(), plan, control,
         [&](int, int, std::size_t task, const Stop &stop) {
           each_term(task, stop, [&](std::int32_t w) {
-            smooth_[std::size_t(w)] = dot(base_.data(), Drawn{drawn_.of(w)}, stride_);
+            smooth_[std::size_t(w)] = dot(base_.data(), Drawn{drawn_.row(w)}, stride_);
           });
         },
         [](int) {});
   }
 
-  /// A term's gamma variates, of shapes eta + n_kw. Those that underflow are 0: they are of topics
-  /// without tokens of the term, and beside its others they do not show.
+  /// A term's gamma variates, with shapes eta + n_kw. Variates that underflow become 0: their
+  /// topics have no tokens of the term, and they are negligible beside the term's other variates.
   void draw_term(std::int32_t w, const RowRandom &random, double *uniforms, double *g) {
     using namespace simd;
-    const std::int32_t *const n = chain_.counts.of(w);
+    const std::int32_t *const n = chain_.counts.row(w);
     const double *const added = chain_.added(w);
     const double eta = chain_.prior.eta;
     const std::int64_t first = std::int64_t(w) * stride_;
@@ -126,21 +128,21 @@ class GibbsTopics final : public TopicSampler {
     std::fill(g + topics_, g + stride_, 0.0);
   }
 
-  /// For a topic all of whose variates underflowed, by their logarithms.
-  double draw_whole_topic(int k, const RowRandom &random) {
+  /// Draws a topic all of whose variates underflowed, on the logarithmic scale.
+  double draw_topic_by_logs(int k, const RowRandom &random) {
     std::vector<double> shapes(std::size_t(chain_.terms())), out(shapes.size());
     for (std::int32_t w = 0; w < chain_.terms(); ++w) {
       const double *const added = chain_.added(w);
       shapes[std::size_t(w)] =
-          chain_.prior.eta + (added ? added[k] : 0) + double(chain_.counts.of(w)[k]);
+          chain_.prior.eta + (added ? added[k] : 0) + double(chain_.counts.row(w)[k]);
     }
     Random own(random.bits(-1 - std::int64_t(chain_.terms()) * stride_ - k));
     own.dirichlet(shapes, out);
-    for (std::int32_t w = 0; w < chain_.terms(); ++w) drawn_.of(w)[k] = out[std::size_t(w)];
+    for (std::int32_t w = 0; w < chain_.terms(); ++w) drawn_.row(w)[k] = out[std::size_t(w)];
     return 1;
   }
 
-  // ---- the topics of tokens ----
+  // ---- topics of tokens ----
 
   struct Worker {
     Worker(const GibbsTopics &all, const RowRandom &random)
@@ -150,23 +152,23 @@ class GibbsTopics final : public TopicSampler {
           moved(std::size_t(all.topics_), 0),
           histogram(all.topics_, all.chain_.tokens.longest()) {}
     DocumentTopics document;
-    /// n_dk / (sum of the topic's variates), in the order of the document's topics
+    /// n_dk / (sum of the topic's variates), in the order of DocumentTopics::list
     std::vector<double> weights;
     TokenUniforms uniforms;
-    /// changes of n_k
+    /// change of n_k
     std::vector<std::int64_t> moved;
     DocumentHistogram histogram;
-    /// operations since the last look at whether to stop
-    std::size_t work = 0;
+    /// operations since `stop` was last checked
+    std::size_t operations = 0;
   };
 
-  /// How far a document is in this sweep.
-  enum class Progress : char { none, begun, done };
-  /// A document that was left before its end: the next token, and what depends on the order in
-  /// which topics came and went.
-  struct Begun {
+  /// State of a document in this sweep.
+  enum class Progress : char { none, interrupted, done };
+  /// A document that was interrupted: the next token, and the state that depends on the order in
+  /// which topics were added and removed.
+  struct Interrupted {
     std::size_t entry;
-    /// of its entry, and of the document
+    /// index of the next token within its entry, and within the document
     std::int64_t of_entry, token;
     DocumentTopics document;
     std::vector<double> weights;
@@ -185,8 +187,8 @@ class GibbsTopics final : public TopicSampler {
           Worker &own = workers[std::size_t(worker)];
           std::copy(base_.begin(), base_.end(), own.document.factor.begin());
           each_document(piece, [&](std::int64_t d, const DocumentTerms &terms) {
-            // What a document changes is changed in place and once: an abandoned piece goes on
-            // where it was.
+            // A document is updated in place, and once in a sweep: an abandoned piece is resumed
+            // where it was interrupted.
             if (progress_[std::size_t(d)] == Progress::done) return true;
             return !stop() && document(d, terms, own, stop);
           });
@@ -200,7 +202,7 @@ class GibbsTopics final : public TopicSampler {
   }
 
   /// a few milliseconds
-  static constexpr std::size_t work_between_looks = 1 << 21;
+  static constexpr std::size_t operations_between_checks = 1 << 21;
 
   double weight(int k, int tokens) const { return double(tokens) * inverse_[std::size_t(k)]; }
   void weigh(int k, Worker &own) const {
@@ -210,16 +212,16 @@ class GibbsTopics final : public TopicSampler {
       own.weights[std::size_t(own.document.place[std::size_t(k)])] = weight(k, tokens);
   }
 
-  /// Returns whether it came to the end.
+  /// Returns false if interrupted.
   bool document(std::int64_t d, const DocumentTerms &terms, Worker &own, const Stop &stop) {
     const std::int64_t begin = chain_.tokens.begin[std::size_t(d)];
     std::uint16_t *const topics = chain_.assigned.data() + begin;
     DocumentTopics &document = own.document;
     std::size_t e = 0;
     std::int64_t i = 0, of_entry = 0;
-    if (progress_[std::size_t(d)] == Progress::begun) {
+    if (progress_[std::size_t(d)] == Progress::interrupted) {
       const std::lock_guard lock(mutex_);
-      Begun from = std::move(begun_.extract(d).mapped());
+      Interrupted from = std::move(interrupted_.extract(d).mapped());
       e = from.entry;
       of_entry = from.of_entry;
       i = from.token;
@@ -234,15 +236,16 @@ class GibbsTopics final : public TopicSampler {
     own.uniforms.seek(begin + i);
     for (; e < terms.size(); ++e, of_entry = 0) {
       const std::int32_t w = terms.terms[e];
-      const double *const g = drawn_.of(w);
-      if (e + 3 < terms.size()) fetch_term(terms.terms[e + 3], document);
+      const double *const g = drawn_.row(w);
+      if (e + 3 < terms.size()) prefetch_term(terms.terms[e + 3], document);
       for (const auto count = std::int64_t(terms.counts[e]); of_entry < count; ++of_entry, ++i) {
-        if ((own.work += 64 + std::size_t(stride_)) > work_between_looks) {
-          own.work = 0;
+        if ((own.operations += 64 + std::size_t(stride_)) > operations_between_checks) {
+          own.operations = 0;
           if (stop()) {
             const std::lock_guard lock(mutex_);
-            progress_[std::size_t(d)] = Progress::begun;
-            begun_.emplace(d, Begun{e, of_entry, i, std::move(document), std::move(own.weights)});
+            progress_[std::size_t(d)] = Progress::interrupted;
+            interrupted_.emplace(
+                d, Interrupted{e, of_entry, i, std::move(document), std::move(own.weights)});
             document = DocumentTopics(topics_);
             own.weights.assign(std::size_t(topics_), 0.0);
             return false;
@@ -268,29 +271,29 @@ class GibbsTopics final : public TopicSampler {
     return true;
   }
 
-  void fetch_term(std::int32_t w, const DocumentTopics &document) const {
-    const double *const g = drawn_.of(w);
+  void prefetch_term(std::int32_t w, const DocumentTopics &document) const {
+    const double *const g = drawn_.row(w);
     if (sparse(document.size)) {
-      // Of many topics the document's own are far apart.
+      // The topics of the document are scattered among many.
       for (int i = 0; i < document.size; ++i) __builtin_prefetch(g + document.list[std::size_t(i)]);
       return;
     }
-    fetch(g, stride_);
-    fetch(chain_.counts.of(w), stride_);
+    prefetch(g, stride_);
+    prefetch(chain_.counts.row(w), stride_);
   }
 
-  bool sparse_at_all() const {
+  bool may_be_sparse() const {
     return sparsity_ == Sparsity::always || (sparsity_ == Sparsity::automatic && stride_ >= 128);
   }
   bool sparse(int size) const {
-    return sparsity_ == Sparsity::always || (sparse_at_all() && 12 * size < stride_);
+    return sparsity_ == Sparsity::always || (may_be_sparse() && 12 * size < stride_);
   }
 
   int choose(const double *g, int old, double u, Worker &own) const {
     const double *const f = own.document.factor.data();
-    const double sum = dot(f, Drawn{g}, stride_), mine = f[old] * g[old],
-                 stay = mine - inverse_[std::size_t(old)] * g[old],
-                 others = std::max(0.0, sum - mine);
+    const double sum = dot(f, Drawn{g}, stride_), current = f[old] * g[old],
+                 stay = current - inverse_[std::size_t(old)] * g[old],
+                 others = std::max(0.0, sum - current);
     const double t = u * (stay + others) - stay;
     if (t < 0) return old;
     const int next = search(f, Drawn{g}, 0, stride_, old, t, own.document.running.data());
@@ -309,9 +312,9 @@ class GibbsTopics final : public TopicSampler {
     }
     if (i < document.size) sum += weights[i] * g[list[i]];
     sum += odd;
-    const double mine = weights[document.place[std::size_t(old)]] * g[old],
+    const double current = weights[document.place[std::size_t(old)]] * g[old],
                  stay = weight(old, document.count[std::size_t(old)] - 1) * g[old],
-                 others = std::max(0.0, sum - mine);
+                 others = std::max(0.0, sum - current);
     double t = u * (stay + others + smooth_[std::size_t(w)]) - stay;
     if (t < 0) return old;
     if (t < others)
@@ -328,9 +331,9 @@ class GibbsTopics final : public TopicSampler {
   }
 
   void move(std::int32_t w, int from, int to, Worker &own) {
-    std::int32_t *const n = chain_.counts.of(w);
+    std::int32_t *const n = chain_.counts.row(w);
     if (shared_) {
-      // Sums of whole numbers are the same in any order.
+      // Integer sums do not depend on the order.
       std::atomic_ref(n[from]).fetch_sub(1, std::memory_order_relaxed);
       std::atomic_ref(n[to]).fetch_add(1, std::memory_order_relaxed);
     } else {
@@ -342,7 +345,7 @@ class GibbsTopics final : public TopicSampler {
     DocumentTopics &document = own.document;
     document.remove(from);
     if (document.count[std::size_t(from)] == 0) {
-      // The last of the list took its place.
+      // The last topic of the list has moved to its place.
       const int place = document.place[std::size_t(from)];
       if (place < document.size)
         own.weights[std::size_t(place)] = own.weights[std::size_t(document.size)];
@@ -355,14 +358,14 @@ class GibbsTopics final : public TopicSampler {
   TopicChain &chain_;
   const int topics_, stride_;
   const Sparsity sparsity_;
-  TermTopics drawn_;
-  /// one divided by the sum of the topic's variates; alpha_k times that
+  PaddedMatrix drawn_;
+  /// 1 / (sum of the topic's variates); alpha_k times that
   Buffer inverse_, base_;
-  /// of every term the sum of its variates times `base_`
+  /// for every term the sum of its variates times `base_`
   std::vector<double> smooth_;
-  /// of every document
+  /// one for every document
   std::vector<Progress> progress_;
-  std::map<std::int64_t, Begun> begun_;
+  std::map<std::int64_t, Interrupted> interrupted_;
   std::mutex mutex_;
   bool shared_ = false;
 };

@@ -1,10 +1,11 @@
-// The parameters of a fitted topic model as its accessors give them, and proportions of documents.
+// Accessors of a fitted topic model, and proportions of documents.
 #include "topics/lda.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/special.hpp"
+#include "counts/document_parts.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "topics/document_step.hpp"
 #include "topics/lda_evaluation.hpp"
@@ -14,23 +15,23 @@
 namespace bayes {
 namespace {
 
-/// The posterior of a document's proportions under some topics, as parameters of a Dirichlet.
+/// The posterior of a document's proportions given topics: parameters of a Dirichlet distribution.
 std::vector<double> proportions_under(const TopicDraw &topics, const std::string &method,
                                       const DocumentTerms &whole) {
-  const PartOfDocument possible(
+  const FilteredDocument possible(
       whole, [&topics](std::int32_t term) { return is_possible(term, topics.numbers); });
   const DocumentTerms document = possible.terms();
   const std::int32_t terms = std::int32_t(document.size());
-  const int k = topics.numbers.topics();
-  // Of the terms of the document alone.
-  TermTopics rows(terms, k);
+  const int k = topics.numbers.columns();
+  // Only rows of the document's terms are needed.
+  PaddedMatrix rows(terms, k);
   std::vector<std::int32_t> places(document.size());
-  TopicFactors factors(terms, k);
+  TermFactors factors(terms, k);
   const bool expected = method == "vi" || method == "svi";
   for (std::int32_t i = 0; i < terms; ++i) {
     places[std::size_t(i)] = i;
-    const double *const from = topics.numbers.of(document.terms[std::size_t(i)]);
-    double *const to = rows.of(i);
+    const double *const from = topics.numbers.row(document.terms[std::size_t(i)]);
+    double *const to = rows.row(i);
     for (int j = 0; j < k; ++j)
       to[j] = expected ? from[j] : from[j] / topics.totals[std::size_t(j)];
   }
@@ -39,7 +40,7 @@ std::vector<double> proportions_under(const TopicDraw &topics, const std::string
     for (int j = 0; j < k; ++j) digammas[std::size_t(j)] = digamma(topics.totals[std::size_t(j)]);
     for (std::int32_t i = 0; i < terms; ++i) factors.expect(i, {rows}, digammas.data());
   } else {
-    for (std::int32_t i = 0; i < terms; ++i) factors.take(i, rows);
+    for (std::int32_t i = 0; i < terms; ++i) factors.set_points(i, rows);
   }
   return infer_proportions({places, document.counts}, factors, topics.alpha);
 }
@@ -48,7 +49,7 @@ TopicDraw view_of(const FittedTopics &topics) {
   return {topics.numbers, topics.totals, topics.alpha};
 }
 
-/// The same, for scores of terms that the model does not know, too.
+/// The same with probabilities of unknown terms, for scoring.
 TopicDraw scoring_view_of(const FittedTopics &topics, const TopicModel::State &state) {
   TopicDraw out = view_of(topics);
   for (std::size_t k = 0; k < topics.totals.size(); ++k) {
@@ -63,10 +64,10 @@ TopicDraw scoring_view_of(const FittedTopics &topics, const TopicModel::State &s
 }  // namespace
 
 void FittedTopics::sum_up() {
-  totals.assign(std::size_t(numbers.topics()), 0.0);
+  totals.assign(std::size_t(numbers.columns()), 0.0);
   WorkPoll poll;
-  for (std::int32_t w = 0; w < numbers.terms(); ++w) {
-    for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += numbers.of(w)[k];
+  for (std::int32_t w = 0; w < numbers.rows(); ++w) {
+    for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += numbers.row(w)[k];
     poll(totals.size());
   }
 }
@@ -86,7 +87,7 @@ std::int32_t TopicModel::code(std::string_view term) const {
 
 double TopicModel::probability(int topic, std::int32_t term) const {
   const FittedTopics &fitted = state->fitted;
-  return fitted.numbers.of(term)[topic] / fitted.totals[std::size_t(topic)];
+  return fitted.numbers.row(term)[topic] / fitted.totals[std::size_t(topic)];
 }
 
 std::vector<double> TopicModel::topic(int index) const {
@@ -99,7 +100,7 @@ std::vector<double> TopicModel::topic_posterior(int index) const {
   if (info.method != "vi" && info.method != "svi") return {};
   std::vector<double> out(state->terms.size());
   for (std::size_t w = 0; w < out.size(); ++w)
-    out[w] = state->fitted.numbers.of(std::int32_t(w))[index];
+    out[w] = state->fitted.numbers.row(std::int32_t(w))[index];
   return out;
 }
 
@@ -112,7 +113,7 @@ LdaProportions TopicModel::proportions(const DocumentTerms &document) const {
   const std::size_t k = std::size_t(size());
   LdaProportions out{std::vector<double>(k, 0.0), std::vector<double>(k, 0.0)};
   std::vector<double> &mean = out.mean, &deviation = out.deviation;
-  // Over draws: the mean of the means; the mean of the variances, and the variance of the means.
+  // Over draws: the mean of the means; the mean of the variances plus the variance of the means.
   std::vector<double> variance(k, 0.0);
   double draws = 0;
   const auto add = [&](const FittedTopics &topics) {
@@ -134,11 +135,11 @@ LdaProportions TopicModel::proportions(const DocumentTerms &document) const {
   return out;
 }
 
-std::vector<TopicDraw> TopicModel::scoring_draws(std::int64_t most) const {
+std::vector<TopicDraw> TopicModel::scoring_draws(std::int64_t max_draws) const {
   const std::vector<FittedTopics> &draws = state->draws;
   if (draws.empty()) return {scoring_view_of(state->fitted, *state)};
   std::vector<TopicDraw> out;
-  EvenlySpaced chosen(stored_draws(), std::min(most, stored_draws()));
+  EvenlySpaced chosen(stored_draws(), std::min(max_draws, stored_draws()));
   for (std::size_t s = 0; s < draws.size(); ++s)
     if (chosen.takes(std::int64_t(s))) {
       out.push_back(scoring_view_of(draws[s], *state));

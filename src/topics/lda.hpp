@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "counts/padded_table.hpp"
 #include "data/corpus.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
-#include "topics/term_topics.hpp"
 
 namespace bayes {
 
@@ -24,15 +24,15 @@ inline constexpr int lda_max_topics = 10000;
 /// A model holds the name of every term.
 inline constexpr std::int32_t lda_max_terms = 500000;
 
-/// How a fit wants its documents read, known before the first one is.
+/// How a fit reads its documents; known before the first one is read.
 struct LdaRowOptions {
-  /// terms in fewer documents than this are left out
+  /// terms in fewer documents are left out
   std::int64_t min_documents = 1;
-  /// terms in a larger share of the documents are left out
+  /// terms in a larger proportion of the documents are left out
   double max_share = 1;
-  /// the vocabulary has at most so many terms: those in the most documents; 0: no limit
+  /// maximal size of the vocabulary, which keeps the terms in most documents; 0: no limit
   std::int64_t max_terms = 0;
-  /// the only terms that count; empty: all
+  /// terms to use; empty: all
   std::vector<std::string> vocabulary;
   /// every count must be a whole number (gibbs, collapsed)
   bool whole_counts = false;
@@ -40,24 +40,24 @@ struct LdaRowOptions {
   bool null_on_error = false;
 };
 
-/// The proportions of a document.
+/// The topic proportions of a document.
 struct LdaProportions {
   /// K expected values; sum to 1
   std::vector<double> mean;
-  /// K posterior standard deviations; in vi those of the mean-field approximation
+  /// K posterior standard deviations; with method vi those of the mean-field approximation
   std::vector<double> deviation;
 };
 
-/// Topics that documents are scored under: their estimate, or a draw of them. A view of a model.
+/// Topics that documents are scored under: the estimate, or a draw. A view of a model.
 struct TopicDraw {
-  /// V x K numbers, divided by `totals` the probabilities of terms given topics
-  const TermTopics &numbers;
+  /// V x K numbers; divided by `totals` they are the probabilities of terms given topics
+  const PaddedMatrix &numbers;
   const std::vector<double> &totals;
-  /// of the prior of proportions
+  /// parameters of the prior of proportions
   const std::vector<double> &alpha;
-  /// `numbers` are parameters of the topics' Dirichlet distributions given a sampler's labels
+  /// `numbers` are parameters of Dirichlet distributions of the topics, given a draw of the labels
   bool sampled = false;
-  /// K probabilities of a term that the model does not know; empty: such terms do not count
+  /// K probabilities of an unknown term; empty: unknown terms are ignored
   std::vector<double> unseen = {};
 };
 
@@ -70,37 +70,37 @@ class BAYES_API TopicModel final : public Model {
   int size() const { return info.components; }
   /// V terms, in the order of their bytes
   const std::vector<std::string> &terms() const;
-  /// its index among terms(), -1 if the model does not know it: it is none of them, or no document
-  /// of a fit by em had it, so that its probability is 0 in all topics
+  /// index among terms(); -1 if the term is unknown, or has the probability 0 in all topics, as
+  /// method em gives to terms that no document of the fit had
   std::int32_t code(std::string_view term) const;
   /// V probabilities of a topic's terms, topic from 0: posterior means; for em the estimates
   std::vector<double> topic(int index) const;
-  /// one of them; term from 0
+  /// the probability of one term, from 0
   double probability(int topic, std::int32_t term) const;
-  /// V parameters of the posterior Dirichlet (vi, svi); empty for other methods
+  /// V parameters of the posterior Dirichlet distribution (vi, svi); empty for other methods
   std::vector<double> topic_posterior(int index) const;
-  /// K shares of all tokens of the fit, descending unless somebody named the topics
+  /// K proportions of all tokens of the fit; descending, unless the numbering of the topics is
+  /// fixed by a prior or a start model
   const std::vector<double> &weights() const;
   /// K parameters of the prior of proportions, given or learned
   const std::vector<double> &alpha() const;
-  /// of the prior of topics, given or learned
+  /// parameter of the prior of topics, given or learned
   double eta() const;
-  /// draws of the topics; 0 unless fitted by gibbs or collapsed
+  /// number of stored draws of the topics; 0 unless fitted by gibbs or collapsed
   std::int64_t stored_draws() const override;
 
-  /// Of a document, from 0 and ascending terms. Those of probability 0 in all topics are left out;
-  /// without others the proportions are those of the prior.
+  /// Proportions of a document, whose terms are numbered from 0 and ascend. Terms of probability 0
+  /// in all topics are ignored; if no others remain, the proportions are those of the prior.
   LdaProportions proportions(const DocumentTerms &document) const;
 
-  /// What held-out documents are scored under: after gibbs and collapsed the stored draws, of more
-  /// than `most` so many, evenly spaced; after other methods the estimate.
+  /// Topics under which held-out documents are scored. Methods gibbs and collapsed: at most
+  /// max_draws of the stored draws, evenly spaced. Other methods: the estimate.
   ///
-  /// A term that the model does not know has in a topic the probability of one more, a / (a + sum
-  /// of the topic's Dirichlet parameters), a = eta. After em, which has no prior, it is 1 / (n + V
-  /// + 1) for a topic of n tokens; models of em that do not say how many they were fitted to have
-  /// none.
-  std::vector<TopicDraw> scoring_draws(std::int64_t most) const;
-  /// Expected proportions of a document given one of them.
+  /// In a topic, an unknown term has the probability of an additional term, eta / (eta + sum of the
+  /// topic's Dirichlet parameters). After em, which has no prior, it is 1 / (n + V + 1) for a topic
+  /// of n tokens; models of em without a number of tokens have no such probability.
+  std::vector<TopicDraw> scoring_draws(std::int64_t max_draws) const;
+  /// Expected proportions of a document given one of these draws.
   std::vector<double> proportions(const DocumentTerms &document, const TopicDraw &draw) const;
 
   struct State;
@@ -110,12 +110,12 @@ class BAYES_API TopicModel final : public Model {
   void write(Document &document) const override;
 };
 
-/// Throws Error(invalid_argument) for options that cannot be.
+/// Throws Error(invalid_argument) for invalid options.
 BAYES_API LdaRowOptions lda_check_options(int k, const Document &options, const TopicModel *start,
                                           bool update);
 
-/// Fits k topics. `terms`: the V terms of the corpus, in the order of their bytes; with a start
-/// model its terms are among them.
+/// Fits k topics. `terms`: the V terms of the corpus, in the order of their bytes; they include the
+/// terms of a start model.
 BAYES_API std::unique_ptr<TopicModel> lda_fit(Corpus &corpus, std::vector<std::string> terms, int k,
                                               const Document &options, const TopicModel *start,
                                               bool update, Control &control);

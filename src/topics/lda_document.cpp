@@ -1,4 +1,4 @@
-// A topic model as a document, and back, with every number checked.
+// Serialisation of topic models; every number is checked on reading.
 #include <cmath>
 
 #include "base/control.hpp"
@@ -9,39 +9,39 @@
 namespace bayes {
 namespace {
 
-constexpr double most_parameter = 1e15;
-/// of topics: a count may be 1e15, and several documents may have it
-constexpr double most_number = 1e18;
+constexpr double max_parameter = 1e15;
+/// parameters of topics: several documents may have a count of 1e15
+constexpr double max_topic_parameter = 1e18;
 
-Tensor by_topic(const TermTopics &numbers) {
-  Tensor out{{numbers.topics(), numbers.terms()}, {}};
-  out.values.reserve(std::size_t(numbers.topics()) * std::size_t(numbers.terms()));
-  for (int k = 0; k < numbers.topics(); ++k) {
+Tensor by_topic(const PaddedMatrix &numbers) {
+  Tensor out{{numbers.columns(), numbers.rows()}, {}};
+  out.values.reserve(std::size_t(numbers.columns()) * std::size_t(numbers.rows()));
+  for (int k = 0; k < numbers.columns(); ++k) {
     poll_here();
-    for (std::int32_t w = 0; w < numbers.terms(); ++w) out.values.push_back(numbers.of(w)[k]);
+    for (std::int32_t w = 0; w < numbers.rows(); ++w) out.values.push_back(numbers.row(w)[k]);
   }
   return out;
 }
 
-TermTopics by_term(std::span<const double> values, std::int32_t terms, int topics) {
-  TermTopics out(terms, topics);
+PaddedMatrix by_term(std::span<const double> values, std::int32_t terms, int topics) {
+  PaddedMatrix out(terms, topics);
   for (int k = 0; k < topics; ++k) {
     poll_here();
     for (std::int32_t w = 0; w < terms; ++w)
-      out.of(w)[k] = values[std::size_t(k) * std::size_t(terms) + std::size_t(w)];
+      out.row(w)[k] = values[std::size_t(k) * std::size_t(terms) + std::size_t(w)];
   }
   return out;
 }
 
 void require_positive(const MemberReader &in, const char *key, std::span<const double> values,
-                      double most = most_parameter) {
+                      double max = max_parameter) {
   for (const double x : values)
-    if (!(x > 0 && x <= most))
+    if (!(x > 0 && x <= max))
       in.reject(key, message("contains {}, but its numbers must be greater than 0 and at most {}",
-                             describe(x), describe_number(most)));
+                             describe(x), describe_number(max)));
 }
 
-/// Topics that are probabilities: not negative, each with a sum of 1.
+/// Requires probabilities: not negative, with a sum of 1 for each topic.
 void require_probabilities(const MemberReader &in, const char *key, const FittedTopics &topics) {
   for (const double x : topics.numbers.values())
     if (!(x >= 0)) in.reject(key, "must not be negative");
@@ -58,8 +58,8 @@ std::vector<std::string> read_terms(const MemberReader &in, int count) {
 }
 
 void write_draws(Document &document, const std::vector<FittedTopics> &draws) {
-  const std::int64_t count = std::int64_t(draws.size()), k = draws[0].numbers.topics(),
-                     v = draws[0].numbers.terms();
+  const std::int64_t count = std::int64_t(draws.size()), k = draws[0].numbers.columns(),
+                     v = draws[0].numbers.rows();
   Tensor topics{{count, k, v}, {}}, alpha{{count, k}, {}}, eta{{count}, {}};
   for (const FittedTopics &draw : draws) {
     const Tensor numbers = by_topic(draw.numbers);
@@ -78,7 +78,7 @@ std::vector<FittedTopics> read_topic_draws(const MemberReader &in, std::int32_t 
   const std::int64_t count = eta.shape[0];
   if (count == 0) in.reject("eta", "must not be empty");
   const Tensor topics = in.tensor("topics", {count, k, v}), alpha = in.tensor("alpha", {count, k});
-  require_positive(in, "topics", topics.values, most_number);
+  require_positive(in, "topics", topics.values, max_topic_parameter);
   require_positive(in, "alpha", alpha.values);
   require_positive(in, "eta", eta.values);
   std::vector<FittedTopics> out(static_cast<std::size_t>(count));
@@ -97,7 +97,7 @@ std::vector<FittedTopics> read_topic_draws(const MemberReader &in, std::int32_t 
 
 void TopicModel::write(Document &document) const {
   const State &s = *state;
-  const std::int64_t k = s.fitted.numbers.topics();
+  const std::int64_t k = s.fitted.numbers.columns();
   document.set("terms", Document::List(s.terms.begin(), s.terms.end()))
       .set("weights", Tensor{{k}, s.weights})
       .set("alpha", Tensor{{k}, s.fitted.alpha})
@@ -134,10 +134,10 @@ std::unique_ptr<Model> read_topic_model(const Document &document) {
   state.fitted.sum_up();
   if (point) {
     require_probabilities(in, "topics", state.fitted);
-    if (in.has("tokens")) state.tokens = in.number("tokens", 0, most_number, true);
+    if (in.has("tokens")) state.tokens = in.number("tokens", 0, max_topic_parameter, true);
   } else {
-    require_positive(in, "topics", topics.values, most_number);
-    state.fitted.eta = in.number("eta", 0, most_parameter, true);
+    require_positive(in, "topics", topics.values, max_topic_parameter);
+    state.fitted.eta = in.number("eta", 0, max_parameter, true);
   }
   if (sampled && in.has("draws_of_topics"))
     state.draws = read_topic_draws(in.object("draws_of_topics"), v, k);

@@ -14,17 +14,11 @@
 namespace bayes {
 namespace {
 
-/// How much of the line from 0 to x is in intervals [0, 1), [2, 3), ...
-double in_even_units(double x) {
-  const double pairs = std::floor(x / 2);
-  return pairs + std::min(x - 2 * pairs, 1.0);
-}
-
-/// The number in the model of a document's term, -1 if the model does not know it or gives it the
-/// probability 0 under every draw.
-class ModelCodes {
+/// Maps a term of a document to its index in the model; -1 if it is unknown, or has the probability
+/// 0 in every draw.
+class TermCodes {
  public:
-  ModelCodes(std::span<const std::int32_t> codes, std::span<const TopicDraw> draws)
+  TermCodes(std::span<const std::int32_t> codes, std::span<const TopicDraw> draws)
       : codes_(codes),
         draws_(draws) {}
   std::int32_t operator()(std::int32_t term) const {
@@ -35,8 +29,8 @@ class ModelCodes {
         });
     return possible ? code : -1;
   }
-  /// Of the terms that count those that do.
-  std::function<bool(std::int32_t)> counts() const {
+  /// Selects the terms that are scored.
+  std::function<bool(std::int32_t)> is_scored() const {
     return [this](std::int32_t term) { return !draws_[0].unseen.empty() || (*this)(term) >= 0; };
   }
 
@@ -45,24 +39,13 @@ class ModelCodes {
   std::span<const TopicDraw> draws_;
 };
 
-std::vector<std::size_t> order_of(const DocumentTerms &document,
-                                  std::span<const std::uint64_t> hashes) {
-  std::vector<std::size_t> order(document.size());
-  std::iota(order.begin(), order.end(), std::size_t(0));
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const std::int32_t v = document.terms[a], w = document.terms[b];
-    return std::pair(hashes[std::size_t(v)], v) < std::pair(hashes[std::size_t(w)], w);
-  });
-  return order;
-}
-
-/// One guess of the topics of the tokens so far.
+/// Topics of the tokens so far: one sample of their posterior.
 struct Particle {
-  /// of each token; -1 while it is drawn
+  /// topic of each token; -1 while it is redrawn
   std::vector<std::int32_t> topics;
-  /// alpha_k and the tokens of each topic
+  /// alpha_k plus the number of tokens of each topic
   std::vector<double> numbers;
-  /// K tokens by topic of every term of more tokens than topics, where topics are sampled
+  /// for terms with more tokens than topics, if TopicDraw::sampled: K counts by topic
   std::vector<std::int32_t> of_terms;
 };
 
@@ -80,7 +63,8 @@ class ParticleFilter {
     for (std::size_t k = 0; k < inverse_.size(); ++k) inverse_[k] = 1 / topics.totals[k];
   }
 
-  /// log p of the next tokens, `count` of a term that has had none, given those before them
+  /// log p of the next `count` tokens, of a term that has not occurred, given the tokens before
+  /// them
   double add(std::int32_t term, std::int64_t count) {
     Place place{term, place_of_.size(), none};
     if (topics_.sampled && count > std::int64_t(running_.size())) {
@@ -94,7 +78,7 @@ class ParticleFilter {
     return out;
   }
 
-  /// log p of a term that the model does not know, as the next token: it leaves all as it is.
+  /// log p of an unknown term as the next token, which does not change the particles.
   double log_unseen() {
     double sum = 0;
     for (std::size_t r = 0; r < particles_.size(); ++r)
@@ -107,11 +91,11 @@ class ParticleFilter {
  private:
   static constexpr std::size_t none = std::size_t(-1);
 
-  /// The tokens of a term, which follow each other.
+  /// The consecutive tokens of a term.
   struct Place {
     std::int32_t term;
     std::size_t first;
-    /// where its counts begin in Particle::of_terms; none: they are few, and counted
+    /// offset of its counts in Particle::of_terms; none: they are few, and counted when needed
     std::size_t of_terms;
   };
 
@@ -134,15 +118,15 @@ class ParticleFilter {
     for (Particle &particle : particles_) {
       particle.topics.push_back(-1);
       draw(particle, place_of_.size() - 1);
-      renew(particle);
+      redraw(particle);
     }
     return std::log(sum);
   }
 
-  /// Running sums of the weights of all topics for a token.
+  /// Cumulative weights of the topics for a token, into running_. Returns their sum.
   double weigh(const Particle &particle, const Place &place) {
     poll_(running_.size());
-    const double *const of_term = topics_.numbers.of(place.term);
+    const double *const of_term = topics_.numbers.row(place.term);
     double sum = 0;
     if (!topics_.sampled) {
       for (std::size_t k = 0; k < running_.size(); ++k)
@@ -158,7 +142,7 @@ class ParticleFilter {
     count(particle, place, 0);
     return sum;
   }
-  /// Tokens of the term in each topic, times `each`: 0 clears.
+  /// Sets own_ to `each` times the tokens of the term in each topic; 0 clears it.
   void count(const Particle &particle, const Place &place, double each) {
     if (place.of_terms != none) {
       const std::int32_t *const from = particle.of_terms.data() + place.of_terms;
@@ -170,33 +154,34 @@ class ParticleFilter {
       if (const std::int32_t k = particle.topics[i]; k >= 0)
         own_[std::size_t(k)] = each == 0 ? 0 : own_[std::size_t(k)] + each;
   }
-  /// The topic of a token, given all others.
+  /// Draws the topic of a token given all others.
   void draw(Particle &particle, std::size_t token) {
     const Place &place = places_[place_of_[token]];
     const double sum = weigh(particle, place);
-    // If all is 0, the particle has no weight, whatever the topic.
+    // If all weights are 0, so is the weight of the particle, whatever the topic.
     const auto at = std::upper_bound(running_.begin(), running_.end() - 1, random_.uniform() * sum);
     particle.topics[token] = std::int32_t(at - running_.begin());
-    take(particle, token, 1);
+    add_to_counts(particle, token, 1);
   }
-  void take(Particle &particle, std::size_t token, std::int32_t times) {
+  /// Adds a token to the counts of the particle `times` times (1 or -1).
+  void add_to_counts(Particle &particle, std::size_t token, std::int32_t times) {
     const Place &place = places_[place_of_[token]];
     const auto k = std::size_t(particle.topics[token]);
     particle.numbers[k] += times;
     if (place.of_terms != none) particle.of_terms[place.of_terms + k] += times;
   }
-  /// Topics of some tokens, drawn from their distribution given all others.
-  void renew(Particle &particle) {
-    constexpr std::size_t most = 16;
+  /// Redraws the topics of at most 16 tokens, each given all others.
+  void redraw(Particle &particle) {
+    constexpr std::size_t max_tokens = 16;
     const std::size_t n = place_of_.size();
-    for (std::size_t i = 0; i < std::min(n, most); ++i) {
-      const std::size_t token = n <= most ? i : std::size_t(random_.below(n));
-      take(particle, token, -1);
+    for (std::size_t i = 0; i < std::min(n, max_tokens); ++i) {
+      const std::size_t token = n <= max_tokens ? i : std::size_t(random_.below(n));
+      add_to_counts(particle, token, -1);
       particle.topics[token] = -1;
       draw(particle, token);
     }
   }
-  /// Systematic resampling, then equal weights.
+  /// Systematic resampling; weights are equal afterwards.
   void resample() {
     const double each = 1 / double(particles_.size());
     std::vector<Particle> chosen;
@@ -206,7 +191,7 @@ class ParticleFilter {
       for (; chosen.size() < particles_.size() && at < sum; at += each)
         chosen.push_back(particles_[r]);
     }
-    // Rounding may leave one too few.
+    // Rounding may lose the last one.
     while (chosen.size() < particles_.size()) chosen.push_back(chosen.back());
     particles_ = std::move(chosen);
     std::fill(weights_.begin(), weights_.end(), each);
@@ -215,13 +200,13 @@ class ParticleFilter {
   const TopicDraw &topics_;
   const double total_;
   std::vector<Place> places_;
-  /// of each token, its term's number among places_
+  /// index in places_ of each token's term
   std::vector<std::uint32_t> place_of_;
   std::vector<Particle> particles_;
   std::vector<double> weights_;
-  /// one divided by the topics' totals
+  /// 1 / totals of the topics
   std::vector<double> inverse_;
-  /// of the term of a token, by topic; zeros between
+  /// tokens of the current term by topic; zeros between calls
   std::vector<double> own_;
   std::vector<double> running_;
   Random random_;
@@ -243,58 +228,9 @@ double HeldOut::perplexity_error() const {
   return std::exp(-each) * std::sqrt(n / (n - 1) * std::max(residual, 0.0)) / tokens;
 }
 
-bool is_possible(std::int32_t term, const TermTopics &topics) {
-  const double *const row = topics.of(term);
-  return std::any_of(row, row + topics.topics(), [](double x) { return x > 0; });
-}
-
-PartOfDocument::PartOfDocument(const DocumentTerms &document,
-                               const std::function<bool(std::int32_t term)> &counts)
-    : part_(document) {
-  if (std::all_of(document.terms.begin(), document.terms.end(), counts)) return;
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    if (!counts(document.terms[i])) continue;
-    terms_.push_back(document.terms[i]);
-    counts_.push_back(document.counts[i]);
-  }
-  part_ = {terms_, counts_};
-}
-
-std::vector<std::uint64_t> term_hashes(std::span<const std::string> terms) {
-  std::vector<std::uint64_t> out;
-  out.reserve(terms.size());
-  for (const std::string &term : terms) {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : term) hash = (hash ^ std::uint8_t(c)) * 0x100000001b3;
-    // Its upper bits, which order the terms, depend little on the last bytes.
-    const auto mixed = philox({std::uint32_t(hash), std::uint32_t(hash >> 32), 0, 0}, {0, 0});
-    out.push_back(std::uint64_t(mixed[1]) << 32 | mixed[0]);
-  }
-  return out;
-}
-
-DocumentHalves split_document(const DocumentTerms &document,
-                              std::span<const std::uint64_t> hashes) {
-  std::vector<double> observed(document.size());
-  double at = 0;
-  for (const std::size_t i : order_of(document, hashes)) {
-    const double end = at + document.counts[i];
-    // A count beyond the precision of sums counts for half.
-    observed[i] = std::clamp(in_even_units(end) - in_even_units(at), 0.0, document.counts[i]);
-    at = end;
-  }
-  DocumentHalves out;
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    if (observed[i] > 0) {
-      out.observed_terms.push_back(document.terms[i]);
-      out.observed_counts.push_back(observed[i]);
-    }
-    if (const double scored = document.counts[i] - observed[i]; scored > 0) {
-      out.scored_terms.push_back(document.terms[i]);
-      out.scored_counts.push_back(scored);
-    }
-  }
-  return out;
+bool is_possible(std::int32_t term, const PaddedMatrix &topics) {
+  const double *const row = topics.row(term);
+  return std::any_of(row, row + topics.columns(), [](double x) { return x > 0; });
 }
 
 HeldOut score_completion(
@@ -303,8 +239,8 @@ HeldOut score_completion(
     const std::function<std::vector<double>(const DocumentTerms &observed, const TopicDraw &draw)>
         &proportions,
     std::span<const std::int32_t> codes) {
-  const ModelCodes code(codes, draws);
-  const PartOfDocument counted(whole, code.counts());
+  const TermCodes code(codes, draws);
+  const FilteredDocument counted(whole, code.is_scored());
   const DocumentHalves halves = split_document(counted.terms(), hashes);
   HeldOut out{1, halves.scored().tokens(), 0};
   if (out.tokens == 0) return out;
@@ -316,13 +252,13 @@ HeldOut score_completion(
       known_counts.push_back(halves.observed_counts[i]);
     }
   for (const std::int32_t term : halves.scored_terms) scored.push_back(code(term));
-  // Each token is predicted by the average over the draws.
+  // The probability of each token is averaged over the draws.
   std::vector<double> sums(halves.scored_terms.size(), 0.0);
   WorkPoll poll;
   for (const TopicDraw &draw : draws) {
     const std::vector<double> theta = proportions({known, known_counts}, draw);
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      const double *const numbers = scored[i] < 0 ? nullptr : draw.numbers.of(scored[i]);
+      const double *const numbers = scored[i] < 0 ? nullptr : draw.numbers.row(scored[i]);
       double p = 0;
       for (std::size_t k = 0; k < theta.size(); ++k)
         p += theta[k] * (numbers ? numbers[k] / draw.totals[k] : draw.unseen[k]);
@@ -338,8 +274,8 @@ HeldOut score_completion(
 HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uint64_t> hashes,
                             std::span<const TopicDraw> draws, const LeftToRight &options,
                             std::span<const std::int32_t> codes) {
-  const ModelCodes code(codes, draws);
-  const PartOfDocument counted(whole, code.counts());
+  const TermCodes code(codes, draws);
+  const FilteredDocument counted(whole, code.is_scored());
   const DocumentTerms document = counted.terms();
   for (std::size_t i = 0; i < document.size(); ++i)
     if (document.counts[i] != std::floor(document.counts[i]))
@@ -348,7 +284,7 @@ HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uin
                           document.counts[i]),
                   "It draws a topic for every token.", "Use document completion.");
   HeldOut out{1, document.tokens(), 0};
-  // Particles are copied when they are chosen anew, and grow by doubling.
+  // Particles are copied by resampling, and grow by doubling.
   const double bytes =
       3.0 * options.particles *
       ((draws[0].sampled ? 8 : 4) * out.tokens + 8 * double(draws[0].alpha.size()));
@@ -362,12 +298,12 @@ HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uin
                         options.particles, describe_number(std::floor(bytes / 1048576)),
                         describe_number(std::floor(options.memory / 1048576))),
                 "Use document completion, or fewer particles.");
-  // Other documents, other random numbers.
+  // Random numbers depend on the contents of the document.
   std::uint64_t name = 0;
   for (std::size_t i = 0; i < document.size(); ++i)
     name = (name ^ hashes[std::size_t(document.terms[i])] ^ std::uint64_t(document.counts[i])) *
            0x100000001b3;
-  const std::vector<std::size_t> order = order_of(document, hashes);
+  const std::vector<std::size_t> order = hash_order(document, hashes);
   std::vector<double> logs(draws.size(), 0.0);
   for (std::size_t s = 0; s < draws.size(); ++s) {
     ParticleFilter filter(draws[s], options, Random(options.seed, name, 40, s));
@@ -380,18 +316,6 @@ HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uin
   out.log_probability =
       draws.size() == 1 ? logs[0] : log_sum_exp(logs) - std::log(double(draws.size()));
   return out;
-}
-
-double hellinger_distance(std::span<const double> p, std::span<const double> q) {
-  if (p.size() != q.size())
-    throw Error(Errc::array_shape,
-                message("distributions have {} and {} elements", p.size(), q.size()));
-  double sum = 0;
-  for (std::size_t k = 0; k < p.size(); ++k) {
-    const double difference = std::sqrt(p[k]) - std::sqrt(q[k]);
-    sum += difference * difference;
-  }
-  return std::min(1.0, std::sqrt(sum / 2));
 }
 
 }  // namespace bayes

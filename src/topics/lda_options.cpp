@@ -8,7 +8,7 @@
 namespace bayes {
 namespace {
 
-constexpr double most_prior = 1e6;
+constexpr double max_prior = 1e6;
 
 [[noreturn]] void reject(const char *key, const Document &given, const std::string &must) {
   throw Error(Errc::invalid_argument,
@@ -31,11 +31,11 @@ void read_alpha(const Document &given, LdaOptions &o) {
   if (!o.alpha || (!o.alpha->shape.empty() && o.alpha->shape != std::vector<std::int64_t>{o.k}))
     reject("alpha", given, must);
   for (const double a : o.alpha->values)
-    if (!(a > 0 && a <= most_prior))
+    if (!(a > 0 && a <= max_prior))
       throw Error(Errc::invalid_argument,
                   message("option \"prior.alpha\" contains {}, but must be greater than 0 and at "
                           "most {}",
-                          describe(a), describe_number(most_prior)));
+                          describe(a), describe_number(max_prior)));
 }
 
 Document write_alpha(const LdaOptions &o) {
@@ -47,7 +47,7 @@ void read_eta(const Document &given, LdaOptions &o) {
   o.eta.reset();
   if (const auto *const name = given.as<std::string>(); name && *name == "learned") return;
   const auto number = to_number(given, false);
-  if (!number || !(*number > 0 && *number <= most_prior))
+  if (!number || !(*number > 0 && *number <= max_prior))
     reject("eta", given, "a number greater than 0, or \"learned\"");
   o.eta = *number;
 }
@@ -75,7 +75,7 @@ void read_terms(const Document &given, LdaOptions &o) {
 }
 
 void prior_lines(OptionTable &t, LdaOptions &o) {
-  const bool topics = o.method != "em";  // whose topics have no prior
+  const bool topics = o.method != "em";  // topics of em have no prior
   t.other(
       "alpha", [&](const Document &given) { read_alpha(given, o); },
       [&] { return write_alpha(o); });
@@ -87,10 +87,10 @@ void prior_lines(OptionTable &t, LdaOptions &o) {
       topics);
 }
 
-void read_prior(const Document &given, bool handed_on, LdaOptions &o) {
+void read_prior(const Document &given, bool inherited, LdaOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   prior_lines(t, o);
-  if (!handed_on) t.finish(o.setting());
+  if (!inherited) t.finish(o.setting());
 }
 
 Document write_prior(LdaOptions &o) {
@@ -136,7 +136,7 @@ void lines(OptionTable &t, LdaOptions &o) {
                    : Document(Document::List(rows.vocabulary.begin(), rows.vocabulary.end()));
       });
   o.prior_line(
-      t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); },
+      t, [&](const Document &given, bool inherited) { read_prior(given, inherited, o); },
       [&] { return write_prior(o); }, !o.update);
 }
 
@@ -150,7 +150,7 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   if (start) out.hand_on(start->info, update);
   out.restarts = 0;
   out.plan.batch_rows = 256;
-  // Chains tend to end in different modes, whose averages blur the topics.
+  // Several chains tend to end in different modes; averaging over these would blur the topics.
   out.chains.chains = 1;
   out.chains.draws = 500;
   out.chains.warmup = 250;
@@ -161,7 +161,7 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
                 "documents.",
                 "Fit with option method \"vi\" or \"svi\".");
   if (update) {
-    // The prior is the posterior of the model, and stands.
+    // The prior is the posterior of the model, and is not learned.
     out.alpha = Tensor{{k}, start->alpha()};
     out.eta = start->eta();
   }

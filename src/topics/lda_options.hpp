@@ -12,24 +12,25 @@
 
 namespace bayes {
 
-/// How much is learned of a prior's parameters.
+/// Which parameters of a Dirichlet prior are learned.
 enum class Learned : char { no, symmetric, asymmetric };
 
 struct LdaOptions : FitOptions {
   int k = 0;
   LdaRowOptions documents;
-  /// prior.alpha, of a document's proportions: given, a number or k numbers; else learned
+  /// prior.alpha, the prior of a document's proportions: a number or k numbers; learned if absent
   std::optional<Tensor> alpha;
-  /// prior.eta, of a topic's terms: given, a number; else learned
+  /// prior.eta, the prior of a topic's terms: a number; learned if absent
   std::optional<double> eta;
-  /// what is learned, when it is not given
+  /// how alpha, and whether eta, are learned if absent
   Learned learn_alpha = Learned::asymmetric;
   bool learn_eta = true;
-  /// prior.terms: null, or k objects (or null) {"term": pseudo-count}, added to eta: seeded topics
+  /// prior.terms, for seeded topics: null, or k objects {"term": pseudo-count} or nulls; the
+  /// pseudo-counts are added to eta
   Document terms;
 
   Document document() const;
-  /// What is learned, as samplers draw it.
+  /// The parameters of the prior that samplers draw.
   DrawnPrior drawn() const;
 };
 

@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "counts/column_matching.hpp"
 #include "document/members.hpp"
 #include "mcmc/stored_draws.hpp"
-#include "topics/topic_matching.hpp"
 #include "topics/topic_samplers.hpp"
 
 namespace bayes {
@@ -19,7 +19,7 @@ double numbers_of_draw(const Corpus &corpus, int k) {
   return double(k) * (double(corpus.totals().vocabulary) + 1);
 }
 
-/// How many draws to hold while the chains run: unless asked for, not more than are stored.
+/// Number of draws to hold in memory while the chains run: by default no more than are stored.
 std::int64_t held_topic_draws(const ChainPlan &plan, double numbers, const Control &control) {
   const double held = std::clamp(control.memory / 4 / (8 * numbers), 1.0, 1e9);
   return plan.stored_draws > 0 ? collected_draws(plan, std::int64_t(held))
@@ -33,14 +33,14 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
     throw Error(Errc::invalid_argument,
                 "method " + options.method + " takes whole counts only, but some are fractions",
                 "It draws a topic for every token.", "Use method vi, em, svi or cvb0.");
-  constexpr double most_tokens = 0x1p31 - 1;
-  if (totals.tokens > most_tokens)
+  constexpr double max_tokens = 0x1p31 - 1;
+  if (totals.tokens > max_tokens)
     throw Error(
         Errc::too_large,
         message("the documents have {} tokens, but method {} takes at most {}",
-                describe_number(totals.tokens), options.method, describe_number(most_tokens)),
+                describe_number(totals.tokens), options.method, describe_number(max_tokens)),
         "It keeps the topic of every token.", "Use method svi or vi.");
-  // Two bytes a token, and what the index of documents takes.
+  // Two bytes for each token, and the index of documents.
   const double bytes = 2 * totals.tokens + 9 * double(totals.documents) + 16 * totals.most_tokens;
   if (bytes > std::max(control.row_memory, 64e6))
     throw Error(Errc::too_large,
@@ -49,11 +49,30 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
                         options.method, std::int64_t(totals.tokens)),
                 {}, "Raise maintenance_work_mem, or use method svi or vi.");
   const double held = double(held_topic_draws(options.chains, numbers, control));
-  // Counts, variates or lists, two means, two references, the draws; overlaps of topics.
+  // Counts, variates or lists, two means, two references, the draws; and the overlaps of topics.
   require_memory(
       {message("{} topics of {} terms", options.k, totals.vocabulary),
        (4 + 8 + 16 + 16 + 8 * held) * numbers + 16.0 * options.k * options.k, "documents"},
       control);
+}
+
+/// Groups of topics that have the same prior. Unless `alpha_given`, all alpha count as equal, as
+/// they are learned.
+ExchangeableGroups exchangeable_topics(const LdaPrior &prior, bool alpha_given) {
+  const int k = int(prior.alpha.size());
+  std::vector<std::int32_t> seeds;
+  WorkPoll poll;
+  for (std::int32_t w = 0; w < prior.added.rows(); ++w) {
+    poll(std::size_t(k));
+    const double *const row = prior.added.row(w);
+    if (std::any_of(row, row + k, [](double x) { return x > 0; })) seeds.push_back(w);
+  }
+  return exchangeable_groups(k, [&](int i, int j) {
+    if (alpha_given && prior.alpha[std::size_t(i)] != prior.alpha[std::size_t(j)]) return false;
+    return std::all_of(seeds.begin(), seeds.end(), [&](std::int32_t w) {
+      return prior.added.row(w)[i] == prior.added.row(w)[j];
+    });
+  });
 }
 
 class SampledLda {
@@ -69,7 +88,7 @@ class SampledLda {
         groups_(exchangeable_topics(prior_, options.alpha || options.learn_alpha == Learned::no)),
         numbers_(numbers_of_draw(corpus, options.k)),
         held_(held_topic_draws(options.chains, numbers_, control)),
-        holds_(most_added(), held_),
+        holds_(max_averaged(), held_),
         sums_(corpus.totals().vocabulary, options.k),
         probabilities_(corpus.totals().vocabulary, options.k),
         drawn_(options.drawn()),
@@ -77,9 +96,9 @@ class SampledLda {
 
   class Chain;
 
-  /// How many draws are added up. Matching and adding one costs much less than a sweep, unless
-  /// there are few tokens for the terms and topics.
-  std::int64_t most_added() const {
+  /// Number of draws that are averaged. Matching and adding a draw costs much less than a sweep,
+  /// unless there are few tokens compared with terms times topics.
+  std::int64_t max_averaged() const {
     const auto all = options_.chains.all_stored();
     const double sweeps = 10 * std::max(1.0, corpus_.totals().tokens) / numbers_;
     return std::min(all, std::int64_t(std::max(500.0, std::min(1.0, sweeps) * double(all))));
@@ -105,30 +124,30 @@ class SampledLda {
   }
 
  private:
-  /// A draw of a chain, whose topics have these names.
-  void add(const TopicChain &chain, const std::vector<int> &names) {
+  /// Adds a draw of a chain. `order`: the number of each of its topics in the result.
+  void add(const TopicChain &chain, const std::vector<int> &order) {
     const auto k = std::size_t(options_.k);
     const bool hold = holds_.takes(added_++);
-    TermTopics draw;
-    if (hold) draw = TermTopics(chain.terms(), options_.k);
+    PaddedMatrix draw;
+    if (hold) draw = PaddedMatrix(chain.terms(), options_.k);
     std::vector<double> parts(k);
     for (std::size_t i = 0; i < k; ++i)
       parts[i] = 1 / (double(chain.totals[i]) + chain.prior_total(int(i)));
     WorkPoll poll;
     for (std::int32_t w = 0; w < chain.terms(); ++w) {
       poll(4 * k);
-      const std::int32_t *const n = chain.counts.of(w);
-      double *const to = sums_.of(w), *const mean = probabilities_.of(w);
+      const std::int32_t *const n = chain.counts.row(w);
+      double *const to = sums_.row(w), *const mean = probabilities_.row(w);
       const double *const added = chain.added(w);
       for (std::size_t i = 0; i < k; ++i) {
-        to[names[i]] += double(n[i]);
-        mean[names[i]] += (double(n[i]) + chain.prior.eta + (added ? added[i] : 0)) * parts[i];
+        to[order[i]] += double(n[i]);
+        mean[order[i]] += (double(n[i]) + chain.prior.eta + (added ? added[i] : 0)) * parts[i];
       }
       if (hold)
-        for (std::size_t i = 0; i < k; ++i) draw.of(w)[names[i]] = double(n[i]);
+        for (std::size_t i = 0; i < k; ++i) draw.row(w)[order[i]] = double(n[i]);
     }
     LdaPrior prior{std::vector<double>(k), chain.prior.eta, {}};
-    for (std::size_t i = 0; i < k; ++i) prior.alpha[std::size_t(names[i])] = chain.prior.alpha[i];
+    for (std::size_t i = 0; i < k; ++i) prior.alpha[std::size_t(order[i])] = chain.prior.alpha[i];
     for (std::size_t i = 0; i < k; ++i) alpha_[i] += prior.alpha[i];
     eta_ += prior.eta;
     if (!hold) return;
@@ -147,15 +166,15 @@ class SampledLda {
   const std::int64_t held_;
   EvenlySpaced holds_;
   std::int64_t added_ = 0;
-  /// of the draws: of n_kw, and of the expected p(w | k) given them
-  TermTopics sums_, probabilities_;
+  /// sums over draws of n_kw, and of the expected p(w | k) given the draw
+  PaddedMatrix sums_, probabilities_;
   const DrawnPrior drawn_;
   std::vector<double> alpha_;
   double eta_ = 0;
-  std::vector<TermTopics> draws_;
+  std::vector<PaddedMatrix> draws_;
   std::vector<LdaPrior> draw_priors_;
-  /// the first draw that counts
-  std::optional<TopicReference> reference_;
+  /// the first draw after warmup
+  std::optional<ColumnMatcher> reference_;
 };
 
 class SampledLda::Chain final : public ChainSampler {
@@ -191,31 +210,32 @@ class SampledLda::Chain final : public ChainSampler {
   }
 
   void store(double) override {
-    std::vector<int> names = no_exchange(chain_.topics());
-    if (all_.groups_ != names) {
-      // A chain's draws resemble its own first one most, and chains are matched as wholes.
+    std::vector<int> order = no_exchange(chain_.topics());
+    if (all_.groups_ != order) {
+      // The draws of a chain are matched with its own first draw, which they resemble most, and the
+      // first draw with that of the first chain.
       QuietControl control(all_.control_);
       if (!own_) {
         own_.emplace(chain_.counts);
-        own_names_ = names;
+        own_order_ = order;
         if (all_.reference_)
-          own_names_ = all_.reference_->names_of(chain_.counts, all_.groups_, control);
+          own_order_ = all_.reference_->match(chain_.counts, all_.groups_, control);
         else
           all_.reference_ = own_;
       }
-      names = own_->names_of(chain_.counts, all_.groups_, control);
-      for (int &name : names) name = own_names_[std::size_t(name)];
+      order = own_->match(chain_.counts, all_.groups_, control);
+      for (int &topic : order) topic = own_order_[std::size_t(topic)];
     }
-    all_.add(chain_, names);
+    all_.add(chain_, order);
   }
 
  private:
   SampledLda &all_;
   TopicChain chain_;
   const std::unique_ptr<TopicSampler> sampler_;
-  /// the chain's first draw that counts, and what its topics are called
-  std::optional<TopicReference> own_;
-  std::vector<int> own_names_;
+  /// the chain's first draw after warmup, and the numbers of its topics in the result
+  std::optional<ColumnMatcher> own_;
+  std::vector<int> own_order_;
 };
 
 }  // namespace
@@ -230,7 +250,7 @@ SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, const Lda
   const ChainSettings settings{options.method.c_str(),
                                options.chains,
                                {"log_likelihood", "entropy", "alpha", "eta"},
-                               all.most_added(),
+                               all.max_averaged(),
                                "counts"};
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<SampledLda::Chain>(all, chain);

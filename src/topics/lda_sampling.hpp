@@ -1,4 +1,4 @@
-// Sampling of topic models.
+// Sampling from the posterior of topic models.
 #pragma once
 
 #include <functional>
@@ -6,22 +6,37 @@
 #include "fit/fit_run.hpp"
 #include "topics/lda_options.hpp"
 #include "topics/lda_prior.hpp"
-#include "topics/topic_starts.hpp"
+#include "topics/lda_start.hpp"
 
 namespace bayes {
 
-/// Chains of a sampler; what they find goes into `run`.
+/// Results of the samplers.
+struct SampledTopics {
+  LdaPrior prior;
+  /// Posterior mean of n_kw, the number of tokens of every term and topic. Topics with the same
+  /// prior are matched between draws and chains.
+  PaddedMatrix counts;
+  /// Posterior mean of p(term | topic).
+  PaddedMatrix probabilities;
+  /// Stored draws of n_kw, with the topics of `counts`; chain after chain.
+  std::vector<PaddedMatrix> draws;
+  /// priors of the stored draws; `added` is empty, since it is the same as in `prior`
+  std::vector<LdaPrior> draw_priors;
+};
+
+/// Runs chains of a sampler; traces and diagnostics go into `run`.
 ///
 /// Methods gibbs and collapsed draw from the same posterior, that of the topics of all tokens given
-/// the terms. What is learned of the prior is drawn too: alpha_k (or one alpha for all topics) and
-/// eta, each with the hyperprior Gamma(1, rate 1). The quantities of a draw are log_joint, the log
-/// density of tokens, topics and what is drawn of the prior; log_likelihood, log p(w | z); the
-/// entropy of the topics' shares of the tokens; alpha, the sum of alpha_k; and eta.
+/// the terms. Learned parameters of the prior are drawn too: alpha_k (or one alpha for all topics)
+/// and eta, each with the hyperprior Gamma(1, rate 1). The quantities of a draw are log_joint, the
+/// log density of tokens, topics and drawn parameters; log_likelihood, log p(w | z); the entropy of
+/// the topics' proportions of all tokens; alpha, the sum of alpha_k; and eta.
 ///
-/// `start` says where a chain begins, with its parameters of the prior where they are drawn.
+/// `start` returns the initial topics of a chain, and the initial parameters of the prior, which
+/// are used if they are drawn.
 ///
-/// Topics are matched with those of the first draw that counts, unless the prior names them: by
-/// what it adds, or by an alpha of its own for each.
+/// Topics are matched with those of the first draw after warmup, unless the prior distinguishes
+/// them by pseudo-counts, or by different given alpha.
 ///
 /// Throws Error: invalid_argument if a count is not a whole number, too_large if the topics of the
 /// tokens do not fit into control.row_memory or the counts of terms and topics into control.memory.

@@ -1,4 +1,4 @@
-// The inside of a fitted topic model, for the files of this model only.
+// Internal state of a fitted topic model, for the files of this model only.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace bayes {
 
 /// Topics that documents are scored under.
 struct FittedTopics {
-  /// vi, svi, cvb0, gibbs, collapsed: parameters of the Dirichlet distributions of topics, for the
-  /// samplers given the labels, for cvb0 given their expected counts; em: probabilities
-  TermTopics numbers;
-  /// sum of each topic's
+  /// em: probabilities. Other methods: parameters of the topics' Dirichlet distributions, given the
+  /// labels (gibbs, collapsed) or the expected counts (cvb0)
+  PaddedMatrix numbers;
+  /// sum of each topic's numbers
   std::vector<double> totals;
   std::vector<double> alpha;
-  double eta = 0;  // not of em
+  double eta = 0;  // not with em
 
   void sum_up();
 };
@@ -25,10 +25,10 @@ struct FittedTopics {
 struct TopicModel::State {
   std::vector<std::string> terms;
   FittedTopics fitted;
-  /// of gibbs and collapsed
+  /// stored draws of gibbs and collapsed
   std::vector<FittedTopics> draws;
   std::vector<double> weights;
-  /// of em: of the fit; 0 in models that do not say
+  /// with em the number of tokens that were fitted; 0 in models that do not store it
   double tokens = 0;
 };
 

@@ -5,89 +5,88 @@
 #include <numeric>
 
 #include "base/special.hpp"
+#include "counts/allocation_sums.hpp"
+#include "counts/passes.hpp"
 #include "fit/driver.hpp"
-#include "topics/document_pass.hpp"
-#include "topics/lda_collapsed.hpp"
-#include "topics/lda_stochastic.hpp"
 #include "topics/prior_learning.hpp"
-#include "topics/token_convergence.hpp"
-#include "topics/topic_side.hpp"
+#include "topics/topic_posterior.hpp"
 
 namespace bayes {
 namespace {
 
 /// Priors are learned from this pass on. Before, topics have more terms in common than they will
-/// have (TopicFit::mix); learned from that, priors would keep topics so.
+/// have (LdaStart::smooth), and priors learned from them would keep them similar.
 constexpr int passes_before_learning = 5;
 
-/// The local step for documents that were visited before goes on from there, and so may be stuck at
-/// what early topics made of them. In turns every so many passes a document begins anew as well,
-/// and takes what is better.
-constexpr std::int64_t passes_between_doubts = 8;
-constexpr LocalLimits doubtful{30, 1e-2};
-/// Whose turn it is depends on the document, not on its place among the others.
-bool doubts(const DocumentTerms &document, int pass) {
+/// The local step continues from the last visit of a document, and so may stay in a local optimum
+/// that the early topics led to. So, once in a cycle of this many passes, a document also restarts
+/// from equal weights, and keeps the better result.
+constexpr std::int64_t passes_between_restarts = 8;
+constexpr LocalLimits restart_limits{30, 1e-2};
+/// Whether a document restarts in a pass. This depends on its contents, not on its position.
+bool restarts_in(const DocumentTerms &document, int pass) {
   std::int64_t name = pass + std::int64_t(document.size());
   for (const std::int32_t term : document.terms) name += term;
-  return name % passes_between_doubts == 0;
+  return name % passes_between_restarts == 0;
 }
 
-/// The local step for all documents of a corpus. `documents` is where each one's tokens begin and
-/// end, or empty: then every document begins afresh.
-TopicStatistics local_pass(Corpus &corpus, const TopicFactors &factors,
-                           const ProportionPrior &prior, LocalLimits limits, bool fresh, int pass,
-                           Buffer &documents, Control &control) {
-  const std::int32_t terms = factors.values().terms();
-  const int topics = factors.values().topics();
+/// The local step for all documents of a corpus. `documents`: expected tokens of every document,
+/// read and updated; if empty, every document starts from equal weights.
+AllocationSums local_pass(Corpus &corpus, const TermFactors &factors, const ProportionPrior &prior,
+                          LocalLimits limits, bool fresh, int pass, Buffer &documents,
+                          Control &control) {
+  const std::int32_t terms = factors.values().rows();
+  const int topics = factors.values().columns();
   const std::size_t stride = std::size_t(factors.values().stride());
-  const SweepPlan plan = plan_documents(corpus.totals(), topics, control);
+  const SweepPlan plan = plan_document_pass(corpus.totals(), topics, control);
   std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(factors, prior));
   std::vector<Buffer> others(std::size_t(plan.threads), Buffer(stride));
-  return document_pass(corpus, plan, TopicStatistics(terms, topics, most_terms(corpus.totals())),
-                       stride, documents, control,
+  return document_pass(corpus, plan,
+                       AllocationSums(terms, topics, sums_for_all_terms(corpus.totals())), stride,
+                       documents, control,
                        [&](int worker, const DocumentTerms &document, std::int64_t, double *tokens,
-                           TopicStatistics &here) {
+                           AllocationSums &here) {
                          DocumentStep &step = steps[std::size_t(worker)];
                          double bound = step.infer(document, limits, fresh, tokens);
-                         if (!fresh && doubts(document, pass)) {
+                         if (!fresh && restarts_in(document, pass)) {
                            Buffer &other = others[std::size_t(worker)];
-                           if (step.infer(document, doubtful, true, other.data()) > bound)
+                           if (step.infer(document, restart_limits, true, other.data()) > bound)
                              std::copy(other.begin(), other.end(), tokens);
                            bound = step.infer(document, {0, 0}, false, tokens);
                          }
-                         here.add(document, step.divided(), bound, tokens);
+                         here.add(document, step.allocation(), bound, tokens);
                        });
 }
 
-/// Passes over all documents; with method svi the global step goes part of the way.
+/// Passes over all documents; with method svi the global step is a partial one.
 class BatchTopics final : public detail::Iteration {
  public:
   BatchTopics(const TopicTask &task, TopicState state, Control &control)
       : task_(task),
         options_(task.options),
         state_(std::move(state)),
-        side_(task, state_.counts.terms(), state_.counts.topics()),
-        statistics_(0, state_.counts.topics()) {
+        posterior_(task, state_.counts.rows(), state_.counts.columns()),
+        statistics_(0, state_.counts.columns()) {
     sum_counts(control);
     if (options_.method == "em") normalise();
   }
 
   RowSums expectation(int index, Control &control) override {
-    side_.factor(state_, count_totals_, control);
+    posterior_.update_factors(state_, count_totals_, control);
     const ProportionPrior prior(state_.alpha);
     const bool fresh = state_.documents.empty();
     if (fresh)
       grow(state_.documents,
            std::size_t(task_.corpus.totals().documents) * std::size_t(state_.counts.stride()));
-    statistics_ = local_pass(task_.corpus, side_.factors, prior, limits(fresh), fresh, index,
+    statistics_ = local_pass(task_.corpus, posterior_.factors, prior, limits(fresh), fresh, index,
                              state_.documents, control);
-    state_.tokens.assign(statistics_.tokens().begin(),
-                         statistics_.tokens().begin() + state_.counts.topics());
+    state_.tokens.assign(statistics_.counts().begin(),
+                         statistics_.counts().begin() + state_.counts.columns());
     control_ = &control;
     return {statistics_.bound(), 0};
   }
 
-  double objective() const override { return -side_.divergence(state_, count_totals_); }
+  double objective() const override { return -posterior_.divergence(state_, count_totals_); }
 
   void update(int index) override {
     const double rho =
@@ -101,8 +100,8 @@ class BatchTopics final : public detail::Iteration {
   TopicState take() && { return std::move(state_); }
 
  private:
-  /// Few updates in a pass: later ones go on from there. Given topics are better not blurred at
-  /// once by proportions that do not fit them yet.
+  /// A few updates in a pass suffice, since later passes continue. Topics of a start model need
+  /// more in the first pass, or unconverged proportions would blur them.
   LocalLimits limits(bool fresh) const { return {task_.from_model && fresh ? 100 : 4, 1e-3}; }
 
   void learn(double rho) {
@@ -123,14 +122,14 @@ class BatchTopics final : public detail::Iteration {
       state_.alpha = std::move(alpha);
     }
     if (options_.method != "em" && !options_.eta && options_.learn_eta)
-      state_.eta = (1 - rho) * state_.eta + rho * side_.learn_eta();
+      state_.eta = (1 - rho) * state_.eta + rho * posterior_.learn_eta();
   }
 
   void take_counts(double rho) {
     const int stride = state_.counts.stride();
     WorkPoll poll;
-    for (std::int32_t w = 0; w < state_.counts.terms(); ++w) {
-      double *const row = state_.counts.of(w);
+    for (std::int32_t w = 0; w < state_.counts.rows(); ++w) {
+      double *const row = state_.counts.row(w);
       poll(std::size_t(stride));
       if (rho == 1)
         std::fill_n(row, stride, 0.0);
@@ -140,24 +139,24 @@ class BatchTopics final : public detail::Iteration {
     for (std::size_t i = 0; i < statistics_.terms().size(); ++i) {
       poll(std::size_t(stride));
       const std::int32_t w = statistics_.terms()[i];
-      double *const to = state_.counts.of(w);
-      const double *const from = statistics_.of(i), *const factors = side_.factors.of(w);
+      double *const to = state_.counts.row(w);
+      const double *const from = statistics_.row(i), *const factors = posterior_.factors.row(w);
       for (int k = 0; k < stride; ++k) to[k] += rho * (from[k] * factors[k]);
     }
   }
 
-  void sum_counts(Control &control) { count_totals_ = sums_of_terms(state_.counts, control); }
+  void sum_counts(Control &control) { count_totals_ = column_sums(state_.counts, control); }
 
-  /// Counts in proportion. A topic without any keeps its terms.
+  /// Normalises the counts to probabilities; a topic without counts becomes uniform.
   void normalise() {
-    const int topics = state_.counts.topics();
+    const int topics = state_.counts.columns();
     WorkPoll poll;
-    for (std::int32_t w = 0; w < state_.counts.terms(); ++w) {
+    for (std::int32_t w = 0; w < state_.counts.rows(); ++w) {
       poll(std::size_t(topics));
       for (int k = 0; k < topics; ++k) {
-        double &x = state_.counts.of(w)[k];
+        double &x = state_.counts.row(w)[k];
         const double total = count_totals_[std::size_t(k)];
-        x = total > 0 ? x / total : 1.0 / state_.counts.terms();
+        x = total > 0 ? x / total : 1.0 / state_.counts.rows();
       }
     }
   }
@@ -165,8 +164,8 @@ class BatchTopics final : public detail::Iteration {
   const TopicTask &task_;
   const LdaOptions &options_;
   TopicState state_;
-  TopicSide side_;
-  TopicStatistics statistics_;
+  TopicPosterior posterior_;
+  AllocationSums statistics_;
   Buffer count_totals_;
   std::vector<double> logs_;  // mean E log theta of documents
   bool first_logs_ = true;
@@ -177,10 +176,10 @@ class BatchTopics final : public detail::Iteration {
 
 double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const Control &control) {
   const CorpusTotals &totals = corpus.totals();
-  const double stride = padded_topics(options.k), table = double(totals.vocabulary) * stride;
+  const double stride = padded_size(options.k), table = double(totals.vocabulary) * stride;
   const bool batches = options.stochastic() && options.plan.batch_rows < totals.documents;
-  // counts, factors, statistics; another state, the best of several restarts; slots
-  const double slots = double(most_slots(control)) *
+  // counts, factors, statistics; the state of the best restart; slots
+  const double slots = double(max_slots(control)) *
                        std::min(double(totals.vocabulary),
                                 double(piece_entries(totals.vocabulary) + totals.most_entries)) *
                        stride;
@@ -205,7 +204,7 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
         task.options.stochastic() ? detail::iterate_stochastic(iteration, control, schedule, 50)
                                   : detail::iterate(iteration, control, schedule);
     if (task.options.stochastic()) {
-      // the objective where the last step led
+      // the objective after the last step
       const double data = iteration.expectation(run.iterations, control).objective;
       run.trace.push_back(data + iteration.objective());
     }
@@ -214,29 +213,29 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
   return run;
 }
 
-double documents_bound(Corpus &corpus, const TopicFactors &factors,
-                       const std::vector<double> &alpha, Control &control) {
+double documents_bound(Corpus &corpus, const TermFactors &factors, const std::vector<double> &alpha,
+                       Control &control) {
   Buffer documents;
   return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, true, 0, documents,
                     control)
       .bound();
 }
 
-double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,
+double topics_log_likelihood(Corpus &corpus, const PaddedMatrix &probabilities,
                              const std::vector<double> &alpha, const Buffer &start,
-                             Control &control, std::int64_t most_entries) {
-  if (start.empty() && corpus.totals().entries > most_entries) {
-    // All documents would take longer than the minibatches did.
+                             Control &control, std::int64_t max_entries) {
+  if (start.empty() && corpus.totals().entries > max_entries) {
+    // A pass over all documents would take longer than the minibatches did.
     MemoryCorpus some(corpus.totals().vocabulary);
-    some.append_first(corpus, most_entries, control);
+    some.append_first(corpus, max_entries, control);
     return corpus.totals().tokens / some.totals().tokens *
            topics_log_likelihood(some, probabilities, alpha, start, control, some.totals().entries);
   }
-  TopicFactors factors(probabilities.terms(), probabilities.topics());
+  TermFactors factors(probabilities.rows(), probabilities.columns());
   WorkPoll poll;
-  for (std::int32_t w = 0; w < probabilities.terms(); ++w) {
-    factors.take(w, probabilities);
-    poll(4 * std::size_t(probabilities.topics()));
+  for (std::int32_t w = 0; w < probabilities.rows(); ++w) {
+    factors.set_points(w, probabilities);
+    poll(4 * std::size_t(probabilities.columns()));
   }
   Buffer documents = start;
   return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, start.empty(), 0,
@@ -244,13 +243,13 @@ double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,
       .bound();
 }
 
-std::vector<double> infer_proportions(const DocumentTerms &document, const TopicFactors &factors,
+std::vector<double> infer_proportions(const DocumentTerms &document, const TermFactors &factors,
                                       const std::vector<double> &alpha) {
   const ProportionPrior prior(alpha);
   DocumentStep step(factors, prior);
   Buffer tokens(prior.alpha.size());
   step.infer(document, {4, 0}, true, tokens.data());
-  converge_tokens(tokens, document.tokens(), [&](Buffer &improved) {
+  converge_allocation(tokens, document.tokens(), [&](Buffer &improved) {
     return step.infer(document, {0, 0}, false, improved.data());
   });
   std::vector<double> out(alpha.size());

@@ -9,17 +9,18 @@
 namespace bayes {
 namespace {
 
-/// The root of a slope that falls, on a logarithmic scale, or the nearest bound.
+/// The root of a decreasing slope, found on a logarithmic scale, or the nearest limit.
 template <class Slope> double root_of(Slope slope) {
-  const double low = std::log(least_concentration), high = std::log(most_concentration);
+  const double low = std::log(min_concentration), high = std::log(max_concentration);
   const auto at = [&](double x) { return slope(std::exp(x)); };
   const double at_low = at(low), at_high = at(high);
-  if (!(at_low > 0)) return least_concentration;
-  if (!(at_high < 0)) return most_concentration;
+  if (!(at_low > 0)) return min_concentration;
+  if (!(at_high < 0)) return max_concentration;
   return std::exp(root_between(at, low, high, at_low, at_high, 40));
 }
 
-double prior_of(const std::vector<double> &alpha, double groups, std::span<const double> logs) {
+double expected_log_prior(const std::vector<double> &alpha, double groups,
+                          std::span<const double> logs) {
   double sum = 0, of_entries = 0, linear = 0;
   for (std::size_t k = 0; k < alpha.size(); ++k) {
     sum += alpha[k];
@@ -32,24 +33,24 @@ double prior_of(const std::vector<double> &alpha, double groups, std::span<const
 }  // namespace
 
 double learn_symmetric(double groups, double size, double logs) {
-  if (size < 2) return 1;  // every prior says the same
+  if (size < 2) return 1;  // a distribution over one entry is constant
   return root_of([&](double a) { return groups * size * (digamma(size * a) - digamma(a)) + logs; });
 }
 
-double learn_symmetric(const TermTopics &added, double logs) {
-  const double size = added.terms();
-  std::vector<double> totals(std::size_t(added.topics()), 0.0), not_zero;
-  for (std::int32_t w = 0; w < added.terms(); ++w)
-    for (int k = 0; k < added.topics(); ++k)
-      if (const double a = added.of(w)[k]; a > 0) {
+double learn_symmetric(const PaddedMatrix &added, double logs) {
+  const double size = added.rows();
+  std::vector<double> totals(std::size_t(added.columns()), 0.0), positive;
+  for (std::int32_t w = 0; w < added.rows(); ++w)
+    for (int k = 0; k < added.columns(); ++k)
+      if (const double a = added.row(w)[k]; a > 0) {
         totals[std::size_t(k)] += a;
-        not_zero.push_back(a);
+        positive.push_back(a);
       }
-  const double zeros = size * added.topics() - double(not_zero.size());
+  const double zeros = size * added.columns() - double(positive.size());
   return root_of([&](double a) {
     double slope = logs - zeros * digamma(a);
     for (const double total : totals) slope += size * digamma(size * a + total);
-    for (const double each : not_zero) slope -= digamma(a + each);
+    for (const double each : positive) slope -= digamma(a + each);
     return slope;
   });
 }
@@ -61,9 +62,9 @@ void learn_asymmetric(std::vector<double> &alpha, double groups, std::span<const
     return;
   }
   std::vector<double> gradient(k), curvature(k), next(k);
-  double value = prior_of(alpha, groups, logs);
+  double value = expected_log_prior(alpha, groups, logs);
   for (int iteration = 0; iteration < 30; ++iteration) {
-    // Newton's step, of a Hessian that is diagonal but for a constant.
+    // Newton step; the Hessian is a diagonal matrix plus a constant (Minka 2000).
     double sum = 0, weighted = 0, inverse = 0;
     for (const double a : alpha) sum += a;
     const double of_sum = digamma(sum);
@@ -79,16 +80,16 @@ void learn_asymmetric(std::vector<double> &alpha, double groups, std::span<const
     for (double step = 1; step > 1e-4 && !moved; step /= 2) {
       largest = 0;
       for (std::size_t i = 0; i < k; ++i) {
-        // never to another order of magnitude, where the quadratic is worth nothing
+        // at most by a factor of 8, beyond which the quadratic approximation is poor
         next[i] = std::clamp(alpha[i] - step * (gradient[i] - common) / curvature[i],
-                             std::max(alpha[i] / 8, least_concentration),
-                             std::min(alpha[i] * 8, most_concentration));
+                             std::max(alpha[i] / 8, min_concentration),
+                             std::min(alpha[i] * 8, max_concentration));
         largest = std::max(largest, std::abs(next[i] / alpha[i] - 1));
       }
-      const double there = prior_of(next, groups, logs);
-      moved = there >= value;
+      const double next_value = expected_log_prior(next, groups, logs);
+      moved = next_value >= value;
       if (moved) {
-        value = there;
+        value = next_value;
         alpha = next;
       }
     }

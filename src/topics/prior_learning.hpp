@@ -5,22 +5,23 @@
 #include <span>
 #include <vector>
 
-#include "topics/term_topics.hpp"
+#include "counts/padded_table.hpp"
 
 namespace bayes {
 
-/// What is learned stays within these; below, priors hardly differ.
-inline constexpr double least_concentration = 1e-4, most_concentration = 1e4;
+/// Limits of learned parameters; below, priors hardly differ.
+inline constexpr double min_concentration = 1e-4, max_concentration = 1e4;
 
-/// The a that maximises the prior of `groups` distributions over `size` entries with parameters a,
-/// given the sum of all expected logs.
+/// The a that maximises the expected log density of `groups` Dirichlet distributions over `size`
+/// entries with all parameters a. `logs`: the sum of all expected logs.
 double learn_symmetric(double groups, double size, double logs);
 
-/// The same where some parameters are a + added.
-double learn_symmetric(const TermTopics &added, double logs);
+/// The same for Dirichlet distributions of the columns with parameters a + added.
+double learn_symmetric(const PaddedMatrix &added, double logs);
 
-/// Moves alpha, one number for each entry, to the maximum, or towards it in many dimensions, given
-/// each entry's sum of expected logs over `groups` distributions. Never away from it.
+/// Moves alpha, one parameter for each entry, to the maximum, or in many dimensions towards it; the
+/// objective never falls. `logs`: for each entry the sum of expected logs over `groups`
+/// distributions.
 void learn_asymmetric(std::vector<double> &alpha, double groups, std::span<const double> logs);
 
 }  // namespace bayes

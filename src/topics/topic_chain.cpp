@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "topics/log_rising.hpp"
-
 namespace bayes {
 namespace {
 
-/// The number of successes of so many trials of probability p, by the numbers of failures between
-/// them.
+/// A binomial variate, by geometric numbers of failures between successes.
 std::int64_t draw_binomial(std::int64_t trials, double p, Random &random) {
   if (p > 0.5) return trials - draw_binomial(trials, 1 - p, random);
   if (!(p > 0)) return 0;
@@ -21,27 +18,28 @@ std::int64_t draw_binomial(std::int64_t trials, double p, Random &random) {
   return successes;
 }
 
-/// A random number takes as long as about so many operations.
+/// Cost of a random number, in operations.
 constexpr std::size_t operations_of_draw = 50;
 
-/// more[j]: how many counts are above j.
-using Above = std::vector<std::int64_t>;
-void add_count(Above &more, std::int64_t n, std::int64_t times) {
-  if (std::int64_t(more.size()) < n) more.resize(std::size_t(n), 0);
-  more[std::size_t(n - 1)] += times;
+/// exceeding[j]: the number of counts above j.
+using Exceedances = std::vector<std::int64_t>;
+void add_count(Exceedances &exceeding, std::int64_t n, std::int64_t times) {
+  if (std::int64_t(exceeding.size()) < n) exceeding.resize(std::size_t(n), 0);
+  exceeding[std::size_t(n - 1)] += times;
 }
-void sum_up(Above &more) {
-  for (std::size_t j = more.size(); j-- > 1;) more[j - 1] += more[j];
+void sum_up(Exceedances &exceeding) {
+  for (std::size_t j = exceeding.size(); j-- > 1;) exceeding[j - 1] += exceeding[j];
 }
-/// The exponent of alpha in a draw of one term of the product of alpha (alpha + 1) ... (alpha + n -
-/// 1) over all counts n.
-double draw_exponent(const Above &more, double alpha, Random &random) {
+/// The product of alpha (alpha + 1) ... (alpha + n - 1) over all counts n is a polynomial in alpha.
+/// Draws one of its terms with probability proportional to its value, and returns the exponent of
+/// alpha.
+double draw_exponent(const Exceedances &exceeding, double alpha, Random &random) {
   double out = 0;
   WorkPoll poll;
-  for (std::size_t j = 0; j < more.size(); ++j) {
+  for (std::size_t j = 0; j < exceeding.size(); ++j) {
     poll(operations_of_draw);
-    out += j == 0 ? double(more[0])
-                  : double(draw_binomial(more[j], alpha / (alpha + double(j)), random));
+    out += j == 0 ? double(exceeding[0])
+                  : double(draw_binomial(exceeding[j], alpha / (alpha + double(j)), random));
   }
   return out;
 }
@@ -97,12 +95,12 @@ TopicChain::TopicChain(Corpus &all, const TokenIndex &index, LdaPrior given, std
       counts(all.totals().vocabulary, int(prior.alpha.size())),
       totals(prior.alpha.size(), 0),
       histogram(int(prior.alpha.size()), index.longest()) {
-  if (prior.added.terms() == 0) return;
+  if (prior.added.rows() == 0) return;
   seeded.assign(std::size_t(terms()), 0);
   added_totals.assign(prior.alpha.size(), 0);
   for (std::int32_t w = 0; w < terms(); ++w)
     for (int k = 0; k < topics(); ++k)
-      if (const double more = prior.added.of(w)[k]; more > 0) {
+      if (const double more = prior.added.row(w)[k]; more > 0) {
         seeded[std::size_t(w)] = 1;
         added_totals[std::size_t(k)] += more;
       }
@@ -128,11 +126,11 @@ void TopicChain::score() {
   log_terms = 0;
   for (int k = 0; k < topics(); ++k)
     log_terms -= log_rising(prior_total(k), double(totals[std::size_t(k)]));
-  std::vector<std::int64_t> entries(1024, 0);  // how often n_kw is this number
+  std::vector<std::int64_t> entries(1024, 0);  // [n]: the number of entries n_kw = n
   WorkPoll poll;
   for (std::int32_t w = 0; w < terms(); ++w) {
     poll(2 * std::size_t(topics()));
-    const std::int32_t *const n = counts.of(w);
+    const std::int32_t *const n = counts.row(w);
     const double *const more = added(w);
     for (int k = 0; k < topics(); ++k) {
       if (n[k] == 0) continue;
@@ -170,8 +168,8 @@ double DrawnPrior::log_density(const LdaPrior &prior) const {
 }
 
 void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
-  // Below this a parameter has no effect that a double could show.
-  constexpr double least = 1e-30;
+  // Smaller parameters have no effect in double precision.
+  constexpr double min_parameter = 1e-30;
   LdaPrior &prior = chain.prior;
   if (drawn.alpha) {
     // Gamma(A) / Gamma(A + n) is proportional to the integral of u^(A - 1) (1 - u)^(n - 1), and
@@ -184,7 +182,7 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
       rate += (drawn.symmetric ? double(chain.topics()) : 1) *
               random.gamma(double(chain.tokens.longer[j])) / (whole + double(j));
     }
-    std::vector<Above> more(prior.alpha.size());
+    std::vector<Exceedances> more(prior.alpha.size());
     chain.histogram.each([&](int k, std::int32_t n, std::int64_t documents) {
       add_count(more[std::size_t(k)], n, documents);
     });
@@ -194,11 +192,11 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
       const double exponent = draw_exponent(more[k], prior.alpha[k], random);
       all += exponent;
       if (!drawn.symmetric)
-        prior.alpha[k] = std::max(least, random.gamma(lda_hyper_shape + exponent) / rate);
+        prior.alpha[k] = std::max(min_parameter, random.gamma(lda_hyper_shape + exponent) / rate);
     }
     if (drawn.symmetric)
       std::fill(prior.alpha.begin(), prior.alpha.end(),
-                std::max(least, random.gamma(lda_hyper_shape + all) / rate));
+                std::max(min_parameter, random.gamma(lda_hyper_shape + all) / rate));
   }
   if (drawn.eta) {
     double rate = lda_hyper_rate, exponent = 0;
@@ -206,11 +204,11 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
       if (const std::int64_t n = chain.totals[std::size_t(k)]; n > 0)
         rate +=
             double(chain.terms()) * draw_minus_log_beta(chain.prior_total(k), double(n), random);
-    Above more;
+    Exceedances more;
     WorkPoll poll;
     for (std::int32_t w = 0; w < chain.terms(); ++w) {
       poll(2 * std::size_t(chain.topics()));
-      const std::int32_t *const n = chain.counts.of(w);
+      const std::int32_t *const n = chain.counts.row(w);
       const double *const added = chain.added(w);
       for (int k = 0; k < chain.topics(); ++k) {
         if (n[k] > 0 && !(added && added[k] > 0)) add_count(more, n[k], 1);
@@ -221,11 +219,11 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
     }
     sum_up(more);
     exponent += draw_exponent(more, prior.eta, random);
-    prior.eta = std::max(least, random.gamma(lda_hyper_shape + exponent) / rate);
+    prior.eta = std::max(min_parameter, random.gamma(lda_hyper_shape + exponent) / rate);
   }
 }
 
-void begin_topics(TopicChain &chain, const TermTopics *start, Control &control) {
+void begin_topics(TopicChain &chain, const PaddedMatrix *start, Control &control) {
   TokenUniforms uniforms(topic_stream(chain, 0, TopicStream::beginning));
   const auto k = std::size_t(chain.topics());
   std::vector<double> running(k);
@@ -237,7 +235,7 @@ void begin_topics(TopicChain &chain, const TermTopics *start, Control &control) 
         std::int64_t at = chain.tokens.begin[std::size_t(d)];
         for (std::size_t e = 0; e < document.size(); ++e) {
           const std::int32_t w = document.terms[e];
-          const double *const counts = start ? start->of(w) : nullptr;
+          const double *const counts = start ? start->row(w) : nullptr;
           const double *const added = chain.added(w);
           double sum = 0;
           poll(4 * k);
@@ -251,7 +249,7 @@ void begin_topics(TopicChain &chain, const TermTopics *start, Control &control) 
                 std::upper_bound(running.begin(), running.end() - 1, uniforms.next() * sum) -
                 running.begin());
             chain.assigned[std::size_t(at)] = std::uint16_t(z);
-            ++chain.counts.of(w)[z];
+            ++chain.counts.row(w)[z];
             ++chain.totals[z];
           }
         }

@@ -1,6 +1,8 @@
-// What a chain of a sampler of topics holds: the topic of every token, and what it counts.
+// The state of a chain of a topic sampler: the topic of every token, and counts.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -8,13 +10,48 @@
 #include "base/aligned.hpp"
 #include "base/control.hpp"
 #include "base/random.hpp"
+#include "base/special.hpp"
 #include "data/corpus.hpp"
 #include "topics/lda_prior.hpp"
 
 namespace bayes {
 
-/// Where documents begin among the tokens of a corpus, which are in the order of documents and
-/// terms, a term's side by side.
+/// log Gamma(a + n) / Gamma(a), the logarithm of the rising factorial a (a + 1) ... (a + n - 1):
+/// the contribution of n tokens to a Dirichlet-multinomial density.
+inline double log_rising(double a, double n) { return log_gamma(a + n) - log_gamma(a); }
+
+/// For ascending n.
+class LogRising {
+ public:
+  explicit LogRising(double a) : a_(a) {}
+  double operator()(std::int64_t n) {
+    if (n - n_ > 16) {
+      sum_ = log_rising(a_, double(n));
+      n_ = n;
+    }
+    while (n_ < n) sum_ += std::log(a_ + double(n_++));
+    return sum_;
+  }
+
+ private:
+  double a_, sum_ = 0;
+  std::int64_t n_ = 0;
+};
+
+/// A table for n up to a limit.
+class LogRisingTable {
+ public:
+  LogRisingTable(double a, std::int64_t max) : values_(std::size_t(max) + 1, 0.0) {
+    LogRising next(a);
+    for (std::int64_t n = 1; n <= max; ++n) values_[std::size_t(n)] = next(n);
+  }
+  double operator()(std::int64_t n) const { return values_[std::size_t(n)]; }
+
+ private:
+  std::vector<double> values_;
+};
+
+/// Numbers the tokens of a corpus, in the order of documents and, in a document, of terms.
 struct TokenIndex {
   TokenIndex() = default;
   TokenIndex(Corpus &corpus, Control &control);
@@ -23,38 +60,14 @@ struct TokenIndex {
   std::int64_t documents() const { return std::int64_t(begin.size()) - 1; }
   std::int64_t longest() const { return std::int64_t(longer.size()); }
 
-  /// the first token of every document, and the number of all tokens
+  /// the first token of every document; at the end the number of all tokens
   std::vector<std::int64_t> begin;
-  /// [j]: documents of more than j tokens
+  /// [j]: number of documents with more than j tokens
   std::vector<std::int64_t> longer;
 };
 
-/// n_kw: V x K whole numbers, those of a term side by side, padded as TermTopics are.
-class TopicCounts {
- public:
-  TopicCounts(std::int32_t terms, int topics)
-      : terms_(terms),
-        topics_(topics),
-        stride_(padded_topics(topics)),
-        values_(std::size_t(terms) * std::size_t(stride_), 0) {}
-  std::int32_t terms() const { return terms_; }
-  int topics() const { return topics_; }
-  int stride() const { return stride_; }
-  std::int32_t *of(std::int32_t term) {
-    return values_.data() + std::size_t(term) * std::size_t(stride_);
-  }
-  const std::int32_t *of(std::int32_t term) const {
-    return values_.data() + std::size_t(term) * std::size_t(stride_);
-  }
-
- private:
-  std::int32_t terms_;
-  int topics_, stride_;
-  std::vector<std::int32_t, CacheAligned<std::int32_t>> values_;
-};
-
-/// In how many documents a topic has how many tokens: all that a density of the proportions' prior
-/// needs to know.
+/// For every topic the number of documents with n = 1, 2, ... tokens of it: the sufficient
+/// statistic for the prior of proportions.
 class DocumentHistogram {
  public:
   DocumentHistogram(int topics, std::int64_t longest);
@@ -66,7 +79,7 @@ class DocumentHistogram {
   }
   void add(const DocumentHistogram &other);
   void clear();
-  /// Calls f(topic, tokens, documents) for all that are not 0, in order.
+  /// Calls f(topic, tokens, documents) for all positive counts, in ascending order.
   template <class F> void each(F f) {
     std::sort(large_.begin(), large_.end());
     auto next = large_.begin();
@@ -92,22 +105,22 @@ struct TopicChain {
   TopicChain(const TopicChain &) = delete;
 
   int topics() const { return int(prior.alpha.size()); }
-  std::int32_t terms() const { return counts.terms(); }
-  /// eta_kw that `added` adds to eta, K numbers; null if all are 0
+  std::int32_t terms() const { return counts.rows(); }
+  /// K pseudo-counts that are added to eta; null if all are 0
   const double *added(std::int32_t term) const {
-    return seeded.empty() || !seeded[std::size_t(term)] ? nullptr : prior.added.of(term);
+    return seeded.empty() || !seeded[std::size_t(term)] ? nullptr : prior.added.row(term);
   }
-  /// V eta and all that is added
+  /// V eta plus the sum of the pseudo-counts
   double prior_total(int topic) const {
     return double(terms()) * prior.eta +
            (added_totals.empty() ? 0 : added_totals[std::size_t(topic)]);
   }
-  /// log p(w | z), and log p(w, z)
+  /// log p(w | z), and log p(w, z), of the last score()
   double log_likelihood() const { return log_terms; }
   double log_joint() const { return log_terms + log_documents; }
-  /// Computes them.
+  /// Computes log_likelihood() and log_joint().
   void score();
-  /// Shannon entropy of the topics' shares of all tokens, in nats
+  /// Shannon entropy of the topics' proportions of all tokens, in nats
   double entropy() const;
 
   Corpus &corpus;
@@ -115,13 +128,13 @@ struct TopicChain {
   LdaPrior prior;
   const std::uint64_t seed;
   const int number;
-  /// of every token
+  /// the topic of every token
   std::vector<std::uint16_t> assigned;
   /// n_kw, n_k
-  TopicCounts counts;
+  CountMatrix counts;
   std::vector<std::int64_t> totals;
   DocumentHistogram histogram;
-  /// terms to which the prior adds something; empty: none
+  /// for every term whether it has pseudo-counts; empty: none has
   std::vector<char> seeded;
   std::vector<double> added_totals;
   double log_terms = 0, log_documents = 0;
@@ -132,11 +145,11 @@ struct TopicChain {
 /// 2009) for the ratios of gamma functions it is a gamma distribution.
 void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random);
 
-/// Uniform numbers of tokens, named by their numbers.
+/// A uniform random number for every token.
 class TokenUniforms {
  public:
   explicit TokenUniforms(const RowRandom &random) : random_(random) {}
-  /// The next number is that of this token.
+  /// next() returns the number of this token.
   void seek(std::int64_t token) {
     if (token < first_ || token >= first_ + size) {
       first_ = token / size * size;
@@ -157,24 +170,15 @@ class TokenUniforms {
   double values_[size];
 };
 
-/// What random numbers are for.
+/// Random streams of a chain.
 enum class TopicStream : std::uint64_t { beginning = 30, tokens, topics, prior, moves };
 inline RowRandom topic_stream(const TopicChain &chain, int sweep, TopicStream stream) {
   return RowRandom(chain.seed, std::uint64_t(chain.number), std::uint64_t(sweep),
                    std::uint64_t(stream));
 }
 
-/// One of the two samplers.
-class TopicSampler {
- public:
-  virtual ~TopicSampler() = default;
-  /// Draws a new topic for every token. `index` names the random numbers. The prior may have
-  /// changed since the last sweep.
-  virtual void sweep(int index, Control &control) = 0;
-};
-
-/// Gives every token its first topic, in proportion to eta_kw and what `start` counts of the term,
-/// if it is not null.
-void begin_topics(TopicChain &chain, const TermTopics *start, Control &control);
+/// Draws the initial topic of every token, in proportion to eta_kw plus, unless null, the counts of
+/// `start` for the term.
+void begin_topics(TopicChain &chain, const PaddedMatrix *start, Control &control);
 
 }  // namespace bayes

@@ -1,18 +1,24 @@
-#include "topics/topic_moves.hpp"
-
+// Moves of whole topics.
+//
+// Samplers that move one token at a time, and variational inference, end in local optima in which
+// some topics combine two subjects and others divide one: moving a single token never helps. So one
+// topic is split in two and at the same time two others are merged, if this increases log p(w, z).
+// These are split-merge moves like those of Jain and Neal (2004) for mixtures, but as a search: the
+// two parts of a topic are found by a model of two topics for its tokens alone.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "topics/log_rising.hpp"
+#include "topics/topic_samplers.hpp"
 
 namespace bayes {
 namespace {
 
-/// Sweeps in which documents, then tokens, find one of the two topics of a split.
+/// Sweeps of a split over documents, then over tokens.
 constexpr int document_sweeps = 6, token_sweeps = 6;
-/// Whom a topic may be merged with: those that have most of one of its most frequent terms.
-constexpr int frequent_terms = 20, partners_of_term = 5;
+/// Candidates for a merge with a topic: for each of its most frequent terms the topics with most
+/// tokens of the term.
+constexpr int frequent_terms = 20, candidates_per_term = 5;
 
 /// The tokens of a topic, document by document.
 struct TopicTokens {
@@ -20,16 +26,17 @@ struct TopicTokens {
   std::size_t document_count() const { return documents.size(); }
   std::int64_t count(std::size_t document) const { return begin[document + 1] - begin[document]; }
 
-  /// of every token its term, later the term's place in `distinct`, and which of all tokens it is
+  /// for every token its term, later replaced by its index in `distinct`, and its number among all
+  /// tokens
   std::vector<std::int32_t> terms;
   std::vector<std::int64_t> tokens;
-  /// documents that have the topic, and where their tokens begin
+  /// documents with the topic, and the offsets of their tokens
   std::vector<std::int64_t> documents, begin{0};
-  /// its terms, ascending, and how many tokens of each
+  /// its distinct terms, ascending, and the number of tokens of each
   std::vector<std::int32_t> distinct;
   std::vector<std::int64_t> counts;
-  std::int64_t most_in_document = 0;
-  /// which tokens are in the second of the two topics, and what the split gains
+  std::int64_t max_in_document = 0;
+  /// whether each token is in the second half of the split, and the gain of the split
   std::vector<char> second;
   double gain = -HUGE_VAL;
 };
@@ -48,7 +55,7 @@ class TopicMoves {
         control_(control),
         eta_(chain.prior.eta),
         topics_(std::size_t(chain.topics())),
-        rising_(eta_, most_of_term()) {}
+        rising_(eta_, max_term_count()) {}
 
   int run() {
     collect();
@@ -62,15 +69,15 @@ class TopicMoves {
 
  private:
   double alpha(std::size_t k) const { return chain_.prior.alpha[k]; }
-  /// sum over all terms of eta
+  /// V eta
   double eta_total() const { return eta_ * double(chain_.terms()); }
 
-  std::int64_t most_of_term() const {
+  std::int64_t max_term_count() const {
     std::int64_t out = 0;
     WorkPoll poll;
     for (std::int32_t w = 0; w < chain_.terms(); ++w) {
       poll(2 * topics_.size());
-      const std::int32_t *const n = chain_.counts.of(w);
+      const std::int32_t *const n = chain_.counts.row(w);
       out = std::max(out, std::accumulate(n, n + chain_.topics(), std::int64_t(0)));
     }
     return out;
@@ -113,10 +120,10 @@ class TopicMoves {
       ++topic.counts[std::size_t(term)];
     }
     for (std::size_t d = 0; d < topic.document_count(); ++d)
-      topic.most_in_document = std::max(topic.most_in_document, topic.count(d));
+      topic.max_in_document = std::max(topic.max_in_document, topic.count(d));
   }
 
-  /// The tokens of a topic in each of two.
+  /// Counts of the terms in the two halves of a split.
   struct Halves {
     explicit Halves(std::size_t terms) : counts{Buffer(terms, 0.0), Buffer(terms, 0.0)} {}
     void add(int half, std::int32_t term, double tokens) {
@@ -129,7 +136,7 @@ class TopicMoves {
 
   void split(std::size_t k, const Stop &stop) {
     TopicTokens &topic = topics_[k];
-    // may be called again after it was stopped
+    // may be repeated after an interrupt
     if (topic.distinct.empty()) number_terms(topic);
     topic.second.assign(topic.size(), 0);
     topic.gain = -HUGE_VAL;
@@ -143,7 +150,7 @@ class TopicMoves {
     topic.gain = gain_of(topic, k, share, halves);
   }
 
-  /// Every document's tokens are in one half: a mixture of two.
+  /// Divides documents between the halves: a mixture of two components.
   bool divide_documents(TopicTokens &topic, Halves &halves, Random &random, const Stop &stop) {
     const std::size_t documents = topic.document_count();
     std::vector<char> half(documents);
@@ -161,7 +168,7 @@ class TopicMoves {
       for (std::size_t d = 0; d < documents; ++d) {
         if (stop()) return false;
         put(d, -1);
-        // Tokens of a document as if they were independent: where to begin need not be exact.
+        // Tokens of a document are treated as independent, which suffices for a starting point.
         double odds = std::log((sizes[1] + 1) / (sizes[0] + 1)) +
                       double(topic.count(d)) * std::log((halves.totals[0] + eta_total()) /
                                                         (halves.totals[1] + eta_total()));
@@ -185,7 +192,7 @@ class TopicMoves {
     return true;
   }
 
-  /// From there on token by token: a topic model of two.
+  /// Continues token by token: a model of two topics.
   bool divide_tokens(TopicTokens &topic, double alpha, Halves &halves, Random &random,
                      const Stop &stop) const {
     for (int sweep = 0; sweep < token_sweeps; ++sweep)
@@ -211,7 +218,7 @@ class TopicMoves {
     return true;
   }
 
-  /// log p(w, z) with the two topics, less that with the one.
+  /// The increase of log p(w, z) by a split.
   double gain_of(const TopicTokens &topic, std::size_t k, double share,
                  const Halves &halves) const {
     double out = log_rising(eta_total(), double(topic.size())) -
@@ -220,8 +227,7 @@ class TopicMoves {
     for (std::size_t w = 0; w < topic.counts.size(); ++w)
       out += rising_(std::int64_t(halves.counts[0][w])) +
              rising_(std::int64_t(halves.counts[1][w])) - rising_(topic.counts[w]);
-    const LogRisingTable half(share, topic.most_in_document),
-        whole(alpha(k), topic.most_in_document);
+    const LogRisingTable half(share, topic.max_in_document), whole(alpha(k), topic.max_in_document);
     for (std::size_t d = 0; d < topic.document_count(); ++d) {
       const auto ones = std::count(topic.second.begin() + topic.begin[d],
                                    topic.second.begin() + topic.begin[d + 1], char(1));
@@ -235,7 +241,7 @@ class TopicMoves {
     std::vector<int> all(topics_.size());
     std::iota(all.begin(), all.end(), 0);
     std::vector<std::size_t> frequent;
-    std::vector<int> partners;
+    std::vector<int> candidates;
     for (std::size_t k = 0; k < topics_.size(); ++k) {
       control_.poll();
       const TopicTokens &topic = topics_[k];
@@ -248,11 +254,11 @@ class TopicMoves {
         return topic.counts[a] != topic.counts[b] ? topic.counts[a] > topic.counts[b] : a < b;
       });
       for (auto w = frequent.begin(); w != last; ++w) {
-        const std::int32_t *const n = chain_.counts.of(topic.distinct[*w]);
-        partners.resize(std::min<std::size_t>(topics_.size(), partners_of_term));
-        std::partial_sort_copy(all.begin(), all.end(), partners.begin(), partners.end(),
+        const std::int32_t *const n = chain_.counts.row(topic.distinct[*w]);
+        candidates.resize(std::min<std::size_t>(topics_.size(), candidates_per_term));
+        std::partial_sort_copy(all.begin(), all.end(), candidates.begin(), candidates.end(),
                                [&](int a, int b) { return n[a] != n[b] ? n[a] > n[b] : a < b; });
-        for (const int j : partners)
+        for (const int j : candidates)
           if (j != int(k) && n[j] > 0) pairs.push_back(std::minmax(int(k), j));
       }
     }
@@ -271,7 +277,7 @@ class TopicMoves {
               });
   }
 
-  /// Calls both(i, j), only_a(i) and only_b(j) for two ascending lists.
+  /// Joins two ascending lists: calls both(i, j), only_a(i) and only_b(j).
   template <class List, class Both, class OnlyA, class OnlyB>
   static void join(const List &a, const List &b, Both both, OnlyA only_a, OnlyB only_b) {
     std::size_t i = 0, j = 0;
@@ -286,7 +292,7 @@ class TopicMoves {
     while (j < b.size()) only_b(j++);
   }
 
-  /// log p(w, z) with the two as one, less that of now
+  /// The increase of log p(w, z) by a merge.
   double gain_of_merge(std::size_t a, std::size_t b) const {
     const TopicTokens &x = topics_[a], &y = topics_[b];
     double out = log_rising(eta_total(), double(x.size())) +
@@ -299,9 +305,8 @@ class TopicMoves {
           out += rising_(x.counts[i] + y.counts[j]) - rising_(x.counts[i]) - rising_(y.counts[j]);
         },
         nothing, nothing);
-    const LogRisingTable of_x(alpha(a), x.most_in_document), of_y(alpha(b), y.most_in_document),
-        merged(own_alphas_ ? alpha(a) + alpha(b) : alpha(a),
-               x.most_in_document + y.most_in_document);
+    const LogRisingTable of_x(alpha(a), x.max_in_document), of_y(alpha(b), y.max_in_document),
+        merged(own_alphas_ ? alpha(a) + alpha(b) : alpha(a), x.max_in_document + y.max_in_document);
     join(
         x.documents, y.documents,
         [&](std::size_t i, std::size_t j) {
@@ -312,7 +317,7 @@ class TopicMoves {
     return out;
   }
 
-  /// The best splits and merges, each topic in one of them.
+  /// Makes the best splits and merges, each topic in at most one.
   int apply() {
     std::sort(merges_.begin(), merges_.end(), [](const Merge &a, const Merge &b) {
       return a.gain != b.gain ? a.gain > b.gain : a.freed < b.freed;
@@ -358,7 +363,7 @@ class TopicMoves {
 
   void relabel(const TopicTokens &topic, std::size_t i, std::size_t from, std::size_t to) {
     chain_.assigned[std::size_t(topic.tokens[i])] = std::uint16_t(to);
-    std::int32_t *const n = chain_.counts.of(topic.distinct[std::size_t(topic.terms[i])]);
+    std::int32_t *const n = chain_.counts.row(topic.distinct[std::size_t(topic.terms[i])]);
     --n[from];
     ++n[to];
     --chain_.totals[from];
@@ -371,7 +376,7 @@ class TopicMoves {
   Control &control_;
   const double eta_;
   std::vector<TopicTokens> topics_;
-  /// of eta
+  /// for eta
   const LogRisingTable rising_;
   std::vector<Merge> merges_;
 };

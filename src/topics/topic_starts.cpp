@@ -1,46 +1,46 @@
-#include "topics/topic_starts.hpp"
+#include "topics/lda_start.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
 
-#include "topics/topic_matching.hpp"
-#include "topics/topic_moves.hpp"
+#include "base/assignment.hpp"
 #include "topics/topic_samplers.hpp"
 
 namespace bayes {
 namespace {
 
-/// Topics are found in this many tokens, more with many topics, and settle in more.
-constexpr double few_tokens = 2.5e5, tokens_of_topic = 5e3, many_tokens = 1e6;
-constexpr double most_tokens_of_document = 1e4;
-/// With fewer tokens than these chains are longer, up to 12 times: sweeps cost little, and what
-/// looks like two topics in one may only be slow to come apart.
-constexpr double patient_tokens = 1e6;
+/// Size of the sample in which topics are found: grows with the number of topics, within limits.
+/// The result is refined in a sample of max_sample_tokens.
+constexpr double min_sample_tokens = 2.5e5, sample_tokens_per_topic = 5e3, max_sample_tokens = 1e6;
+constexpr double max_document_tokens = 1e4;
+/// Corpora with fewer tokens run up to 12 times more sweeps: these cost little, and topics may be
+/// slow to separate.
+constexpr double long_run_below_tokens = 1e6;
 
-/// Topics are moved for the first time when they have begun to differ, and then until nothing
-/// moves twice, with sweeps between in which tokens settle.
-constexpr int sweeps_before_moves = 15, sweeps_between_moves = 10, most_moves = 10;
-/// Sweeps in which tokens settle before the last ones, which are averaged.
-constexpr int settling_sweeps = 10, averaged_sweeps = 10;
+/// Topics are moved for the first time when they have begun to differ, and then, with sweeps in
+/// between, until two successive calls move none.
+constexpr int sweeps_before_moves = 15, sweeps_between_moves = 10, max_moves = 10;
+/// Sweeps of the refinement before those that are averaged.
+constexpr int refining_sweeps = 10, averaged_sweeps = 10;
 
-/// The tokens in which topics are found.
-double tokens_of_sample(int topics) {
-  return std::clamp(tokens_of_topic * topics, few_tokens, many_tokens);
+/// Number of tokens in which topics are found.
+double sample_tokens(int topics) {
+  return std::clamp(sample_tokens_per_topic * topics, min_sample_tokens, max_sample_tokens);
 }
 
-/// How much longer the chain of so many tokens is than one of many.
-int patience_with(double tokens) {
-  return int(std::clamp(patient_tokens / std::max(1.0, tokens), 1.0, 12.0));
+/// Factor by which the number of sweeps is multiplied.
+int sweep_factor(double tokens) {
+  return int(std::clamp(long_run_below_tokens / std::max(1.0, tokens), 1.0, 12.0));
 }
 
-/// The first documents, with whole counts. Their order does not depend on anything but what is in
-/// them, so that they are as good as drawn at random.
-MemoryCorpus sample_of(Corpus &corpus, double most_tokens, Control &control) {
+/// The first documents, with whole counts. The order of documents depends only on their contents,
+/// so they are as good as a random sample.
+MemoryCorpus sample_of(Corpus &corpus, double max_tokens, Control &control) {
   const CorpusTotals &totals = corpus.totals();
   MemoryCorpus out(totals.vocabulary);
-  // Weights may be small numbers.
+  // Counts that are small weights are scaled up to one per entry on average.
   const double usual = totals.whole || !(totals.tokens > 0)
                            ? 1
                            : std::max(1.0, double(totals.entries) / totals.tokens);
@@ -48,12 +48,12 @@ MemoryCorpus sample_of(Corpus &corpus, double most_tokens, Control &control) {
   std::vector<double> counts;
   double tokens = 0;
   WorkPoll poll;
-  for (std::int64_t s = 0; s < corpus.stretches() && tokens < most_tokens; ++s)
+  for (std::int64_t s = 0; s < corpus.stretches() && tokens < max_tokens; ++s)
     for (const CorpusPiece &piece : corpus.stretch(s)) {
       control.poll();
       each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
         const double scale =
-            std::min(usual, most_tokens_of_document / std::max(1e-300, document.tokens()));
+            std::min(usual, max_document_tokens / std::max(1e-300, document.tokens()));
         terms.clear();
         counts.clear();
         double sum = 0, taken = 0;
@@ -67,20 +67,47 @@ MemoryCorpus sample_of(Corpus &corpus, double most_tokens, Control &control) {
           counts.push_back(count);
         }
         out.append({terms, counts});
-        return (tokens += taken) < most_tokens;
+        return (tokens += taken) < max_tokens;
       });
-      if (tokens >= most_tokens) break;
+      if (tokens >= max_tokens) break;
     }
   return out;
 }
 
-/// A short chain of a sampler, whose last sweeps are averaged.
-class ShortChain {
+/// Permutes the topics so that the documents are most probable under a given asymmetric alpha,
+/// which no sweep would achieve. `chain.histogram` is up to date.
+void permute_to_best_alphas(TopicChain &chain, Control &control) {
+  const auto k = std::size_t(chain.topics());
+  // The log probability is a sum over topics, so an assignment problem has the best permutation.
+  std::vector<double> gain(k * k, 0.0);
+  const PollScope scope(control);
+  WorkPoll poll;
+  chain.histogram.each([&](int topic, std::int32_t n, std::int64_t documents) {
+    poll(40 * k);
+    for (std::size_t j = 0; j < k; ++j)
+      gain[std::size_t(topic) * k + j] += double(documents) * log_rising(chain.prior.alpha[j], n);
+  });
+  const std::vector<int> new_topics = best_assignment(gain, int(k));
+  for (std::uint16_t &z : chain.assigned) z = std::uint16_t(new_topics[z]);
+  std::vector<std::int32_t> row(k);
+  std::vector<std::int64_t> totals(k);
+  for (std::int32_t w = 0; w < chain.terms(); ++w) {
+    poll(2 * k);
+    std::int32_t *const counts = chain.counts.row(w);
+    for (std::size_t i = 0; i < k; ++i) row[std::size_t(new_topics[i])] = counts[i];
+    std::copy(row.begin(), row.end(), counts);
+  }
+  for (std::size_t i = 0; i < k; ++i) totals[std::size_t(new_topics[i])] = chain.totals[i];
+  chain.totals = std::move(totals);
+}
+
+/// A short chain of the collapsed sampler, whose last sweeps are averaged.
+class InitialChain {
  public:
-  ShortChain(Corpus &sample, const LdaPrior &prior, const DrawnPrior &drawn, std::uint64_t seed,
-             int name, const TermTopics *start, const Schedule &schedule, Control &control)
+  InitialChain(Corpus &sample, const LdaPrior &prior, const DrawnPrior &drawn, std::uint64_t seed,
+               int number, const PaddedMatrix *start, const Schedule &schedule, Control &control)
       : index_(sample, control),
-        chain_(sample, index_, prior, seed, name),
+        chain_(sample, index_, prior, seed, number),
         sampler_(collapsed_topics(chain_)),
         drawn_(drawn),
         schedule_(schedule),
@@ -88,9 +115,9 @@ class ShortChain {
     begin_topics(chain_, start, control);
   }
 
-  /// As often, while there is time.
+  /// Makes this many sweeps, or fewer if the time is over.
   void sweep(int times) {
-    for (; times > 0 && !late(); --times) {
+    for (; times > 0 && !out_of_time(); --times) {
       sampler_->sweep(sweeps_, control_);
       Random random(chain_.seed, std::uint64_t(chain_.number), std::uint64_t(sweeps_),
                     std::uint64_t(TopicStream::prior));
@@ -100,32 +127,31 @@ class ShortChain {
   }
 
   void move() {
-    const int patience = patience_with(double(index_.tokens()));
-    sweep(patience * sweeps_before_moves);
-    for (int calls = 0, idle = 0; calls < most_moves && idle < 2 && !late(); ++calls) {
+    const int factor = sweep_factor(double(index_.tokens()));
+    sweep(factor * sweeps_before_moves);
+    for (int calls = 0, idle = 0; calls < max_moves && idle < 2 && !out_of_time(); ++calls) {
       const bool own_alphas = drawn_.alpha && !drawn_.symmetric;
       idle = move_topics(chain_, own_alphas, calls, control_) > 0 ? 0 : idle + 1;
-      if (idle < 2) sweep((patience + 1) / 2 * sweeps_between_moves);
+      if (idle < 2) sweep((factor + 1) / 2 * sweeps_between_moves);
     }
-    // No sweep would bring topics to the places that a given prior of proportions has for them.
     const std::vector<double> &alpha = chain_.prior.alpha;
     if (!drawn_.alpha &&
         std::adjacent_find(alpha.begin(), alpha.end(), std::not_equal_to<>()) != alpha.end())
-      take_best_alphas(chain_, control_);
+      permute_to_best_alphas(chain_, control_);
   }
 
   TopicStart average() {
-    TopicStart out{TermTopics(chain_.terms(), chain_.topics()),
+    TopicStart out{PaddedMatrix(chain_.terms(), chain_.topics()),
                    std::vector<double>(std::size_t(chain_.topics()), 0.0), 0};
-    const int times = late() ? 1 : averaged_sweeps;
+    const int times = out_of_time() ? 1 : averaged_sweeps;
     const double share = 1.0 / times;
     WorkPoll poll;
     for (int i = 0; i < times; ++i) {
       sweep(1);
       for (std::int32_t w = 0; w < chain_.terms(); ++w) {
         poll(2 * std::size_t(chain_.topics()));
-        const std::int32_t *const n = chain_.counts.of(w);
-        for (int k = 0; k < chain_.topics(); ++k) out.counts.of(w)[k] += share * double(n[k]);
+        const std::int32_t *const n = chain_.counts.row(w);
+        for (int k = 0; k < chain_.topics(); ++k) out.counts.row(w)[k] += share * double(n[k]);
       }
       for (std::size_t k = 0; k < out.alpha.size(); ++k)
         out.alpha[k] += share * chain_.prior.alpha[k];
@@ -135,7 +161,7 @@ class ShortChain {
   }
 
  private:
-  bool late() const { return schedule_.seconds() >= schedule_.max_seconds; }
+  bool out_of_time() const { return schedule_.seconds() >= schedule_.max_seconds; }
 
   const TokenIndex index_;
   TopicChain chain_;
@@ -149,40 +175,40 @@ class ShortChain {
 }  // namespace
 
 double effort_of_start(const CorpusTotals &totals, int topics) {
-  // A token is drawn in some 15 ns, whatever the number of topics.
-  constexpr double numbers_of_draw = 1.5;
+  // Drawing a token takes about 15 ns, whatever the number of topics.
+  constexpr double effort_per_token = 1.5;
   const double all = std::min(totals.whole ? totals.tokens : double(totals.entries),
-                              most_tokens_of_document * double(totals.documents)),
-               few = tokens_of_sample(topics), found = std::min(all, few);
-  const int patience = patience_with(found);
-  double draws = found * (patience * sweeps_before_moves + averaged_sweeps +
-                          (patience + 1) / 2 * sweeps_between_moves * (most_moves / 2));
-  if (few < many_tokens && all > few)
-    draws += std::min(all, many_tokens) * (settling_sweeps + averaged_sweeps);
-  return draws * numbers_of_draw;
+                              max_document_tokens * double(totals.documents)),
+               few = sample_tokens(topics), found = std::min(all, few);
+  const int factor = sweep_factor(found);
+  double draws = found * (factor * sweeps_before_moves + averaged_sweeps +
+                          (factor + 1) / 2 * sweeps_between_moves * (max_moves / 2));
+  if (few < max_sample_tokens && all > few)
+    draws += std::min(all, max_sample_tokens) * (refining_sweeps + averaged_sweeps);
+  return draws * effort_per_token;
 }
 
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
                            std::uint64_t seed, int number, const Schedule &schedule,
                            Control &control) {
-  // Not the name of a chain that goes on from here, which would have the same random numbers.
-  const int name = -2 * (number + 1);
-  const double few = tokens_of_sample(int(prior.alpha.size()));
+  // Negative, so that the chain that continues from here has other random numbers.
+  const int chain_number = -2 * (number + 1);
+  const double few = sample_tokens(int(prior.alpha.size()));
   TopicStart out;
   {
     MemoryCorpus sample = sample_of(corpus, few, control);
-    ShortChain chain(sample, prior, drawn, seed, name, nullptr, schedule, control);
+    InitialChain chain(sample, prior, drawn, seed, chain_number, nullptr, schedule, control);
     chain.move();
     out = chain.average();
   }
-  if (few < many_tokens && corpus.totals().tokens > few) {
-    MemoryCorpus sample = sample_of(corpus, many_tokens, control);
-    ShortChain chain(sample, {out.alpha, out.eta, {}}, drawn, seed, name - 1, &out.counts, schedule,
-                     control);
-    chain.sweep(settling_sweeps);
+  if (few < max_sample_tokens && corpus.totals().tokens > few) {
+    MemoryCorpus sample = sample_of(corpus, max_sample_tokens, control);
+    InitialChain chain(sample, {out.alpha, out.eta, {}}, drawn, seed, chain_number - 1, &out.counts,
+                       schedule, control);
+    chain.sweep(refining_sweeps);
     out = chain.average();
   }
-  // Averages of what was given have rounding errors.
+  // Given parameters are restored, since their averages have rounding errors.
   if (!drawn.alpha) out.alpha = prior.alpha;
   if (!drawn.eta) out.eta = prior.eta;
   double sum = 0;

@@ -1,7 +1,8 @@
-// The draw of one token's topic, for both samplers: sums over topics in vector lanes.
+// Drawing the topic of one token, for both samplers: sums over topics in vector lanes.
 //
-// A topic's weight is f_k g_k: f is of the document and the topic, g of the term. Weights of all
-// topics are only added up; a token that keeps its topic needs no more, and most of them do.
+// A topic has the weight f_k g_k: f depends on the document and the topic, g on the term. First
+// only the sum of all weights is computed; this suffices for tokens that keep their topic, which
+// are most.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 
 #include "base/aligned.hpp"
 #include "base/simd.hpp"
-#include "topics/term_topics.hpp"
+#include "counts/padded_table.hpp"
 
 namespace bayes::topic_step {
 
-static_assert(topic_lanes == simd::sum_lanes);
+static_assert(row_lanes == simd::sum_lanes);
 
-/// g of a term as the number of its tokens in each topic.
+/// g_k = n_kw, the number of tokens of the term in each topic.
 struct Counted {
   const std::int32_t *n;
   double operator[](int k) const { return double(n[k]); }
@@ -30,32 +31,33 @@ struct Counted {
 #endif
   }
 };
-/// The same and what the prior adds.
+/// g_k = n_kw + added_kw, with the pseudo-counts of the prior.
 struct Seeded {
   const std::int32_t *n;
   const double *added;
   double operator[](int k) const { return double(n[k]) + added[k]; }
   simd::Vector at(int k) const { return Counted{n}.at(k) + simd::load(added + k); }
 };
-/// g as a draw.
+/// g_k as drawn.
 struct Drawn {
   const double *g;
   double operator[](int k) const { return g[k]; }
   simd::Vector at(int k) const { return simd::load(g + k); }
 };
 
-inline double tree(const double *s) {
+/// The sum of 8 numbers in the same order at every instruction set level.
+inline double sum_of_lanes(const double *s) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 inline double total(const simd::Vector (&sums)[simd::registers]) {
   alignas(cache_line) double s[simd::sum_lanes];
   for (int r = 0; r < simd::registers; ++r) simd::store(s + r * simd::lanes, sums[r]);
-  return tree(s);
+  return sum_of_lanes(s);
 }
 
-/// Numbers of a term that will be needed soon: of many topics not all, as others would have to
-/// leave.
-template <class T> void fetch(const T *row, int stride) {
+/// Prefetches the numbers of a term that will be needed soon; of many topics only the first ones,
+/// since more would evict data that is in use.
+template <class T> void prefetch(const T *row, int stride) {
   constexpr int each = int(cache_line / sizeof(T));
   for (int k = 0; k < std::min(stride, 16 * each); k += each) __builtin_prefetch(row + k);
 }
@@ -90,27 +92,27 @@ inline double sum(const double *f, int stride) {
 alignas(cache_line) inline constexpr double first_places[simd::sum_lanes] = {0, 1, 2, 3,
                                                                              4, 5, 6, 7};
 
-/// The topic, not `old`, in which a point t of the line falls on which topics follow each other
-/// with lengths f_k (g_k + eta), those of one lane first. `running`: stride numbers of workspace.
-/// Returns -1 if all lengths are 0.
+/// Inverse-CDF search: the topic other than `old` whose cumulative weight f_k (g_k + eta) first
+/// exceeds t. Topics are accumulated lane by lane. `running`: workspace of `stride` numbers.
+/// Returns -1 if all weights are 0.
 template <class Row>
 int search(const double *f, Row row, double eta, int stride, int old, double t, double *running) {
   using namespace simd;
   simd::Vector sums[registers] = {}, place[registers];
   for (int r = 0; r < registers; ++r) place[r] = load(first_places + r * lanes);
-  const simd::Vector left_out = all(double(old)), more = all(eta);
+  const simd::Vector excluded = all(double(old)), more = all(eta);
   for (int k = 0; k < stride; k += sum_lanes)
     for (int r = 0; r < registers; ++r) {
       const int i = k + r * lanes;
-      const simd::Vector length = load(f + i) * (row.at(i) + more);
-      sums[r] += place[r] == left_out ? simd::Vector{} : length;
+      const simd::Vector weight = load(f + i) * (row.at(i) + more);
+      sums[r] += place[r] == excluded ? simd::Vector{} : weight;
       store(running + i, sums[r]);
       place[r] += double(sum_lanes);
     }
   const double *const last = running + stride - sum_lanes;
   int lane = 0;
   while (lane < sum_lanes - 1 && t >= last[lane]) t -= last[lane++];
-  // Rounding may leave t at the end of all.
+  // After rounding, t may be at the end of the last lane.
   while (lane > 0 && !(last[lane] > 0)) t = last[--lane];
   if (!(last[lane] > 0)) {
     while (lane < sum_lanes && !(last[lane] > 0)) ++lane;
@@ -118,14 +120,14 @@ int search(const double *f, Row row, double eta, int stride, int old, double t, 
     t = 0;
   }
   if (!(t < last[lane])) {
-    // the last topic of a length
+    // the last topic with a positive weight
     int block = stride / sum_lanes - 1;
     while (block > 0 && running[(block - 1) * sum_lanes + lane] == last[lane]) --block;
     return block * sum_lanes + lane;
   }
   const int blocks = stride / sum_lanes;
   if (blocks <= 16) {
-    // Where a search would go left or right cannot be predicted; that all are compared, can.
+    // Branches of a binary search cannot be predicted; comparing all blocks needs none.
     int before = 0;
     for (int b = 0; b + 1 < blocks; ++b) before += running[b * sum_lanes + lane] <= t;
     return before * sum_lanes + lane;
@@ -141,10 +143,10 @@ int search(const double *f, Row row, double eta, int stride, int old, double t, 
   return low * sum_lanes + lane;
 }
 
-/// The topics of a document.
+/// The topics of a document and the number of its tokens in each.
 struct DocumentTopics {
   explicit DocumentTopics(int topics)
-      : factor(std::size_t(padded_topics(topics)), 0.0),
+      : factor(std::size_t(padded_size(topics)), 0.0),
         running(factor.size(), 0.0),
         count(factor.size(), 0),
         place(factor.size(), 0),
@@ -162,11 +164,11 @@ struct DocumentTopics {
     place[std::size_t(last)] = place[std::size_t(k)];
   }
 
-  /// f, padded with 0; workspace
+  /// f, padded with 0; workspace of search()
   Buffer factor, running;
-  /// n_dk; where the topic is in `list`, if the document has it
+  /// n_dk; the index of the topic in `list`, if n_dk > 0
   std::vector<std::int32_t> count, place;
-  /// the first `size` are the topics that the document has
+  /// the first `size` entries are the topics with n_dk > 0
   std::vector<std::int32_t> list;
   int size = 0;
 };

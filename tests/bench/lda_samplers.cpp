@@ -98,7 +98,7 @@ std::vector<Tokens> read_documents(const std::string &directory, const std::stri
 }
 
 /// Proportions of the even tokens by variational inference with fixed topics.
-double perplexity(const std::vector<Tokens> &documents, const TermTopics &topics,
+double perplexity(const std::vector<Tokens> &documents, const PaddedMatrix &topics,
                   const std::vector<double> &alpha) {
   const std::size_t k = alpha.size();
   double log_p = 0, tokens = 0;
@@ -108,7 +108,7 @@ double perplexity(const std::vector<Tokens> &documents, const TermTopics &topics
       for (std::size_t j = 0; j < k; ++j) weight[j] = std::exp(digamma(gamma[j]));
       next = alpha;
       for (std::size_t i = 0; i < document.size(); i += 2) {
-        const double *const beta = topics.of(document[i]);
+        const double *const beta = topics.row(document[i]);
         double sum = 1e-300;
         for (std::size_t j = 0; j < k; ++j) sum += weight[j] * beta[j];
         for (std::size_t j = 0; j < k; ++j) next[j] += weight[j] * beta[j] / sum;
@@ -118,7 +118,7 @@ double perplexity(const std::vector<Tokens> &documents, const TermTopics &topics
     double total = 0;
     for (const double g : gamma) total += g;
     for (std::size_t i = 1; i < document.size(); i += 2) {
-      const double *const beta = topics.of(document[i]);
+      const double *const beta = topics.row(document[i]);
       double p = 0;
       for (std::size_t j = 0; j < k; ++j) p += gamma[j] / total * beta[j];
       log_p += std::log(p);
@@ -181,7 +181,7 @@ void measure_perplexity(const std::string &directory, int k, int sweeps, int war
     TopicChain chain(corpus, index, prior, 1, 0);
     begin_topics(chain, nullptr, control);
     const auto sampler = make(method, chain);
-    TermTopics sums(corpus.totals().vocabulary, k);
+    PaddedMatrix sums(corpus.totals().vocabulary, k);
     int added = 0;
     for (int t = 0; t < sweeps; ++t) {
       sampler->sweep(t, control);
@@ -190,27 +190,28 @@ void measure_perplexity(const std::string &directory, int k, int sweeps, int war
       if (t >= warmup) {
         ++added;
         for (std::int32_t w = 0; w < sums.terms(); ++w)
-          for (int j = 0; j < k; ++j) sums.of(w)[j] += chain.counts.of(w)[j];
+          for (int j = 0; j < k; ++j) sums.row(w)[j] += chain.counts.row(w)[j];
       }
       if ((t + 1) % 25 != 0) continue;
       cpu += cpu_seconds() - mark;
       const auto scored = [&](auto count, double times) {
-        TermTopics topics(sums.terms(), k);
+        PaddedMatrix topics(sums.rows(), k);
         std::vector<double> totals(std::size_t(k), chain.prior.eta * sums.terms());
         for (std::int32_t w = 0; w < sums.terms(); ++w)
           for (int j = 0; j < k; ++j) totals[std::size_t(j)] += count(w, j) / times;
         for (std::int32_t w = 0; w < sums.terms(); ++w)
           for (int j = 0; j < k; ++j)
-            topics.of(w)[j] = (count(w, j) / times + chain.prior.eta) / totals[std::size_t(j)];
+            topics.row(w)[j] = (count(w, j) / times + chain.prior.eta) / totals[std::size_t(j)];
         return perplexity(test, topics, chain.prior.alpha);
       };
       chain.score();
       double whole = 0;
       for (const double a : chain.prior.alpha) whole += a;
       std::printf("%-9s sweep %4d, %6.1f CPU seconds: perplexity %.1f", method, t + 1, cpu,
-                  scored([&](auto w, int j) { return double(chain.counts.of(w)[j]); }, 1));
+                  scored([&](auto w, int j) { return double(chain.counts.row(w)[j]); }, 1));
       if (added > 0)
-        std::printf(", of means %.1f", scored([&](auto w, int j) { return sums.of(w)[j]; }, added));
+        std::printf(", of means %.1f",
+                    scored([&](auto w, int j) { return sums.row(w)[j]; }, added));
       std::printf("; log joint %.0f, alpha %.3f, eta %.4f\n", chain.log_joint(), whole,
                   chain.prior.eta);
       mark = cpu_seconds();

@@ -132,11 +132,12 @@ void speed(const std::vector<Rating> &ratings) {
 }
 
 double product(const PmfChain &chain, const Rating &r, int rank) {
-  const PmfSide &lines = chain.side(pmf_lines), &others = chain.side(pmf_others);
+  const PmfSide &lines = chain.side(pmf_first), &others = chain.side(pmf_second);
   double out = lines.means.empty()
                    ? 0
                    : lines.means[std::size_t(r.row)] + others.means[std::size_t(r.column)];
-  for (int k = 0; k < rank; ++k) out += lines.vectors.of(r.row)[k] * others.vectors.of(r.column)[k];
+  for (int k = 0; k < rank; ++k)
+    out += lines.vectors.row(r.row)[k] * others.vectors.row(r.column)[k];
   return out;
 }
 

@@ -153,7 +153,7 @@ class Stretched final : public bayes::Corpus {
 
 BOOST_AUTO_TEST_SUITE(lda_collapsed)
 
-BOOST_AUTO_TEST_CASE(it_ends_at_the_fixed_point) {
+BOOST_AUTO_TEST_CASE(converges_to_the_fixed_point) {
   // Counts that are large, and fractions below and above 1.
   Corpus documents = sixty;
   for (std::size_t d = 0; d < documents.size(); d += 3)
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(it_ends_at_the_fixed_point) {
 }
 
 // Expected counts would make priors too large.
-BOOST_AUTO_TEST_CASE(priors_stay_as_the_chain_drew_them_that_it_begins_with) {
+BOOST_AUTO_TEST_CASE(priors_are_those_drawn_by_the_initial_chain) {
   for (const char *const kind : {"asymmetric", "symmetric"}) {
     const auto fit = [&](int iterations) {
       return fitted(sixty, 30, 3,
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(priors_stay_as_the_chain_drew_them_that_it_begins_with) {
 
 // It is an approximation. Of these 12 tokens expected counts are within 0.2 of the exact ones, and
 // those of vi twice as far off.
-BOOST_AUTO_TEST_CASE(it_is_nearer_the_posterior_than_vi) {
+BOOST_AUTO_TEST_CASE(is_closer_to_the_posterior_than_vi) {
   const Corpus documents = {
       {{0, 2}, {1, 1}, {2, 1}}, {{1, 1}, {3, 2}}, {{0, 1}, {3, 1}, {2, 1}}, {{1, 1}, {2, 1}}};
   const Reals alpha = {0.8, 0.5};
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(it_is_nearer_the_posterior_than_vi) {
   BOOST_TEST(2 * cvb0 < vi, cvb0 << " and of vi " << vi);
 }
 
-BOOST_AUTO_TEST_CASE(threads_and_files_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads_or_files) {
   const Corpus documents = synthetic(3000, 400, 8, 50, 9);
   MemoryCorpus corpus = corpus_of(documents, 400);
   Stretched file(corpus);
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(the_order_of_documents_hardly_matters) {
   for (int k = 0; k < 4; ++k) BOOST_TEST(distance(a->topic(k), b->topic(k)) < 1e-4);
 }
 
-BOOST_AUTO_TEST_CASE(one_topic_has_everything) {
+BOOST_AUTO_TEST_CASE(one_topic_has_all_tokens) {
   const Fitted model =
       fitted(sixty, 30, 1, options({{"prior", prior({{"alpha", 0.7}, {"eta", 0.2}})}}));
   std::vector<Real> n(30, 0);
@@ -260,14 +260,14 @@ BOOST_AUTO_TEST_CASE(one_topic_has_everything) {
 }
 
 // A run that pauses goes on from what it knows of the documents.
-BOOST_AUTO_TEST_CASE(the_best_of_several_runs_goes_on) {
+BOOST_AUTO_TEST_CASE(the_best_of_several_runs_continues) {
   const Fitted several = fitted(sixty, 30, 6, options({{"restarts", 4}}));
   BOOST_TEST(several->trace.size() == 4);
   BOOST_TEST(several->info.converged);
   for (const auto &run : several->trace) BOOST_TEST(several->info.objective >= run.back() - 0.2);
 }
 
-BOOST_AUTO_TEST_CASE(it_says_what_it_needs_memory_for) {
+BOOST_AUTO_TEST_CASE(errors_name_what_needs_memory) {
   MemoryCorpus corpus = corpus_of(sixty, 30);
   Control control;
   control.memory = 100000;
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(it_says_what_it_needs_memory_for) {
   BOOST_TEST(fit("cvb0", 4) == "no error");
 }
 
-BOOST_AUTO_TEST_CASE(it_has_no_posterior_of_topics) {
+BOOST_AUTO_TEST_CASE(has_no_posterior_of_topics) {
   const Fitted model = fitted(sixty, 30, 3, options());
   BOOST_TEST(model->topic_posterior(0).empty());
   BOOST_TEST(message_of([&] { fitted(sixty, 30, 0, {}, 1, model.get(), true); }) ==

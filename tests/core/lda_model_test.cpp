@@ -42,7 +42,7 @@ Document sampled_document() {
 
 BOOST_AUTO_TEST_SUITE(lda_model)
 
-BOOST_AUTO_TEST_CASE(documents_and_bytes_keep_everything) {
+BOOST_AUTO_TEST_CASE(round_trips_through_documents_and_bytes) {
   for (const char *const method : {"vi", "em", "svi"}) {
     const Fitted model = model_of(method);
     const auto again = bayes::Model::from_bytes(model->to_bytes());
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(documents_and_bytes_keep_everything) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(terms_of_probability_0_are_not_known) {
+BOOST_AUTO_TEST_CASE(terms_of_probability_0_are_unknown) {
   // Term 6 is in no document.
   const Fitted em = fitted(documents, 7, 2, {{"method", "em"}, {"max_iter", 20}}),
                vi = fitted(documents, 7, 2, {{"max_iter", 20}});
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(every_member_is_required) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
+BOOST_AUTO_TEST_CASE(errors_name_invalid_members) {
   const Document vi = model_of("vi")->to_document(), em = model_of("em")->to_document();
   const auto with = [](const Document &document, const char *key, Document value) {
     Document changed = document;

@@ -55,7 +55,7 @@ const Corpus three_documents = {
 BOOST_AUTO_TEST_SUITE(lda_named_prior)
 
 // Topics are averages of the expected topics of all draws, none of them relabelled.
-BOOST_AUTO_TEST_CASE(samplers_keep_the_names_of_the_prior) {
+BOOST_AUTO_TEST_CASE(samplers_keep_the_numbering_of_the_prior) {
   const std::vector<double> alpha = {0.9, 0.3};
   const std::vector<std::vector<double>> eta = {{1, 0.5, 0.1, 0.1}, {0.1, 0.2, 0.6, 1}};
   const auto exact = exact_topics(three_documents, 4, alpha, eta);
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(samplers_keep_the_names_of_the_prior) {
 
 // Two topics are exchangeable beside one that has terms: that one keeps its place and its average,
 // and the draws of the others are matched.
-BOOST_AUTO_TEST_CASE(topics_without_terms_are_matched_among_themselves) {
+BOOST_AUTO_TEST_CASE(topics_without_seeds_are_matched_with_each_other) {
   const std::vector<double> alpha(3, 0.4);
   const std::vector<std::vector<double>> eta = {
       {0.3, 0.3, 0.3, 2.3}, {0.3, 0.3, 0.3, 0.3}, {0.3, 0.3, 0.3, 0.3}};
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(topics_without_terms_are_matched_among_themselves) {
 
 // Given numbers of alpha are found their topics, in whatever order they are given, and a refit
 // from the model stays there.
-BOOST_AUTO_TEST_CASE(topics_find_their_alpha) {
+BOOST_AUTO_TEST_CASE(topics_are_assigned_to_their_alpha) {
   bayes::Random random(5);
   const std::vector<double> usual = {6, 1, 0.3};
   Corpus documents;

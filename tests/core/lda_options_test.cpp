@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(a_fit_can_be_cancelled) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(too_much_memory_is_refused_before_it_is_taken) {
+BOOST_AUTO_TEST_CASE(fits_that_need_too_much_memory_are_refused_before_they_begin) {
   MemoryCorpus corpus = corpus_of(few, 30);
   Control control;
   control.memory = 100000;
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(options_are_checked) {
   BOOST_TEST((rows.vocabulary == std::vector<std::string>{"a", "b"}));
 }
 
-BOOST_AUTO_TEST_CASE(options_in_force_can_be_used_again) {
+BOOST_AUTO_TEST_CASE(options_of_a_model_can_be_used_for_a_fit) {
   for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
     const Fitted a = fitted(few, 30, 3, {{"method", method}, {"max_iter", 20}});
     const Fitted b = fitted(few, 30, 3, *a->info.options.as<Document::Object>());

@@ -38,7 +38,7 @@ Fitted seeded(Document::List seeds, Options options) {
 BOOST_AUTO_TEST_SUITE(lda_seeds)
 
 // The seeds are so weak that they would change nothing, were it not for where topics begin.
-BOOST_AUTO_TEST_CASE(weak_seeds_give_topics_their_numbers) {
+BOOST_AUTO_TEST_CASE(weak_seeds_determine_the_numbering) {
   for (const char *const method : {"vi", "svi"}) {
     std::vector<int> order = {0, 1, 2, 3};
     do {
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(weak_seeds_give_topics_their_numbers) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(topics_without_seeds_are_the_others) {
+BOOST_AUTO_TEST_CASE(topics_without_seeds_get_the_other_subjects) {
   for (const int block : {0, 1, 2, 3}) {
     Document::List seeds(4);
     seeds[2] = Options{{name_of(10 * block + 5), 0.01}};
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(topics_without_seeds_are_the_others) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_two_topics_that_want_one_the_first_has_it) {
+BOOST_AUTO_TEST_CASE(the_first_of_two_topics_with_the_same_seeds_gets_them) {
   int first = 0;
   for (const int block : {0, 1, 2, 3}) {
     Document::List seeds(4);
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(of_two_topics_that_want_one_the_first_has_it) {
   BOOST_TEST(first >= 3);
 }
 
-BOOST_AUTO_TEST_CASE(topics_may_share_a_seed) {
+BOOST_AUTO_TEST_CASE(topics_may_share_a_seed_word) {
   Document::List seeds(4);
   seeds[0] = Options{{name_of(25), 3}, {name_of(24), 40}};
   seeds[1] = Options{{name_of(25), 1}, {name_of(5), 40}};
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(topics_may_share_a_seed) {
 }
 
 // The bound, by its definition, with priors that differ from term to term.
-BOOST_AUTO_TEST_CASE(the_objective_knows_of_the_seeds) {
+BOOST_AUTO_TEST_CASE(the_objective_includes_the_seeds) {
   const Corpus few(blocks.begin() + 40, blocks.begin() + 70);
   Document::List seeds(3);
   seeds[0] = Options{{name_of(3), 2.5}, {name_of(14), 0.5}};

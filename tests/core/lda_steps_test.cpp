@@ -4,14 +4,15 @@
 
 #include <utility>
 
+#include "counts/allocation_sums.hpp"
+#include "counts/minibatches.hpp"
 #include "lda_support.hpp"
 #include "topics/document_step.hpp"
 #include "topics/lda_variational.hpp"
-#include "topics/minibatches.hpp"
 #include "topics/prior_learning.hpp"
 
 using namespace topics;
-using bayes::TermTopics;
+using bayes::PaddedMatrix;
 
 namespace {
 
@@ -22,14 +23,14 @@ struct Topics {
     Table all(at(k), Reals(at(terms)));
     for (int w = 0; w < terms; ++w)
       for (int i = 0; i < k; ++i)
-        all[at(i)][at(w)] = parameters.of(w)[i] = random.gamma(0.4) + 0.01;
+        all[at(i)][at(w)] = parameters.row(w)[i] = random.gamma(0.4) + 0.01;
     bayes::Buffer digammas(at(parameters.stride()), 0.0);
     for (int i = 0; i < k; ++i) {
       logs.push_back(expected_logs(all[at(i)]));
       digammas[at(i)] = double(psi(total(all[at(i)])));
     }
     for (int w = 0; w < terms; ++w) {
-      const bayes::TopicSums sums = factors.expect(w, {parameters}, digammas.data());
+      const bayes::ExpectationSums sums = factors.expect(w, {parameters}, digammas.data());
       Real log_gamma = 0, of_logs = 0, counted = 0;
       for (int i = 0; i < k; ++i) {
         log_gamma += lgam(all[at(i)][at(w)]);
@@ -41,8 +42,8 @@ struct Topics {
       BOOST_TEST(distance(sums.counted_logs, double(counted)) < 1e-13);
     }
   }
-  TermTopics parameters;
-  bayes::TopicFactors factors;
+  PaddedMatrix parameters;
+  bayes::TermFactors factors;
   Table logs;
 };
 
@@ -56,7 +57,7 @@ Counts random_document(int terms, int tokens, bayes::Random &random) {
 
 BOOST_AUTO_TEST_SUITE(lda_steps)
 
-BOOST_AUTO_TEST_CASE(a_document_is_inferred_as_by_the_slow_reference) {
+BOOST_AUTO_TEST_CASE(the_local_step_agrees_with_a_slow_reference) {
   bayes::Random random(4);
   for (const int k : {1, 2, 7, 8, 9, 23})
     for (const int tokens : {0, 1, 3, 8, 40}) {
@@ -66,11 +67,11 @@ BOOST_AUTO_TEST_CASE(a_document_is_inferred_as_by_the_slow_reference) {
       for (int i = 0; i < k; ++i) alpha.push_back(0.05 + random.uniform());
       const bayes::ProportionPrior prior(alpha);
       bayes::DocumentStep step(topics.factors, prior);
-      bayes::TopicStatistics statistics(20, k);
+      bayes::AllocationSums statistics(20, k);
       bayes::Buffer n(at(topics.parameters.stride()));
       const Packed packed(document);
       const double bound = step.infer(packed, {5, 0}, true, n.data());
-      statistics.add(packed, step.divided(), bound, n.data());
+      statistics.add(packed, step.allocation(), bound, n.data());
 
       // From equal weights one update, then five.
       Reals gamma = reals(alpha);
@@ -94,39 +95,39 @@ BOOST_AUTO_TEST_CASE(a_document_is_inferred_as_by_the_slow_reference) {
       const Reals logs = expected_logs(gamma);
       for (int i = 0; i < k; ++i) {
         BOOST_TEST(distance(n[at(i)], double(of_topics[at(i)])) < 1e-11);
-        BOOST_TEST(distance(statistics.tokens()[at(i)], double(of_topics[at(i)])) < 1e-11);
+        BOOST_TEST(distance(statistics.counts()[at(i)], double(of_topics[at(i)])) < 1e-11);
         BOOST_TEST(distance(statistics.logs()[at(i)], double(logs[at(i)])) < 1e-12);
       }
       BOOST_TEST(statistics.terms().size() == document.size());
       for (std::size_t t = 0; t < statistics.terms().size(); ++t)
         for (int i = 0; i < k; ++i) {
           const std::int32_t w = statistics.terms()[t];
-          const double found = statistics.of(t)[i] * topics.factors.of(w)[i];
+          const double found = statistics.row(t)[i] * topics.factors.row(w)[i];
           BOOST_TEST(distance(found, double(of_terms[at(i)][at(w)])) < 1e-11);
         }
     }
 }
 
-BOOST_AUTO_TEST_CASE(statistics_add_up) {
+BOOST_AUTO_TEST_CASE(sums_can_be_merged_and_cleared) {
   const Topics topics(20, 3, 1);
   const bayes::ProportionPrior prior(std::vector<double>(3, 0.2));
   bayes::DocumentStep step(topics.factors, prior);
-  bayes::TopicStatistics all(20, 3), a(20, 3), b(20, 3);
-  bayes::TopicStatistics every(20, 3, true), more(20, 3, true);
+  bayes::AllocationSums all(20, 3), a(20, 3), b(20, 3);
+  bayes::AllocationSums every(20, 3, true), more(20, 3, true);
   bayes::Random random(2);
   bayes::Buffer n(8);
   for (int d = 0; d < 10; ++d) {
     const Packed document(random_document(20, 6, random));
     const double bound = step.infer(document, {3, 0}, true, n.data());
-    for (bayes::TopicStatistics *each : {&all, d < 5 ? &a : &b, d < 5 ? &every : &more})
-      each->add(document, step.divided(), bound, n.data());
+    for (bayes::AllocationSums *each : {&all, d < 5 ? &a : &b, d < 5 ? &every : &more})
+      each->add(document, step.allocation(), bound, n.data());
   }
   a.merge(b);
   BOOST_TEST(a.documents() == 10);
   BOOST_TEST(distance(a.bound(), all.bound()) < 1e-14);
   BOOST_TEST((a.terms() == all.terms()));
   for (std::size_t t = 0; t < a.terms().size(); ++t)
-    for (int i = 0; i < 3; ++i) BOOST_TEST(distance(a.of(t)[i], all.of(t)[i]) < 1e-13);
+    for (int i = 0; i < 3; ++i) BOOST_TEST(distance(a.row(t)[i], all.row(t)[i]) < 1e-13);
   // With rows for all terms it is the same, to the last bit.
   every.merge(more);
   BOOST_TEST(every.terms().size() == 20u);
@@ -134,12 +135,12 @@ BOOST_AUTO_TEST_CASE(statistics_add_up) {
   for (std::size_t t = 0; t < a.terms().size(); ++t) {
     const std::size_t w = std::size_t(a.terms()[t]);
     seen[w] = true;
-    for (int i = 0; i < 3; ++i) BOOST_TEST(every.of(w)[i] == a.of(t)[i]);
+    for (int i = 0; i < 3; ++i) BOOST_TEST(every.row(w)[i] == a.row(t)[i]);
   }
-  for (std::size_t w = 0; w < 20; ++w) BOOST_TEST((seen[w] || every.of(w)[0] == 0));
+  for (std::size_t w = 0; w < 20; ++w) BOOST_TEST((seen[w] || every.row(w)[0] == 0));
   BOOST_TEST(every.bound() == a.bound());
   every.clear();
-  BOOST_TEST(every.of(std::size_t(a.terms()[0]))[0] == 0);
+  BOOST_TEST(every.row(std::size_t(a.terms()[0]))[0] == 0);
   every.merge(more);
   BOOST_TEST(every.documents() == 5);
   a.clear();
@@ -167,17 +168,17 @@ Packed large_document(int vocabulary) {
 }  // namespace
 
 // It may take longer than a cancel may.
-BOOST_AUTO_TEST_CASE(steps_poll_inside_a_large_document) {
+BOOST_AUTO_TEST_CASE(local_steps_poll_inside_a_large_document) {
   const int v = 40000, k = 64;
   const Packed document(large_document(v));
   CountedPolls control;
   const bayes::PollScope scope(control);
   const auto polls = [&control] { return std::exchange(control.polls, 0); };
-  bayes::TermTopics probabilities(v, k);
+  bayes::PaddedMatrix probabilities(v, k);
   BOOST_TEST(polls() > 1);
   std::fill(probabilities.values().begin(), probabilities.values().end(), 1.0 / v);
-  bayes::TopicFactors factors(v, k);
-  for (int w = 0; w < v; ++w) factors.take(w, probabilities);
+  bayes::TermFactors factors(v, k);
+  for (int w = 0; w < v; ++w) factors.set_points(w, probabilities);
   const std::vector<double> alpha(at(k), 0.1);
   const bayes::ProportionPrior prior(alpha);
   bayes::DocumentStep step(factors, prior);
@@ -185,8 +186,8 @@ BOOST_AUTO_TEST_CASE(steps_poll_inside_a_large_document) {
   polls();
   const double bound = step.infer(document, {9, 0}, true, tokens.data());
   BOOST_TEST(polls() >= 10);
-  bayes::TopicStatistics statistics(v, k);
-  for (int i = 0; i < 5; ++i) statistics.add(document, step.divided(), bound, tokens.data());
+  bayes::AllocationSums statistics(v, k);
+  for (int i = 0; i < 5; ++i) statistics.add(document, step.allocation(), bound, tokens.data());
   BOOST_TEST(polls() >= 2);
   bayes::infer_proportions(document, factors, alpha);
   BOOST_TEST(polls() >= 5);
@@ -235,10 +236,10 @@ BOOST_AUTO_TEST_CASE(the_log_likelihood_after_minibatches_is_estimated_from_some
   for (topics::Counts &each : documents)
     for (int i = 0; i < 30; ++i) ++each[std::int32_t(random.below(random.below(2) ? 10 : 40))];
   MemoryCorpus corpus = topics::corpus_of(documents, 40);
-  TermTopics given(40, 2);
+  PaddedMatrix given(40, 2);
   for (int w = 0; w < 40; ++w) {
-    given.of(w)[0] = w < 10 ? 0.09 : 0.1 / 30;
-    given.of(w)[1] = 1.0 / 40;
+    given.row(w)[0] = w < 10 ? 0.09 : 0.1 / 30;
+    given.row(w)[1] = 1.0 / 40;
   }
   Control control;
   const std::vector<double> alpha{1, 1};
@@ -276,7 +277,7 @@ BOOST_AUTO_TEST_CASE(the_objective_of_svi_is_that_of_all_documents) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_interrupts) {
   struct Busy final : Control {
     mutable std::atomic<int> asked{0};
     bool pending() const noexcept override { return ++asked % 1009 == 0; }
@@ -296,7 +297,7 @@ BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(interruptions_of_a_large_document_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_interrupts_in_a_large_document) {
   struct Rare final : Control {
     mutable std::atomic<int> asked{0};
     int polls = 0;
@@ -331,7 +332,7 @@ BOOST_AUTO_TEST_CASE(interruptions_of_a_large_document_change_nothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(learned_parameters_are_at_the_maximum) {
+BOOST_AUTO_TEST_CASE(learned_parameters_maximise_the_objective) {
   bayes::Random random(8);
   const std::vector<double> truth = {0.2, 3, 0.05, 1};
   std::vector<double> logs(4, 0.0), draw(4);
@@ -362,7 +363,7 @@ BOOST_AUTO_TEST_CASE(learned_parameters_are_at_the_maximum) {
                double(value(std::vector<double>(4, same))));
   }
   // What is added to none is nothing.
-  BOOST_TEST(distance(bayes::learn_symmetric(TermTopics(4, 500), sum), same) < 1e-9);
+  BOOST_TEST(distance(bayes::learn_symmetric(PaddedMatrix(4, 500), sum), same) < 1e-9);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(every_iteration_raises_the_objective) {
 }
 
 // Learned priors are at a maximum: from there, the bound is lower with others.
-BOOST_AUTO_TEST_CASE(learned_priors_beat_others) {
+BOOST_AUTO_TEST_CASE(learned_priors_have_the_largest_bound) {
   const Corpus documents = synthetic(300, 30, 3, 60, 6);
   const Options options = {
       {"tol", 0}, {"max_iter", 1000}, {"prior", prior({{"alpha", "symmetric"}})}};
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(svi_with_all_documents_and_whole_steps_is_vi) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(svi_comes_near_vi) {
+BOOST_AUTO_TEST_CASE(svi_comes_close_to_vi) {
   const Corpus documents = synthetic(2000, 60, 6, 40, 8);
   const Document priors = prior({{"alpha", 0.3}, {"eta", 0.1}});
   const Fitted batch = fitted(documents, 60, 6, {{"prior", priors}});
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(svi_comes_near_vi) {
   BOOST_TEST(stopped->info.converged);
 }
 
-BOOST_AUTO_TEST_CASE(threads_change_nothing, *boost::unit_test::label("long")) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads, *boost::unit_test::label("long")) {
   const Corpus documents = synthetic(1200, 400, 8, 50, 9);
   for (const char *const method : {"vi", "em", "svi"}) {
     Options options = {{"method", method}, {"max_iter", 12}};
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(equal_documents_have_equal_proportions) {
 }
 
 // No updates of the slow reference find a better bound, and few a bound as good.
-BOOST_AUTO_TEST_CASE(proportions_are_those_of_the_slow_reference) {
+BOOST_AUTO_TEST_CASE(proportions_agree_with_a_slow_reference) {
   for (const char *const method : {"vi", "em"}) {
     const Fitted model = fitted(small, 30, 4, {{"method", method}});
     const Table log_weights = log_weights_of(*model);
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(the_order_of_documents_hardly_matters) {
   for (int k = 0; k < 4; ++k) BOOST_TEST(distance(a->topic(k), b->topic(k)) < 1e-6);
 }
 
-BOOST_AUTO_TEST_CASE(terms_that_no_document_has_change_no_topic) {
+BOOST_AUTO_TEST_CASE(terms_without_documents_do_not_change_topics) {
   MemoryCorpus corpus = corpus_of(small, 30), wider(31);
   std::vector<std::string> terms = names(30), more = terms;
   more.insert(more.begin(), "a");
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(terms_that_no_document_has_change_no_topic) {
 
 // A document with counts twice as large is as sure as twice as many tokens make it; em with
 // documents listed twice is the same as once.
-BOOST_AUTO_TEST_CASE(doubled_data) {
+BOOST_AUTO_TEST_CASE(counting_documents_twice) {
   Corpus twice = small, counts = small;
   twice.insert(twice.end(), small.begin(), small.end());
   for (Counts &each : counts)
@@ -353,7 +353,7 @@ BOOST_AUTO_TEST_CASE(doubled_data) {
                    model->proportions(Packed(small[at(d)])).deviation[k]);
 }
 
-BOOST_AUTO_TEST_CASE(edges) {
+BOOST_AUTO_TEST_CASE(edge_cases) {
   const Corpus empty_ones = {{}, {{0, 1}}, {}, {{1, 2.5}, {2, 0.125}}};
   const Corpus huge = {{{0, 1e9}, {1, 3e9}}, {{1, 1e9}, {2, 1}}, {{2, 5e8}}};
   const Corpus one = {{{0, 3}, {2, 1}}};
@@ -386,7 +386,7 @@ BOOST_AUTO_TEST_CASE(the_ten_bars_are_found, *boost::unit_test::label("long")) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(topics_fall_in_weight_unless_somebody_named_them) {
+BOOST_AUTO_TEST_CASE(topics_descend_in_weight_unless_their_numbering_is_fixed) {
   const Fitted model = fitted(small, 30, 5, {});
   BOOST_TEST(std::is_sorted(model->weights().rbegin(), model->weights().rend()));
   Document::List seeds(5);
@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(topics_fall_in_weight_unless_somebody_named_them) {
              }) == "option \"prior.terms\" names \"tx\", which is no term of the documents");
 }
 
-BOOST_AUTO_TEST_CASE(a_fit_begins_at_a_model) {
+BOOST_AUTO_TEST_CASE(a_fit_can_start_from_a_model) {
   const Corpus documents = synthetic(300, 30, 3, 60, 6);
   for (const char *const method : {"vi", "em"}) {
     const Fitted first =
@@ -422,7 +422,7 @@ BOOST_AUTO_TEST_CASE(a_fit_begins_at_a_model) {
 }
 
 // A start model so blurred that a few iterations from it are worse than from fresh topics.
-BOOST_AUTO_TEST_CASE(fresh_restarts_beside_a_start_keep_its_numbers) {
+BOOST_AUTO_TEST_CASE(restarts_keep_the_numbering_of_the_start_model) {
   const Corpus documents = synthetic(300, 30, 5, 40, 6);
   for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
     Options few = {{"method", method}, {"max_iter", 2}, {"tol", 0}};
@@ -462,7 +462,7 @@ BOOST_AUTO_TEST_CASE(fresh_restarts_beside_a_start_keep_its_numbers) {
 }
 
 // Documents one after the other are worth about as much as all at once.
-BOOST_AUTO_TEST_CASE(updates_take_the_posterior_as_prior) {
+BOOST_AUTO_TEST_CASE(updates_use_the_posterior_as_prior) {
   const Corpus documents = synthetic(400, 40, 4, 40, 11);
   const Corpus first(documents.begin(), documents.begin() + 200),
       second(documents.begin() + 200, documents.end());

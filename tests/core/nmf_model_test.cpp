@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/special.hpp"
+#include "counts/document_parts.hpp"
 #include "factor/nmf_starts.hpp"
 #include "factor/weight_gamma.hpp"
 #include "nmf_support.hpp"
-#include "topics/lda_evaluation.hpp"
 
 using namespace factors;
 
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(cells_have_the_moments_of_the_posterior) {
 }
 
 // A line of the fit is found again.
-BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit,
+BOOST_AUTO_TEST_CASE(fitted_rows_are_transformed_to_their_weights,
                      *boost::unit_test::label("long")) {
   const Cells x = counts(12, 7, 2, 25, 12);
   for (const char *const method : {"vi", "em", "squared"}) {
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit,
 }
 
 // Each line's weights from one half of the keys, and its cells of the other half.
-BOOST_AUTO_TEST_CASE(held_out_cells_are_predicted_from_the_others,
+BOOST_AUTO_TEST_CASE(held_out_cells_are_predicted_from_observed_ones,
                      *boost::unit_test::label("long")) {
   const Cells x = counts(12, 10, 2, 25, 12), unseen = counts(5, 10, 2, 25, 12);
   for (const char *const method : {"vi", "em", "squared"}) {
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(held_out_cells_are_predicted_from_the_others,
         }
       }
     }
-    BOOST_TEST(found.lines == 5);
+    BOOST_TEST(found.documents == 5);
     BOOST_TEST(found.cells == cells);
     BOOST_TEST(distance(found.log_likelihood, log_likelihood) < 1e-6, method);
   }
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
     for (std::size_t j = 0; j < 6; ++j) {
       double sum = 0, filled = 0;
       for (int k = 0; k < 3; ++k) {
-        const double w = start.lines[i * 8 + std::size_t(k)], v = start.others.of(int(j))[k];
+        const double w = start.documents[i * 8 + std::size_t(k)], v = start.terms.row(int(j))[k];
         // zeros are filled by the mean of the table
         (w == mean || v == mean ? filled : sum) += w * v;
       }
@@ -219,11 +219,11 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
     }
   // A factor beyond the rank begins at random.
   const bayes::FactorStart more = bayes::nndsvd_start(lines, 5, 1, schedule, control);
-  for (int j = 0; j < 6; ++j) BOOST_TEST(more.others.of(j)[4] > 0);
-  BOOST_TEST(more.others.of(0)[4] != more.others.of(1)[4]);
+  for (int j = 0; j < 6; ++j) BOOST_TEST(more.terms.row(j)[4] > 0);
+  BOOST_TEST(more.terms.row(0)[4] != more.terms.row(1)[4]);
 }
 
-BOOST_AUTO_TEST_CASE(singular_vectors_end_with_the_time) {
+BOOST_AUTO_TEST_CASE(singular_vectors_respect_the_time_limit) {
   MemoryCorpus lines = lines_of(counts(60, 40, 5, 3, 4));
   Control control;
   bayes::Schedule schedule;
@@ -231,11 +231,11 @@ BOOST_AUTO_TEST_CASE(singular_vectors_end_with_the_time) {
   const bayes::FactorStart whole = start();
   schedule.max_seconds = 0;
   const bayes::FactorStart hasty = start();
-  BOOST_TEST((hasty.others.values() != whole.others.values()));
-  BOOST_TEST((hasty.others.values() == start().others.values()));
+  BOOST_TEST((hasty.terms.values() != whole.terms.values()));
+  BOOST_TEST((hasty.terms.values() == start().terms.values()));
 }
 
-BOOST_AUTO_TEST_CASE(learned_priors_are_at_the_maximum, *boost::unit_test::label("long")) {
+BOOST_AUTO_TEST_CASE(learned_priors_maximise_the_bound, *boost::unit_test::label("long")) {
   for (const double shape : {0.01, 0.3, 2.0, 50.0}) {
     const double mean = 1.7, mean_log = bayes::digamma(shape) - std::log(shape / mean);
     BOOST_TEST(distance(bayes::learn_gamma_shape(mean, mean_log), shape) < 1e-9);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(learned_priors_are_at_the_maximum, *boost::unit_test::label
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_start_model_keeps_its_numbers) {
+BOOST_AUTO_TEST_CASE(a_fit_keeps_the_numbering_of_the_start_model) {
   const Cells x = counts(20, 8, 3, 30, 13);
   for (const char *const method : {"vi", "em", "squared"}) {
     const Model first = fitted(x, 3, {{"method", method}, {"max_iter", 3000}, {"tol", 1e-9}}),
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_start_model_keeps_its_numbers) {
 
 // A start model so blurred that a few iterations from it are worse than from fresh weights. Its
 // columns come in part, and one that it does not know.
-BOOST_AUTO_TEST_CASE(fresh_restarts_beside_a_start_keep_its_numbers) {
+BOOST_AUTO_TEST_CASE(restarts_keep_the_numbering_of_the_start_model) {
   const Cells x = counts(40, 12, 3, 60, 13);
   for (const char *const method : {"vi", "em", "squared", "svi"})
     for (const bool other_rows : {false, true}) {
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(fresh_restarts_beside_a_start_keep_its_numbers) {
              }) == "option \"init\" does not apply to a fit that starts from a model by method vi");
 }
 
-BOOST_AUTO_TEST_CASE(hard_tables) {
+BOOST_AUTO_TEST_CASE(edge_cases) {
   for (const char *const method : {"vi", "em", "squared"}) {
     const auto check = [&](const Cells &x, int k) {
       const Model model = fitted(x, k, {{"method", method}, {"restarts", 2}});
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(hard_tables) {
 }
 
 // Long keys count as memory of the fit: three times, as a model's document and bytes have them too.
-BOOST_AUTO_TEST_CASE(keys_are_in_memory_once_and_are_counted) {
+BOOST_AUTO_TEST_CASE(keys_are_shared_and_their_memory_is_counted) {
   const Cells x = counts(300, 4, 2, 12, 3);
   MemoryCorpus lines = lines_of(x);
   const Document options(Options{{"max_iter", 2}});
@@ -355,8 +355,8 @@ BOOST_AUTO_TEST_CASE(keys_are_in_memory_once_and_are_counted) {
     Control control;
     control.memory = memory;
     const Model model = bayes::nmf_fit(table, 2, options, nullptr, control);
-    BOOST_TEST(&model->keys(Side::row) == &table.line_keys.all());
-    BOOST_TEST(&model->keys(Side::column) == &table.other_keys.all());
+    BOOST_TEST(&model->keys(Side::row) == &table.document_keys.all());
+    BOOST_TEST(&model->keys(Side::column) == &table.term_keys.all());
   };
   fit(0, 8e6);
   fit(8000, 8e6);
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(keys_are_in_memory_once_and_are_counted) {
              std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(options_that_cannot_be_are_refused) {
+BOOST_AUTO_TEST_CASE(invalid_options_are_refused) {
   const Cells x = {{1, 2}, {2, 1}};
   const auto has = [&](Options options, const char *text) {
     const std::string message = message_of_fit(x, 1, std::move(options));
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(options_that_cannot_be_are_refused) {
   BOOST_TEST((message_of_fit(x, 0, {}).find("k is 0") != std::string::npos));
 }
 
-BOOST_AUTO_TEST_CASE(documents_that_cannot_be_are_refused) {
+BOOST_AUTO_TEST_CASE(invalid_documents_are_refused) {
   const Model model = fitted(counts(4, 3, 1, 10, 2), 2, {});
   const auto message = [&](const char *side, const char *key, Document value) {
     Document document = model->to_document();

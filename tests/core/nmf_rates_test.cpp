@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_bound_is_that_of_the_posterior, *boost::unit_test::labe
 }
 
 // Each update of Lee and Seung, of the cells that there are, changes nothing at the end.
-BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point, *boost::unit_test::label("long")) {
+BOOST_AUTO_TEST_CASE(em_converges_to_a_fixed_point, *boost::unit_test::label("long")) {
   const Cells x = with_holes(counts(15, 9, 2, 30, 5));
   const Model model =
       fitted(x, 2, {{"method", "em"}, {"absent", "missing"}, {"max_iter", 100000}, {"tol", 0}});
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point, *boost::unit_test::label("long"))
   for (const double value : w[4]) BOOST_TEST(value == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_table_without_holes_is_one_whose_absent_cells_are_zero,
+BOOST_AUTO_TEST_CASE(missing_cells_do_not_matter_in_a_complete_table,
                      *boost::unit_test::label("long")) {
   const Cells x = counts(12, 7, 2, 10, 31);
   for (const char *const method : {"vi", "em"}) {
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_table_without_holes_is_one_whose_absent_cells_are_zero,
   }
 }
 
-BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit,
+BOOST_AUTO_TEST_CASE(fitted_rows_are_transformed_to_their_weights,
                      *boost::unit_test::label("long")) {
   const Cells x = with_holes(counts(12, 7, 2, 25, 12));
   for (const bool hierarchical : {false, true}) {
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(unknown_keys_of_a_hierarchical_prior) {
   BOOST_TEST(std::isinf(cell(0.5).mean));
 }
 
-BOOST_AUTO_TEST_CASE(threads_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads) {
   const Cells x = with_holes(counts(600, 30, 3, 6, 9));
   std::string one;
   for (const int threads : {1, 2}) {

@@ -25,7 +25,7 @@ void check_weights(const NmfModel &a, const NmfModel &b, Side side, double toler
 }  // namespace
 
 // Steps of size 1 (kappa = 0) for a minibatch of all lines are the iterations of vi.
-BOOST_AUTO_TEST_CASE(one_minibatch_and_whole_steps_are_vi) {
+BOOST_AUTO_TEST_CASE(full_steps_on_all_documents_are_vi) {
   const Cells x = counts(40, 9, 3, 12, 7);
   const Options learned = {{"a", "learned"}, {"b", "learned"}, {"c", "learned"}, {"d", "learned"}};
   for (const Options &prior : {Options{}, Options{{"a", 0.5}, {"b", 2}, {"c", 0.7}, {"d", 3}},
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(minibatches_come_close_to_vi) {
 }
 
 // More cells than starting points are made of.
-BOOST_AUTO_TEST_CASE(large_tables_begin_with_a_part, *boost::unit_test::label("long")) {
+BOOST_AUTO_TEST_CASE(starting_points_of_large_tables_use_a_part, *boost::unit_test::label("long")) {
   const Cells x = counts(9000, 60, 4, 30, 11);
   double cells = 0;
   for (const auto &line : x) cells += 60 - double(std::count(line.begin(), line.end(), 0.0));
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(large_tables_begin_with_a_part, *boost::unit_test::label("l
   BOOST_TEST(model->info.objective > all->info.objective - 0.02 * std::abs(all->info.objective));
 }
 
-BOOST_AUTO_TEST_CASE(threads_and_sides_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads_or_sides) {
   const Cells x = counts(1200, 60, 4, 8, 9);
   const Options options = {{"method", "svi"}, {"max_iter", 9}, {"restarts", 2}, {"tol", 0}};
   for (const int size : {500, 1200}) check_threads(x, 9, with(options, {{"batch_size", size}}));
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(threads_and_sides_change_nothing) {
 }
 
 // A key belongs to its line, whatever the order of lines.
-BOOST_AUTO_TEST_CASE(shuffled_lines_keep_their_keys) {
+BOOST_AUTO_TEST_CASE(shuffled_documents_keep_their_keys) {
   const Cells x = counts(50, 8, 2, 12, 3);
   MemoryCorpus lines = lines_of(x);
   const std::vector<std::string> names = keys("r", 50);
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(shuffled_lines_keep_their_keys) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(hard_tables) {
+BOOST_AUTO_TEST_CASE(edge_cases) {
   const auto check = [&](const Cells &x, int k) {
     for (const int size : {1, 2, 5}) {
       const Model model = fitted(
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(hard_tables) {
           ->info.objective));
 }
 
-BOOST_AUTO_TEST_CASE(options_that_cannot_be_are_refused) {
+BOOST_AUTO_TEST_CASE(invalid_options_are_refused) {
   const auto has = [&](Options options, const char *text) {
     const std::string message = topics::message_of([&] {
       fitted({{1, 2}, {2, 1}}, 1, std::move(options));

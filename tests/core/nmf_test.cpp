@@ -48,7 +48,7 @@ void check_rising(const NmfModel &model) {
 
 // Each iteration is a step of EM for the lines' weights, then one for all weights together. Rows of
 // some numbers of factors are worked on differently, and sums over tables with many keys.
-BOOST_AUTO_TEST_CASE(em_makes_the_steps_of_em) {
+BOOST_AUTO_TEST_CASE(em_agrees_with_a_slow_reference) {
   for (const int k : {3, 11, 20, 30, 37})
     for (const bool wide : {false, true}) {
       Cells x = wide ? counts(3, 40, 2, 20, 3) : counts(12, 7, 2, 20, 3);
@@ -75,7 +75,8 @@ BOOST_AUTO_TEST_CASE(em_makes_the_steps_of_em) {
 }
 
 // Where it ends, the multiplicative updates of Lee and Seung change nothing.
-BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point_of_lee_and_seung, *boost::unit_test::label("long")) {
+BOOST_AUTO_TEST_CASE(em_converges_to_a_fixed_point_of_lee_and_seung,
+                     *boost::unit_test::label("long")) {
   const Cells x = counts(15, 9, 2, 30, 5);
   for (const char *const init : {"random", "nndsvd"}) {
     const Model model =
@@ -148,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_bound_is_below_the_evidence) {
 }
 
 // The tangent of the sum of squares, and where points are 0 its sign.
-BOOST_AUTO_TEST_CASE(squared_ends_at_an_optimum, *boost::unit_test::label("long")) {
+BOOST_AUTO_TEST_CASE(squared_converges_to_an_optimum, *boost::unit_test::label("long")) {
   const Cells x = counts(13, 8, 3, 10, 2);
   const Model model = fitted(x, 3, {{"method", "squared"}, {"max_iter", 20000}, {"tol", 0}});
   check_rising(*model);
@@ -220,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_transposed_table_has_the_transposed_result) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(threads_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads) {
   const Cells x = counts(700, 40, 4, 6, 9);
   for (const char *const method : {"vi", "em", "squared"})
     check_threads(x, 5, {{"method", method}, {"max_iter", 12}, {"restarts", 2}});

@@ -62,7 +62,7 @@ World draw_world(const PmfPrior &prior, Random &random) {
       Matrix bartlett = Matrix::Zero(d, d);
       for (int i = 0; i < d; ++i) {
         for (int j = 0; j < i; ++j) bartlett(i, j) = random.normal();
-        bartlett(i, i) = std::sqrt(random.chi_square(d + prior.more_degrees - i));
+        bartlett(i, i) = std::sqrt(random.chi_square(d + prior.excess_degrees - i));
       }
       root = inverse_lower(bartlett).transpose();
       for (int k = 0; k < d; ++k) center(k) = random.normal() / std::sqrt(2.0);
@@ -128,7 +128,7 @@ void take_chain(const PmfChain &chain, World &world) {
   for (std::size_t side = 0; side < 2; ++side)
     for (Eigen::Index i = 0; i < world.u[side].rows(); ++i) {
       for (int k = 0; k < rank_of_world; ++k)
-        world.u[side](i, k) = chain.side(side).vectors.of(std::int32_t(i))[k];
+        world.u[side](i, k) = chain.side(side).vectors.row(std::int32_t(i))[k];
       if (!chain.side(side).means.empty())
         world.means[side](i) = chain.side(side).means[std::size_t(i)];
     }
@@ -209,10 +209,10 @@ BOOST_AUTO_TEST_CASE(hierarchical) {
   prior.hierarchical = true;
   // With as many degrees of freedom as the rank the tails are those of a Cauchy distribution, where
   // the chain stays for long.
-  prior.more_degrees = 6;
+  prior.excess_degrees = 6;
   BOOST_TEST(largest_difference(prior, prior, sweeps_of(160000)) < 5);
   PmfPrior other = prior;
-  other.more_degrees = 7;
+  other.excess_degrees = 7;
   BOOST_TEST(largest_difference(prior, other, sweeps_of(160000)) > 5);
 }
 

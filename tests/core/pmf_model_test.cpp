@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(predictions_are_near_the_truth_and_better_than_least_square
     BOOST_TEST(rmse < 0.95 * als_rmse(sparse, 8, lambda));
 }
 
-BOOST_AUTO_TEST_CASE(intervals_cover_what_they_say) {
+BOOST_AUTO_TEST_CASE(intervals_have_their_nominal_coverage) {
   for (const bool hierarchical : {false, true}) {
     const Synthetic &data = usual_data();
     const auto model =
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(transposed_tables_have_transposed_results) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(threads_have_no_influence) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads) {
   const auto bytes = [](int threads) {
     auto model = ratings::fit(usual_data().fitted, 4, chains_of(2, 20), threads);
     model->info.seconds = 0;
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(threads_have_no_influence) {
   BOOST_TEST((one == bytes(3)));
 }
 
-BOOST_AUTO_TEST_CASE(recommendations_leave_out_what_is_rated) {
+BOOST_AUTO_TEST_CASE(recommendations_leave_out_rated_columns) {
   const PmfModel &model = usual_model();
   std::vector<bool> rated(250);
   for (const Cell &cell : usual_data().fitted.cells)
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(similar_columns) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(tables_at_the_edges) {
+BOOST_AUTO_TEST_CASE(edge_cases) {
   const auto sizes = {std::pair(1, 1), std::pair(1, 6), std::pair(5, 1), std::pair(3, 4)};
   for (const auto &[rows, columns] : sizes)
     for (const bool hierarchical : {false, true})
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(tables_at_the_edges) {
              }) == "there are no numbers to fit");
 }
 
-BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
+BOOST_AUTO_TEST_CASE(invalid_options_are_refused) {
   const Cells table = ratings::synthetic(10, 8, 1, 0.5, 2).fitted;
   const auto message_of = [&](int rank, const Document &options) {
     return error_of([&] { ratings::fit(table, rank, options); });

@@ -55,14 +55,14 @@ struct Table {
   explicit Table(const Cells &of) : lines(0), others(0) {
     table.transposed = &others;
     const bool by_row = of.rows >= of.columns;
-    table.of_lines = by_row ? Side::row : Side::column;
+    table.document_side = by_row ? Side::row : Side::column;
     const Cells cells = by_row ? of : ratings::transposed(of);
     lines = MemoryCorpus(cells.columns);
     others = MemoryCorpus(cells.rows);
     fill(lines, cells.rows, cells.cells);
     fill(others, cells.columns, ratings::transposed(cells).cells);
-    table.line_keys = names(cells.rows, by_row ? 'r' : 'c');
-    table.other_keys = names(cells.columns, by_row ? 'c' : 'r');
+    table.document_keys = names(cells.rows, by_row ? 'r' : 'c');
+    table.term_keys = names(cells.columns, by_row ? 'c' : 'r');
   }
   static std::string name(char side, std::int32_t index) {
     return side + std::to_string(100000 + index);

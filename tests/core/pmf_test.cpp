@@ -24,10 +24,10 @@ PmfSidePrior uneven_prior(int rank) {
 }
 
 PmfSide random_side(std::int32_t keys, int rank, bool means, std::uint64_t seed) {
-  PmfSide out{TermTopics(keys, rank), {}};
+  PmfSide out{PaddedMatrix(keys, rank), {}};
   Random random(seed);
   for (std::int32_t i = 0; i < keys; ++i)
-    for (int k = 0; k < rank; ++k) out.vectors.of(i)[k] = random.normal();
+    for (int k = 0; k < rank; ++k) out.vectors.row(i)[k] = random.normal();
   for (std::int32_t i = 0; means && i < keys; ++i) out.means.push_back(random.normal());
   return out;
 }
@@ -49,7 +49,7 @@ void check_draws(int rank, int cells_of_line, bool means) {
       counts.push_back(3 * random.normal());
     }
     for (std::int32_t i = 0; i < lines; ++i) corpus.append({terms, counts});
-    PmfSide drawn{TermTopics(lines, rank), Buffer(means ? std::size_t(lines) : 0)};
+    PmfSide drawn{PaddedMatrix(lines, rank), Buffer(means ? std::size_t(lines) : 0)};
     Control control;
     control.threads = 2;
     const PmfSums sums =
@@ -70,7 +70,7 @@ void check_draws(int rank, int cells_of_line, bool means) {
     Matrix design(d, std::max(1, cells_of_line));
     Vector r(cells_of_line);
     for (int c = 0; c < cells_of_line; ++c) {
-      for (int k = 0; k < rank; ++k) design(k, c) = side.vectors.of(c)[k];
+      for (int k = 0; k < rank; ++k) design(k, c) = side.vectors.row(c)[k];
       if (means) design(rank, c) = 1;
       r(c) = (counts[std::size_t(c)] - 2) / 2 - (means ? side.means[std::size_t(c)] : 0);
       precision += design.col(c) * design.col(c).transpose() / noise;
@@ -90,8 +90,8 @@ void check_draws(int rank, int cells_of_line, bool means) {
     Matrix products = Matrix::Zero(rank, rank);
     for (std::int32_t i = 0; i < lines; ++i) {
       Vector w(d);
-      for (int k = 0; k < rank; ++k) w(k) = drawn.vectors.of(i)[k];
-      for (int k = rank; k < drawn.vectors.stride(); ++k) padded &= drawn.vectors.of(i)[k] == 0;
+      for (int k = 0; k < rank; ++k) w(k) = drawn.vectors.row(i)[k];
+      for (int k = rank; k < drawn.vectors.stride(); ++k) padded &= drawn.vectors.row(i)[k] == 0;
       if (means) w(rank) = drawn.means[std::size_t(i)];
       const Vector z = lower.transpose() * (w - mean);
       first += z / lines;
@@ -145,7 +145,7 @@ std::vector<double> after_sweeps(Corpus &lines, Corpus &others, const PmfPrior &
   control.threads = threads;
   for (int sweep = 0; sweep < 4; ++sweep) chain.sweep(sweep, control);
   std::vector<double> out = {chain.log_joint(), chain.norm(), chain.root_mean_square()};
-  for (const std::size_t side : {pmf_lines, pmf_others}) {
+  for (const std::size_t side : {pmf_first, pmf_second}) {
     const Buffer &values = chain.side(side).vectors.values(), &means = chain.side(side).means;
     out.insert(out.end(), values.begin(), values.end());
     out.insert(out.end(), means.begin(), means.end());
@@ -157,7 +157,7 @@ std::vector<double> after_sweeps(Corpus &lines, Corpus &others, const PmfPrior &
 
 BOOST_AUTO_TEST_SUITE(pmf_sampler)
 
-BOOST_AUTO_TEST_CASE(vectors_have_their_normal_distribution) {
+BOOST_AUTO_TEST_CASE(vectors_have_their_conditional_distribution) {
   for (const bool means : {false, true}) {
     check_draws(3, 5, means);
     check_draws(8, 70, means);  // more cells than are added up at a time
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(vectors_have_their_normal_distribution) {
 }
 
 /// One sweep's random numbers are those of the line and the side.
-BOOST_AUTO_TEST_CASE(threads_and_files_have_no_influence) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads_or_files) {
   const Cells table = ratings::synthetic(3000, 700, 4, 0.03, 8).fitted;
   MemoryCorpus lines(table.columns), others(table.rows);
   ratings::fill(lines, table.rows, table.cells);
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(threads_and_files_have_no_influence) {
 
 /// u_i and v_j of rank 1 given a table of three rows and two columns, with cells missing. Given v,
 /// the numbers of a row are normal with u integrated out, so that two dimensions are left.
-BOOST_AUTO_TEST_CASE(rank_one_against_quadrature) {
+BOOST_AUTO_TEST_CASE(rank_one_agrees_with_quadrature) {
   const double c = 1.2, noise = 0.4;
   const std::vector<Cell> cells = {{0, 0, 1.1}, {0, 1, -0.7}, {1, 0, 0.4}};
   const int missing[3][2] = {{0, 1}, {1, 1}, {2, 0}};
@@ -235,8 +235,8 @@ BOOST_AUTO_TEST_CASE(rank_one_against_quadrature) {
   for (int sweep = 0; sweep < batches * length; ++sweep) {
     chain.sweep(sweep, control);
     for (int q = 0; q < 3; ++q) {
-      const double x = chain.side(pmf_lines).vectors.of(missing[q][0])[0] *
-                       chain.side(pmf_others).vectors.of(missing[q][1])[0];
+      const double x = chain.side(pmf_first).vectors.row(missing[q][0])[0] *
+                       chain.side(pmf_second).vectors.row(missing[q][1])[0];
       means[std::size_t(q)][std::size_t(sweep / length)] += x / length;
       means[std::size_t(3 + q)][std::size_t(sweep / length)] += x * x / length;
     }

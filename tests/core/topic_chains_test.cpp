@@ -31,7 +31,7 @@ Fit fit(Corpus &corpus, const LdaOptions &options, const LdaPrior &prior, Contro
   Fit out;
   FitRun run(out.model, FitPlan(options), control);
   const auto start = [&](int) {
-    return TopicStart{TermTopics(corpus.totals().vocabulary, options.k), prior.alpha, prior.eta};
+    return TopicStart{PaddedMatrix(corpus.totals().vocabulary, options.k), prior.alpha, prior.eta};
   };
   out.topics = sample_topics(corpus, options, prior, start, run, control);
   return out;
@@ -62,16 +62,16 @@ std::vector<Tokens> bars(int documents, int length, std::uint64_t seed) {
   }
   return out;
 }
-double share_of_bar(const TermTopics &counts, int topic, int bar) {
+double share_of_bar(const PaddedMatrix &counts, int topic, int bar) {
   double inside = 0, all = 0;
   for (int w = 0; w < 25; ++w) {
-    all += counts.of(w)[topic];
-    if ((bar < 5 ? w / 5 : w % 5) == bar % 5) inside += counts.of(w)[topic];
+    all += counts.row(w)[topic];
+    if ((bar < 5 ? w / 5 : w % 5) == bar % 5) inside += counts.row(w)[topic];
   }
   return all > 0 ? inside / all : 0;
 }
 /// The smallest share of a topic's tokens that are in its bar, topics and bars matched.
-double worst_share(const TermTopics &counts) {
+double worst_share(const PaddedMatrix &counts) {
   std::vector<double> shares(100);
   for (int k = 0; k < 10; ++k)
     for (int bar = 0; bar < 10; ++bar)
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(ten_bars_are_recovered_and_matched) {
                method << ": " << worst_share(found.topics.counts));
     // Each stored draw has them at the same places.
     double moved = 0;
-    for (const TermTopics &draw : found.topics.draws)
+    for (const PaddedMatrix &draw : found.topics.draws)
       for (int k = 0; k < 10; ++k)
         for (int bar = 0; bar < 10; ++bar)
           moved = std::max(moved, std::abs(share_of_bar(draw, k, bar) -
@@ -214,15 +214,15 @@ BOOST_AUTO_TEST_CASE(labels_of_few_tokens_are_matched) {
     options.chains.draws = 1000;
     options.chains.warmup = 20;
     const Fit found = fit(corpus, options, prior_of(2, 0.1, 0.2));
-    const double first = found.topics.counts.of(0)[0] - found.topics.counts.of(0)[1],
-                 second = found.topics.counts.of(1)[0] - found.topics.counts.of(1)[1];
+    const double first = found.topics.counts.row(0)[0] - found.topics.counts.row(0)[1],
+                 second = found.topics.counts.row(1)[0] - found.topics.counts.row(1)[1];
     BOOST_TEST(std::abs(first) > 5);
     BOOST_TEST(std::abs(second) > 5);
     BOOST_TEST(first * second < 0);
   }
 }
 
-BOOST_AUTO_TEST_CASE(threads_files_and_interrupts_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads_files_or_interrupts) {
   MemoryCorpus corpus = corpus_of(many_documents(), 400);
   BOOST_REQUIRE(corpus.stretch(0).size() > 3);
   CorpusInFile file(corpus);
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(threads_files_and_interrupts_change_nothing) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(histograms_know_large_counts_too) {
+BOOST_AUTO_TEST_CASE(histograms_include_large_counts) {
   // Of so many topics counts from 64 on are listed one by one.
   constexpr int topics = 20000;
   using Entry = std::tuple<int, std::int32_t, std::int64_t>;
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(histograms_know_large_counts_too) {
 }
 
 // A document that is left in its middle goes on there, with its topics in the order they had.
-BOOST_AUTO_TEST_CASE(interrupts_inside_a_document_change_nothing) {
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_interrupts_inside_a_document) {
   MemoryCorpus corpus(3);
   const std::vector<std::int32_t> terms = {0, 1, 2};
   const std::vector<double> counts = {300000, 1, 500000};
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(chains_begin_at_different_places_and_agree) {
   BOOST_TEST(a.log_joint() > before + 1000);
 }
 
-BOOST_AUTO_TEST_CASE(alphas_go_with_their_topics) {
+BOOST_AUTO_TEST_CASE(alphas_are_matched_with_their_topics) {
   // Most documents are of one topic. Chains do not agree on which number it has.
   std::vector<Tokens> documents(36, Tokens(12, 0));
   documents.resize(42, Tokens(12, 1));
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(alphas_go_with_their_topics) {
       options.learn_alpha = Learned::asymmetric;
       options.learn_eta = false;
       const Fit found = fit(corpus, options, prior_of(2, 1, 0.02));
-      const auto large = std::size_t(found.topics.counts.of(0)[1] > found.topics.counts.of(0)[0]);
+      const auto large = std::size_t(found.topics.counts.row(0)[1] > found.topics.counts.row(0)[0]);
       const auto log_ratio = [large](const LdaPrior &prior) {
         return std::log(prior.alpha[large] / prior.alpha[1 - large]);
       };
@@ -345,24 +345,24 @@ BOOST_AUTO_TEST_CASE(alphas_go_with_their_topics) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(seeded_topics_keep_their_names) {
+BOOST_AUTO_TEST_CASE(seeded_topics_keep_their_numbers) {
   MemoryCorpus corpus = corpus_of(bars(300, 60, 2), 25);
   LdaPrior prior = prior_of(10);
   // Topic 3 is the first row, topic 7 the last column.
-  prior.added = TermTopics(25, 10);
+  prior.added = PaddedMatrix(25, 10);
   for (int i = 0; i < 5; ++i) {
-    prior.added.of(i)[3] = 50;
-    prior.added.of(5 * i + 4)[7] = 50;
+    prior.added.row(i)[3] = 50;
+    prior.added.row(5 * i + 4)[7] = 50;
   }
   for (const char *const method : {"collapsed", "gibbs"}) {
     const Fit found = fit(corpus, options_of(method, 10), prior);
     BOOST_TEST(share_of_bar(found.topics.counts, 3, 0) > 0.8);
     BOOST_TEST(share_of_bar(found.topics.counts, 7, 9) > 0.8);
-    BOOST_TEST(found.topics.prior.added.of(0)[3] == 50);
+    BOOST_TEST(found.topics.prior.added.row(0)[3] == 50);
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_given_of_the_prior_stays) {
+BOOST_AUTO_TEST_CASE(given_parameters_of_the_prior_are_not_drawn) {
   MemoryCorpus corpus = corpus_of(bars(50, 30, 3), 25);
   for (const char *const method : {"collapsed", "gibbs"}) {
     LdaOptions options = options_of(method, 3);
@@ -390,7 +390,7 @@ BOOST_AUTO_TEST_CASE(what_is_given_of_the_prior_stays) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(unusual_corpora) {
+BOOST_AUTO_TEST_CASE(edge_cases) {
   for (const char *const method : {"collapsed", "gibbs"}) {
     const LdaOptions options = options_of(method, 4);
     // More topics than terms or tokens; empty documents; none at all.
@@ -404,7 +404,7 @@ BOOST_AUTO_TEST_CASE(unusual_corpora) {
     }
     MemoryCorpus corpus = corpus_of({{0, 1}, {1}}, 3);
     const Fit one = fit(corpus, options_of(method, 1), prior_of(1));
-    BOOST_TEST(one.topics.counts.of(1)[0] == 2);
+    BOOST_TEST(one.topics.counts.row(1)[0] == 2);
     // Topics whose variates underflow.
     LdaOptions tiny = options;
     tiny.eta = 1e-7;

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "topic_sampler_support.hpp"
-#include "topics/typical_documents.hpp"
+#include "topics/topic_summaries.hpp"
 
 using namespace topics;
 using support::distance;
@@ -22,27 +22,27 @@ struct Document {
   DocumentTerms all() const { return {terms, counts}; }
 };
 
-TermTopics random_topics(std::int32_t v, int k, std::uint64_t seed) {
+PaddedMatrix random_topics(std::int32_t v, int k, std::uint64_t seed) {
   Random random(seed);
-  TermTopics out(v, k);
+  PaddedMatrix out(v, k);
   std::vector<double> alpha(std::size_t(v), 0.5), beta(alpha.size());
   for (int j = 0; j < k; ++j) {
     random.dirichlet(alpha, beta);
-    for (std::int32_t w = 0; w < v; ++w) out.of(w)[j] = beta[std::size_t(w)];
+    for (std::int32_t w = 0; w < v; ++w) out.row(w)[j] = beta[std::size_t(w)];
   }
   return out;
 }
 
 /// What documents are scored under: topics as numbers that sum to this, and a prior.
 struct Scoring {
-  Scoring(const TermTopics &topics, std::vector<double> prior, double total = 1)
+  Scoring(const PaddedMatrix &topics, std::vector<double> prior, double total = 1)
       : numbers(topics),
-        totals(std::size_t(topics.topics()), total),
+        totals(std::size_t(topics.columns()), total),
         alpha(std::move(prior)) {
     for (double &x : numbers.values()) x *= total;
   }
   operator TopicDraw() const { return {numbers, totals, alpha}; }
-  TermTopics numbers;
+  PaddedMatrix numbers;
   std::vector<double> totals, alpha;
 };
 
@@ -53,7 +53,7 @@ HeldOut left_to_right(const DocumentTerms &document, const std::vector<TopicDraw
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(halves_are_the_tokens_in_turn) {
+BOOST_AUTO_TEST_CASE(halves_get_tokens_alternately) {
   const auto hashes = term_hashes(names);
   // One token after the other.
   const Document document{{0, 1, 3, 4, 7}, {3, 1, 4, 1, 2}};
@@ -96,9 +96,9 @@ BOOST_AUTO_TEST_CASE(hashes_do_not_depend_on_the_vocabulary) {
   BOOST_TEST(all[0] != all[1]);
 }
 
-BOOST_AUTO_TEST_CASE(completion_is_its_definition) {
+BOOST_AUTO_TEST_CASE(completion_agrees_with_its_definition) {
   const auto hashes = term_hashes(names);
-  const TermTopics topics = random_topics(8, 3, 1);
+  const PaddedMatrix topics = random_topics(8, 3, 1);
   const Document document{{0, 2, 3, 6}, {2, 1, 3.5, 1}};
   const DocumentHalves halves = split_document(document.all(), hashes);
   const std::vector<double> theta = {0.5, 0.3, 0.2};
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(completion_is_its_definition) {
   double log_p = 0, tokens = 0;
   for (std::size_t i = 0; i < halves.scored_terms.size(); ++i) {
     double p = 0;
-    for (int k = 0; k < 3; ++k) p += theta[std::size_t(k)] * topics.of(halves.scored_terms[i])[k];
+    for (int k = 0; k < 3; ++k) p += theta[std::size_t(k)] * topics.row(halves.scored_terms[i])[k];
     log_p += halves.scored_counts[i] * std::log(p);
     tokens += halves.scored_counts[i];
   }
@@ -130,9 +130,9 @@ BOOST_AUTO_TEST_CASE(completion_is_its_definition) {
   BOOST_TEST(!HeldOut().perplexity());
 }
 
-BOOST_AUTO_TEST_CASE(terms_that_the_model_does_not_know_cost_and_say_nothing) {
+BOOST_AUTO_TEST_CASE(unknown_terms_lower_the_score_without_changing_proportions) {
   const auto hashes = term_hashes(names);
-  const TermTopics topics = random_topics(3, 2, 7);
+  const PaddedMatrix topics = random_topics(3, 2, 7);
   const Scoring scoring(topics, {1, 1});
   TopicDraw draw = scoring;
   draw.unseen = {0.01, 0.03};
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(terms_that_the_model_does_not_know_cost_and_say_nothing) {
   for (std::size_t i = 0; i < halves.scored_terms.size(); ++i) {
     const std::int32_t w = codes[std::size_t(halves.scored_terms[i])];
     double p = 0;
-    for (std::size_t k = 0; k < 2; ++k) p += theta[k] * (w < 0 ? draw.unseen[k] : topics.of(w)[k]);
+    for (std::size_t k = 0; k < 2; ++k) p += theta[k] * (w < 0 ? draw.unseen[k] : topics.row(w)[k]);
     log_p += halves.scored_counts[i] * std::log(p);
   }
   BOOST_TEST(distance(score.log_probability, log_p) < 1e-14);
@@ -164,12 +164,12 @@ BOOST_AUTO_TEST_CASE(terms_that_the_model_does_not_know_cost_and_say_nothing) {
   BOOST_TEST(distance(from_left.log_probability, 3 * std::log(0.02)) < 1e-14);
 }
 
-BOOST_AUTO_TEST_CASE(terms_of_probability_0_in_all_topics_do_not_count) {
+BOOST_AUTO_TEST_CASE(terms_of_probability_0_in_all_topics_are_ignored) {
   const auto hashes = term_hashes(names);
-  TermTopics topics = random_topics(8, 3, 4);
-  std::fill_n(topics.of(1), 3, 0.0);
-  std::fill_n(topics.of(4), 2, 0.0);  // the third topic has it
-  std::fill_n(topics.of(6), 3, 0.0);
+  PaddedMatrix topics = random_topics(8, 3, 4);
+  std::fill_n(topics.row(1), 3, 0.0);
+  std::fill_n(topics.row(4), 2, 0.0);  // the third topic has it
+  std::fill_n(topics.row(6), 3, 0.0);
   BOOST_TEST(!is_possible(1, topics));
   BOOST_TEST(is_possible(4, topics));
   const Document document{{0, 1, 2, 4, 6}, {3, 5, 2, 1, 1}}, rest{{0, 2, 4}, {3, 2, 1}},
@@ -214,8 +214,8 @@ BOOST_AUTO_TEST_CASE(completion_averages_over_draws) {
   for (std::size_t i = 0; i < halves.scored_terms.size(); ++i) {
     double p = 0;
     for (std::size_t k = 0; k < 3; ++k)
-      p += theta[0][k] * first.numbers.of(halves.scored_terms[i])[k] / 7 / 2 +
-           theta[1][k] * second.numbers.of(halves.scored_terms[i])[k] / 300 / 2;
+      p += theta[0][k] * first.numbers.row(halves.scored_terms[i])[k] / 7 / 2 +
+           theta[1][k] * second.numbers.row(halves.scored_terms[i])[k] / 300 / 2;
     log_p += halves.scored_counts[i] * std::log(p);
   }
   BOOST_TEST(distance(score.log_probability, log_p) < 1e-14);
@@ -239,14 +239,14 @@ BOOST_AUTO_TEST_CASE(left_to_right_averages_over_draws) {
 BOOST_AUTO_TEST_CASE(left_to_right_is_unbiased) {
   // p(document | topics, alpha) by all assignments of its tokens.
   const std::vector<double> alpha = {0.3, 0.8, 0.1};
-  const TermTopics topics = random_topics(8, 3, 2);
+  const PaddedMatrix topics = random_topics(8, 3, 2);
   const Document document{{0, 1, 4, 6}, {3, 1, 2, 1}};
   double exact = 0;
   each_assignment(7, 3, [&](const std::vector<int> &z) {
     double p = std::exp(slow_log_assignment({Tokens(7, 0)}, alpha, z));
     std::size_t at = 0;
     for (std::size_t i = 0; i < document.terms.size(); ++i)
-      for (int c = 0; c < int(document.counts[i]); ++c) p *= topics.of(document.terms[i])[z[at++]];
+      for (int c = 0; c < int(document.counts[i]); ++c) p *= topics.row(document.terms[i])[z[at++]];
     exact += p;
   });
   const Scoring scoring(topics, alpha);
@@ -278,14 +278,14 @@ BOOST_AUTO_TEST_CASE(left_to_right_is_unbiased) {
 
 // Given the labels that a sampler has drawn topics are Dirichlet: their means would make a document
 // that repeats its terms too improbable.
-BOOST_AUTO_TEST_CASE(left_to_right_integrates_sampled_topics_out) {
+BOOST_AUTO_TEST_CASE(left_to_right_integrates_out_sampled_topics) {
   const std::vector<double> alpha = {0.3, 0.8, 0.1};
-  TermTopics numbers = random_topics(8, 3, 6);
+  PaddedMatrix numbers = random_topics(8, 3, 6);
   for (double &x : numbers.values()) x = 4 * x + (x > 0 ? 0.05 : 0);
   Scoring scoring(numbers, alpha);
   for (std::size_t k = 0; k < 3; ++k) {
     scoring.totals[k] = 0;
-    for (std::int32_t w = 0; w < 8; ++w) scoring.totals[k] += numbers.of(w)[k];
+    for (std::int32_t w = 0; w < 8; ++w) scoring.totals[k] += numbers.row(w)[k];
   }
   const TopicDraw draw{scoring.numbers, scoring.totals, scoring.alpha, true};
   // one term has more tokens than there are topics
@@ -313,15 +313,15 @@ BOOST_AUTO_TEST_CASE(left_to_right_integrates_sampled_topics_out) {
 }
 
 BOOST_AUTO_TEST_CASE(left_to_right_with_one_topic_is_exact) {
-  const TermTopics topics = random_topics(8, 1, 3);
+  const PaddedMatrix topics = random_topics(8, 1, 3);
   const Document document{{0, 5}, {40, 2}};
   const Scoring scoring(topics, {0.7});
   const HeldOut score = left_to_right(document.all(), {scoring}, {3, 1});
   BOOST_TEST(distance(score.log_probability,
-                      40 * std::log(topics.of(0)[0]) + 2 * std::log(topics.of(5)[0])) < 1e-12);
+                      40 * std::log(topics.row(0)[0]) + 2 * std::log(topics.row(5)[0])) < 1e-12);
 }
 
-BOOST_AUTO_TEST_CASE(left_to_right_takes_whole_counts) {
+BOOST_AUTO_TEST_CASE(left_to_right_requires_whole_counts) {
   const Scoring scoring(random_topics(8, 2, 1), {1, 1});
   BOOST_CHECK_EXCEPTION(
       left_to_right(Document{{0}, {1.5}}.all(), {scoring}, {}), Error, [](const Error &e) {
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(left_to_right_takes_whole_counts) {
       });
 }
 
-BOOST_AUTO_TEST_CASE(left_to_right_takes_the_memory_that_there_is) {
+BOOST_AUTO_TEST_CASE(left_to_right_respects_the_memory_limit) {
   const Scoring scoring(random_topics(8, 2, 1), {1, 1});
   const Document document{{0, 3}, {1e9, 3e9}};
   BOOST_CHECK_EXCEPTION(left_to_right(document.all(), {scoring}, {.memory = 1e9}), Error,
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(left_to_right_takes_the_memory_that_there_is) {
   BOOST_CHECK_THROW(left_to_right(small.all(), {scoring}, {.memory = 1e4}), Error);
 }
 
-BOOST_AUTO_TEST_CASE(coherence_by_hand) {
+BOOST_AUTO_TEST_CASE(coherence_agrees_with_hand_calculation) {
   // Four documents; terms 0 and 1 together in two, 0 and 2 in one, 1 and 2 in none.
   const std::vector<Document> documents = {
       {{0, 1}, {2, 1}}, {{0, 1, 5}, {1, 1, 1}}, {{0, 2}, {1, 3}}, {{3}, {1}}};
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(coherence_by_hand) {
   BOOST_TEST(!unknown.umass(0));
 }
 
-BOOST_AUTO_TEST_CASE(typical_documents_are_so_beyond_doubt) {
+BOOST_AUTO_TEST_CASE(typical_documents_are_ranked_by_a_lower_bound) {
   // name, proportions and deviations of two topics
   const auto add = [](TypicalDocuments &to, TypicalDocuments::Name name, double p, double sd) {
     to.add(name, {{p, 1 - p}, {sd, sd}});

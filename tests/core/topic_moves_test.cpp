@@ -3,8 +3,7 @@
 #include <numeric>
 
 #include "topic_sampler_support.hpp"
-#include "topics/topic_moves.hpp"
-#include "topics/topic_starts.hpp"
+#include "topics/lda_start.hpp"
 
 namespace {
 
@@ -34,7 +33,7 @@ template <class F> void assign(TopicChain &chain, const std::vector<Tokens> &doc
     for (const std::int32_t w : tokens) {
       const int k = topic(w / terms_of_subject, at);
       chain.assigned[at++] = std::uint16_t(k);
-      ++chain.counts.of(w)[k];
+      ++chain.counts.row(w)[k];
       ++chain.totals[std::size_t(k)];
     }
 }
@@ -47,15 +46,15 @@ double log_joint(const TopicChain &chain, const std::vector<Tokens> &documents) 
 }
 
 void check_counts(const TopicChain &chain, const std::vector<Tokens> &documents) {
-  TopicCounts counts(chain.terms(), chain.topics());
+  CountMatrix counts(chain.terms(), chain.topics());
   std::size_t at = 0;
   for (const Tokens &tokens : documents)
-    for (const std::int32_t w : tokens) ++counts.of(w)[chain.assigned[at++]];
+    for (const std::int32_t w : tokens) ++counts.row(w)[chain.assigned[at++]];
   for (int k = 0; k < chain.topics(); ++k) {
     std::int64_t total = 0;
     for (std::int32_t w = 0; w < chain.terms(); ++w) {
-      BOOST_TEST(counts.of(w)[k] == chain.counts.of(w)[k]);
-      total += counts.of(w)[k];
+      BOOST_TEST(counts.row(w)[k] == chain.counts.row(w)[k]);
+      total += counts.row(w)[k];
     }
     BOOST_TEST(total == chain.totals[std::size_t(k)]);
   }
@@ -66,7 +65,7 @@ void check_counts(const TopicChain &chain, const std::vector<Tokens> &documents)
 BOOST_AUTO_TEST_SUITE(topic_moves)
 
 // Topic 0 is two subjects, and topics 1 and 2 are one; or topic 3 is empty.
-BOOST_AUTO_TEST_CASE(a_topic_of_two_subjects_is_split_and_two_of_one_merged) {
+BOOST_AUTO_TEST_CASE(mixed_topics_are_split_and_duplicates_merged) {
   const std::vector<Tokens> documents = documents_of_subjects(200);
   MemoryCorpus corpus = corpus_of(documents, subjects * terms_of_subject);
   for (const bool empty : {false, true})
@@ -88,10 +87,10 @@ BOOST_AUTO_TEST_CASE(a_topic_of_two_subjects_is_split_and_two_of_one_merged) {
         BOOST_TEST(log_joint(chain, documents) > joint + 100);
         std::vector<int> topics;
         for (int subject = 0; subject < subjects; ++subject) {
-          const std::int32_t *const n = chain.counts.of(subject * terms_of_subject);
+          const std::int32_t *const n = chain.counts.row(subject * terms_of_subject);
           topics.push_back(int(std::max_element(n, n + subjects) - n));
           for (int i = 0; i < terms_of_subject; ++i) {
-            const std::int32_t *const row = chain.counts.of(subject * terms_of_subject + i);
+            const std::int32_t *const row = chain.counts.row(subject * terms_of_subject + i);
             BOOST_TEST(row[topics.back()] == std::accumulate(row, row + subjects, 0));
           }
         }
@@ -109,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_topic_of_two_subjects_is_split_and_two_of_one_merged) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(nothing_moves_where_there_is_nothing) {
+BOOST_AUTO_TEST_CASE(nothing_moves_in_empty_corpora) {
   for (const std::vector<Tokens> &documents :
        {std::vector<Tokens>{{}}, {{}, {0}}, {{0, 0, 1, 1}}, {{0}, {1}, {2}}})
     for (const int k : {1, 2, 5}) {
@@ -127,7 +126,7 @@ BOOST_AUTO_TEST_CASE(nothing_moves_where_there_is_nothing) {
 }
 
 // To tell two small subjects apart, two large ones would have to become one.
-BOOST_AUTO_TEST_CASE(nothing_moves_that_loses) {
+BOOST_AUTO_TEST_CASE(moves_that_lower_the_probability_are_not_made) {
   constexpr int common = subjects * terms_of_subject;  // a term of all documents
   const int subject_of[] = {0, 1, 2, 2, 2, 3, 3, 3};
   Random random(17);
@@ -151,7 +150,7 @@ BOOST_AUTO_TEST_CASE(nothing_moves_that_loses) {
   BOOST_TEST(log_joint(chain, documents) == joint);
 }
 
-BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
+BOOST_AUTO_TEST_CASE(initial_topics_are_the_subjects) {
   const std::vector<Tokens> documents = documents_of_subjects(200);
   for (const double each : {1.0, 0.01, 1e9}) {
     MemoryCorpus corpus(subjects * terms_of_subject);
@@ -162,15 +161,15 @@ BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
       const TopicStart start =
           starting_topics(corpus, prior, {drawn, false, drawn}, 1, 0, {}, control);
       double all = 0;
-      for (std::int32_t w = 0; w < start.counts.terms(); ++w) {
-        const double *const row = start.counts.of(w);
+      for (std::int32_t w = 0; w < start.counts.rows(); ++w) {
+        const double *const row = start.counts.row(w);
         const double sum = std::accumulate(row, row + subjects, 0.0);
         BOOST_TEST(*std::max_element(row, row + subjects) > 0.8 * sum);
-        BOOST_TEST(
-            (std::max_element(row, row + subjects) - row ==
-             std::max_element(start.counts.of(w / terms_of_subject * terms_of_subject),
-                              start.counts.of(w / terms_of_subject * terms_of_subject) + subjects) -
-                 start.counts.of(w / terms_of_subject * terms_of_subject)));
+        BOOST_TEST((
+            std::max_element(row, row + subjects) - row ==
+            std::max_element(start.counts.row(w / terms_of_subject * terms_of_subject),
+                             start.counts.row(w / terms_of_subject * terms_of_subject) + subjects) -
+                start.counts.row(w / terms_of_subject * terms_of_subject)));
         all += sum;
       }
       BOOST_TEST(std::abs(all / corpus.totals().tokens - 1) < 1e-9);
@@ -181,7 +180,7 @@ BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
 }
 
 // Of terms with few tokens each, some have one where topics begin.
-BOOST_AUTO_TEST_CASE(topics_begin_with_fractions_of_tokens) {
+BOOST_AUTO_TEST_CASE(initial_topics_from_fractional_counts) {
   MemoryCorpus corpus(8);
   const std::vector<std::int32_t> terms = {0, 1, 2, 3, 4, 5, 6, 7};
   const std::vector<double> counts = {0.6, 1.4, 0.6, 1.4, 0.6, 1.4, 0.6, 1.4};
@@ -190,11 +189,11 @@ BOOST_AUTO_TEST_CASE(topics_begin_with_fractions_of_tokens) {
   const TopicStart start =
       starting_topics(corpus, {{0.1, 0.1}, 0.05, {}}, {false, false, false}, 1, 0, {}, control);
   double rare = 0;
-  for (std::int32_t w = 0; w < 8; w += 2) rare += start.counts.of(w)[0] + start.counts.of(w)[1];
+  for (std::int32_t w = 0; w < 8; w += 2) rare += start.counts.row(w)[0] + start.counts.row(w)[1];
   BOOST_TEST(rare > 0);
 }
 
-BOOST_AUTO_TEST_CASE(topics_begin_in_the_time_there_is) {
+BOOST_AUTO_TEST_CASE(initial_topics_respect_the_time_limit) {
   const std::vector<Tokens> documents = documents_of_subjects(200);
   MemoryCorpus corpus(subjects * terms_of_subject);
   for (const Tokens &tokens : documents) append(corpus, tokens, 1);

@@ -44,10 +44,10 @@ class NoModel final : public Model {
 };
 
 /// What a prior adds to eta: all zeros but these.
-inline TermTopics added(std::int32_t terms, int k,
-                        const std::vector<std::tuple<int, int, double>> &entries) {
-  TermTopics out(terms, k);
-  for (const auto &[w, topic, more] : entries) out.of(w)[topic] = more;
+inline PaddedMatrix added(std::int32_t terms, int k,
+                          const std::vector<std::tuple<int, int, double>> &entries) {
+  PaddedMatrix out(terms, k);
+  for (const auto &[w, topic, more] : entries) out.row(w)[topic] = more;
   return out;
 }
 
@@ -69,8 +69,8 @@ inline double slow_log_likelihood(const std::vector<Tokens> &documents, std::int
   double out = 0;
   for (std::size_t k = 0; k < prior.alpha.size(); ++k) {
     std::vector<double> parameters(std::size_t(terms), prior.eta);
-    if (prior.added.terms() > 0)
-      for (std::int32_t w = 0; w < terms; ++w) parameters[std::size_t(w)] += prior.added.of(w)[k];
+    if (prior.added.rows() > 0)
+      for (std::int32_t w = 0; w < terms; ++w) parameters[std::size_t(w)] += prior.added.row(w)[k];
     out -= log_dirichlet_normaliser(parameters);
     std::size_t i = 0;
     for (const Tokens &tokens : documents)

@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(all_assignments_learned_prior) {
         "learned, asymmetric", effort(40000));
 }
 
-BOOST_AUTO_TEST_CASE(eta_is_learned_beside_seeds) {
-  const TermTopics seeds = added(terms, 2, {{0, 0, 1.5}, {2, 1, 0.3}});
+BOOST_AUTO_TEST_CASE(eta_is_learned_with_seeds) {
+  const PaddedMatrix seeds = added(terms, 2, {{0, 0, 1.5}, {2, 1, 0.3}});
   check({{0.5, 0.8}, 0.2, seeds}, {false, false, true},
         exact_means(2,
                     [&](const std::vector<int> &z) {
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(eta_is_learned_beside_seeds) {
         "eta and seeds", effort(40000));
 }
 
-BOOST_AUTO_TEST_CASE(log_joint_is_the_definition) {
+BOOST_AUTO_TEST_CASE(log_joint_agrees_with_its_definition) {
   MemoryCorpus corpus = corpus_of(documents, terms);
   Control control;
   const TokenIndex index(corpus, control);
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(log_joint_is_the_definition) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(weights_follow_when_a_document_loses_a_topic) {
+BOOST_AUTO_TEST_CASE(weights_are_updated_when_a_document_loses_a_topic) {
   // Term 0 is of topics 0 and 1, term 1 of 1 and 2, term 2 of 2, of which the document is full. As
   // a rule the first token leaves topic 0, which nothing else is in; then the second finds topic 2.
   const LdaPrior prior{
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(weights_follow_when_a_document_loses_a_topic) {
       for (std::size_t i = 0; i < tokens.size(); ++i) {
         const int z = tokens[i];
         chain.assigned[i] = std::uint16_t(z);
-        ++chain.counts.of(tokens[i])[z];
+        ++chain.counts.row(tokens[i])[z];
         ++chain.totals[std::size_t(z)];
       }
       path.make(chain, path.sparsity)->sweep(0, control);
@@ -258,7 +258,7 @@ void draw_terms(World &world, const LdaPrior &prior, std::int32_t v, Random &ran
   std::vector<double> parameters(static_cast<std::size_t>(v));
   for (std::size_t k = 0; k < beta.size(); ++k) {
     for (std::int32_t w = 0; w < v; ++w)
-      parameters[std::size_t(w)] = prior.eta + (prior.added.terms() > 0 ? prior.added.of(w)[k] : 0);
+      parameters[std::size_t(w)] = prior.eta + (prior.added.rows() > 0 ? prior.added.row(w)[k] : 0);
     random.dirichlet(parameters, beta[k]);
   }
   for (std::size_t d = 0; d < world.documents.size(); ++d)
@@ -338,7 +338,7 @@ void check_jointly(const Path &path, LdaPrior prior, const DrawnPrior &drawn, st
     TopicChain chain(corpus, index, prior, 42, 0);
     world.each([&](std::int32_t w, int &z, std::size_t i) {
       chain.assigned[i] = std::uint16_t(z);
-      ++chain.counts.of(w)[z];
+      ++chain.counts.row(w)[z];
       ++chain.totals[std::size_t(z)];
     });
     path.make(chain, path.sparsity)->sweep(t, control);

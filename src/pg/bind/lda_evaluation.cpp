@@ -7,6 +7,7 @@
 #include "pg/bind/lda_documents.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/server/server_control.hpp"
+#include "topics/topic_summaries.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -50,7 +51,7 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus,
     const bool own = at < model.terms().size() && model.terms()[at] == terms[i];
     codes.push_back(own && (known.empty() || known[i]) ? std::int32_t(at) : -1);
   }
-  const std::vector<TopicDraw> draws = model.scoring_draws(most_scoring_draws);
+  const std::vector<TopicDraw> draws = model.scoring_draws(max_scoring_draws);
   const auto proportions = [&model](const DocumentTerms &observed, const TopicDraw &draw) {
     return model.proportions(observed, draw);
   };

@@ -5,7 +5,7 @@
 #include "base/message.hpp"
 #include "pg/bind/lda.hpp"
 #include "pg/server/context.hpp"
-#include "topics/lda_evaluation.hpp"
+#include "topics/topic_summaries.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;

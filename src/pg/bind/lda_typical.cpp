@@ -7,7 +7,7 @@
 #include "pg/bind/lda_documents.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
-#include "topics/typical_documents.hpp"
+#include "topics/topic_summaries.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;

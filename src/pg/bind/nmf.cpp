@@ -113,14 +113,14 @@ BAYES_FUNCTION(nmf_select) {
     table.hold_out(10);
   });
   attempt_fit(*data, [&](Control &control) {
-    const Side lines = data->table().of_lines;
+    const Side lines = data->table().document_side;
     if (data->held_out().totals().documents == 0)
-      throw Error(
-          Errc::invalid_argument,
-          message("there are {} {}, too few to choose k by", data->table().lines.totals().documents,
-                  lines == Side::row ? "rows" : "columns"),
-          "Every tenth row or column, of what there are more, is held out, to see how well "
-          "a model predicts it.");
+      throw Error(Errc::invalid_argument,
+                  message("there are {} {}, too few to choose k by",
+                          data->table().documents.totals().documents,
+                          lines == Side::row ? "rows" : "columns"),
+                  "Every tenth row or column, of what there are more, is held out, to see how well "
+                  "a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
     choice.of([&] {
@@ -139,7 +139,7 @@ BAYES_FUNCTION(nmf_select) {
                                            "one standard error"},
                    {k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
                     info.iterations, info.converged, choice.model(*model),
-                    Cell::or_null(found.lines > 1 ? found.error : std::nan(""))});
+                    Cell::or_null(found.documents > 1 ? found.error : std::nan(""))});
       }
     });
   });

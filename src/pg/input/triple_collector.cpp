@@ -6,17 +6,17 @@
 #include <numeric>
 
 #include "base/message.hpp"
+#include "counts/document_parts.hpp"
 #include "pg/server/server_control.hpp"
-#include "topics/lda_evaluation.hpp"
 
 namespace bayes::pg {
 namespace {
 
 /// "row \"a\" and column \"b\"", whichever side the lines are.
 std::string name_of_cell(const FactorTable &table, std::int32_t line, std::int32_t other) {
-  const bool by_row = table.of_lines == Side::row;
-  const std::string &of_line = table.line_keys[table.key_of(std::size_t(line))],
-                    &of_other = table.other_keys[std::size_t(other)];
+  const bool by_row = table.document_side == Side::row;
+  const std::string &of_line = table.document_keys[table.key_of(std::size_t(line))],
+                    &of_other = table.term_keys[std::size_t(other)];
   return message("row \"{}\" and column \"{}\"", beginning_of(by_row ? of_line : of_other),
                  beginning_of(by_row ? of_other : of_line));
 }
@@ -55,8 +55,8 @@ void leave_out(const std::vector<char> &apart, FactorTable &table) {
     numbers[i] = kept;
     if (!apart[i]) ++kept;
   }
-  table.line_keys.leave_out(apart);
-  std::vector<std::int32_t> &keys = table.key_of_line;
+  table.document_keys.remove(apart);
+  std::vector<std::int32_t> &keys = table.key_of_document;
   std::erase_if(keys, [&](std::int32_t key) { return bool(apart[std::size_t(key)]); });
   for (std::int32_t &key : keys) key = numbers[std::size_t(key)];
 }
@@ -245,20 +245,20 @@ void TripleCollector::arrange(Control &) {
       }};
   const bool in_memory = cells_->in_memory();
   std::vector<std::int32_t> by_hash;
-  if (options_.shuffled || hold_out_ > 0) by_hash = order_by_hash(table.line_keys);
+  if (options_.shuffled || hold_out_ > 0) by_hash = order_by_hash(table.document_keys);
   const std::vector<char> apart = choose_held_out(by_hash);
   if (options_.shuffled) {
     move_places(by_hash, by_row ? row_places : column_places);
-    table.key_of_line = std::move(by_hash);
+    table.key_of_document = std::move(by_hash);
   }
   if (!apart.empty())
-    held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.other_keys.size()), 0,
+    held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.term_keys.size()), 0,
                                                 budget_ / std::size_t(hold_out_));
   write_lines({row_places, column_places, !by_row}, rules, table, apart);
   if (!apart.empty()) leave_out(apart, table);
   if (options_.transposed) {
-    transposed_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.line_keys.size()),
-                                                  skipped_, of_stores);
+    transposed_ = std::make_unique<DocumentStore>(
+        context_, std::int32_t(table.document_keys.size()), skipped_, of_stores);
     write_transposed(rules, in_memory ? budget_ : budget_ / 8);
     table.transposed = transposed_.get();
   }

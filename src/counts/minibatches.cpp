@@ -1,12 +1,12 @@
-#include "topics/minibatches.hpp"
+#include "counts/minibatches.hpp"
 
 #include <algorithm>
 
 namespace bayes {
 namespace {
 
-/// Distinct terms, summed over documents, of a part of a minibatch.
-constexpr std::int64_t entries_of_part = 1024;
+/// Number of entries of a piece of a minibatch.
+constexpr std::int64_t entries_per_piece = 1024;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ Minibatches::Minibatches(Corpus &corpus, std::int64_t size, Random random)
       random_(random),
       stamps_(std::size_t(corpus.totals().vocabulary), 0) {}
 
-void Minibatches::enter(std::int64_t stretch) {
+void Minibatches::open_stretch(std::int64_t stretch) {
   stretch_ = stretch;
   pieces_ = corpus_.stretch(stretch);
   piece_ = 0;
@@ -27,15 +27,15 @@ void Minibatches::enter(std::int64_t stretch) {
 void Minibatches::begin_pass() {
   left_ = corpus_.totals().documents;
   const std::int64_t first = std::int64_t(random_.below(std::uint64_t(left_)));
-  enter(corpus_.stretch_of(first));
+  open_stretch(corpus_.stretch_of(first));
   while (first >= pieces_[piece_].first + pieces_[piece_].documents) ++piece_;
-  for (std::int64_t i = pieces_[piece_].first; i < first; ++i) document();
+  for (std::int64_t i = pieces_[piece_].first; i < first; ++i) next_document();
 }
 
-const double *Minibatches::document() {
+const double *Minibatches::next_document() {
   for (;;) {
     if (piece_ == pieces_.size()) {
-      enter((stretch_ + 1) % corpus_.stretches());
+      open_stretch((stretch_ + 1) % corpus_.stretches());
       continue;
     }
     if (in_piece_ < pieces_[piece_].documents) break;
@@ -68,12 +68,13 @@ const Minibatch &Minibatches::next() {
   WorkPoll poll;
   for (std::int64_t i = 0; i < size_; ++i, --left_) {
     if (left_ == 0) begin_pass();
-    const double *const from = document();
+    const double *const from = next_document();
     batch_.documents.push_back(pieces_[piece_].first + in_piece_ - 1);
     const std::size_t n = std::size_t(from[0]), doubles = packed_doubles(n);
     if (used + doubles > data_.size()) data_.resize(std::max(used + doubles, 2 * data_.size()));
     std::copy_n(from, doubles, data_.data() + used);
-    if (parts.empty() || parts.back().entries >= entries_of_part) parts.push_back({used, 0, i, 0});
+    if (parts.empty() || parts.back().entries >= entries_per_piece)
+      parts.push_back({used, 0, i, 0});
     ++parts.back().documents;
     parts.back().entries += std::int64_t(n);
     batch_.entries += std::int64_t(n);

@@ -1,10 +1,23 @@
+#include "topics/topic_summaries.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
-#include "topics/lda_evaluation.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
+namespace {
+
+/// Whether a document is more typical than another.
+bool before(const TypicalDocuments::Entry &a, const TypicalDocuments::Entry &b) {
+  if (a.lower_bound != b.lower_bound) return a.lower_bound > b.lower_bound;
+  if (a.name->has_value() != b.name->has_value()) return a.name->has_value();
+  return *a.name < *b.name;
+}
+
+}  // namespace
 
 TopicCoherence::TopicCoherence(std::vector<std::vector<std::int32_t>> top) : top_(std::move(top)) {
   present_.resize(top_.size());
@@ -76,6 +89,42 @@ std::optional<double> TopicCoherence::npmi(int topic) const {
         sum += std::log(both / (share(l, l) * share(m, m))) / -std::log(both);
     }
   return sum / (double(n) * double(n - 1) / 2);
+}
+
+void TypicalDocuments::add(const Name &name, const LdaProportions &proportions) {
+  const auto shared = std::make_shared<const Name>(name);
+  for (std::size_t k = 0; k < heaps_.size(); ++k) {
+    std::vector<Entry> &heap = heaps_[k];
+    const double p = proportions.mean[k], deviation = proportions.deviation[k];
+    const double lower_bound =
+        p > 0 ? std::log(p) - 2 * deviation / p : -std::numeric_limits<double>::infinity();
+    Entry entry{lower_bound, p, deviation, shared};
+    if (heap.size() == top_) {
+      if (!before(entry, heap.front())) continue;
+      std::pop_heap(heap.begin(), heap.end(), before);
+      heap.pop_back();
+    }
+    heap.push_back(std::move(entry));
+    std::push_heap(heap.begin(), heap.end(), before);
+  }
+}
+
+std::vector<TypicalDocuments::Entry> TypicalDocuments::ranked(int topic) const {
+  std::vector<Entry> out = heaps_[std::size_t(topic)];
+  std::sort_heap(out.begin(), out.end(), before);
+  return out;
+}
+
+double hellinger_distance(std::span<const double> p, std::span<const double> q) {
+  if (p.size() != q.size())
+    throw Error(Errc::array_shape,
+                message("distributions have {} and {} elements", p.size(), q.size()));
+  double sum = 0;
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    const double difference = std::sqrt(p[k]) - std::sqrt(q[k]);
+    sum += difference * difference;
+  }
+  return std::min(1.0, std::sqrt(sum / 2));
 }
 
 }  // namespace bayes

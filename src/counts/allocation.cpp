@@ -1,22 +1,27 @@
-#include "topics/token_division.hpp"
+#include "counts/allocation.hpp"
 
 #include <algorithm>
+#include <cmath>
 
-#include "topics/document_step.hpp"
-#include "topics/topic_lanes.hpp"
+#include "base/simd_gamma.hpp"
+#include "counts/row_lanes.hpp"
 
 namespace bayes {
 namespace {
 
 using simd::lanes;
 
-/// Terms that are worked on together.
+/// The product of two such factors is still a normal number.
+constexpr double min_factor = 1e-148;
+const double log_min_factor = std::log(min_factor);
+
+/// Number of terms processed together.
 constexpr int group = 8;
-/// Terms whose rows stay in the nearest cache.
-constexpr std::size_t some = 8 * group;
+/// Number of terms whose rows stay in the first-level cache.
+constexpr std::size_t terms_in_cache = 8 * group;
 
 /// The norms of a group of terms from their partial sums, and the ratios, which stay in registers
-/// if they are used at once.
+/// if they are used immediately.
 [[gnu::always_inline]] inline void norm_group(const double *partial, const double *counts,
                                               double *norms, double *ratios) {
   for (int i = 0; i < group; i += lanes) {
@@ -28,13 +33,58 @@ constexpr std::size_t some = 8 * group;
 
 }  // namespace
 
-TokenDivision::TokenDivision(const TopicFactors &factors)
+TermFactors::TermFactors(std::int32_t terms, int components)
+    : factors_(terms, components),
+      logs_(std::size_t(terms)),
+      live_(std::size_t(padded_size(components)), 0.0) {
+  std::fill_n(live_.begin(), components, 1.0);
+}
+
+ExpectationSums TermFactors::expect(std::int32_t term, const TermParameters &parameters,
+                                    const double *digammas) {
+  const double *const counts = parameters.counts.row(term);
+  const double *const added = parameters.added ? parameters.added->row(term) : nullptr;
+  double *const out = factors_.row(term);
+  const int components = factors_.columns(), stride = factors_.stride();
+  LaneSum log_gamma, logs, counted;
+  double largest = -1e300;
+  // Parameters are 1 in the padding, where log Gamma is 0.
+  each_vector(stride, [&](int at, int g) {
+    const simd::Vector live = simd::load(live_.data() + at);
+    const simd::Vector n = parameters.scale * simd::load(counts + at);
+    simd::Vector p = n + simd::madd(parameters.eta, live, 1.0 - live);
+    if (added) p += simd::load(added + at);
+    const simd::GammaPair pair = simd::digamma_and_log_gamma(p);
+    const simd::Vector expected = (pair.digamma - simd::load(digammas + at)) * live;
+    log_gamma.partial[g] += pair.log_gamma * live;
+    logs.partial[g] += expected;
+    counted.partial[g] = simd::madd(n, expected, counted.partial[g]);
+    simd::store(out + at, expected);
+  });
+  for (int k = 0; k < components; ++k) largest = std::max(largest, out[k]);
+  each_vector(stride, [&](int at, int) {
+    const simd::Vector x = simd::max(simd::load(out + at) - largest, simd::all(log_min_factor));
+    simd::store(out + at, simd::exp(x) * simd::load(live_.data() + at));
+  });
+  logs_[std::size_t(term)] = largest;
+  return {log_gamma.total(), logs.total(), counted.total()};
+}
+
+void TermFactors::set_points(std::int32_t term, const PaddedMatrix &points) {
+  const double *const from = points.row(term);
+  double *const out = factors_.row(term);
+  const double largest = std::max(*std::max_element(from, from + factors_.columns()), 1e-300);
+  for (int k = 0; k < factors_.columns(); ++k) out[k] = std::max(from[k] / largest, min_factor);
+  logs_[std::size_t(term)] = std::log(largest);
+}
+
+CountAllocation::CountAllocation(const TermFactors &factors)
     : factors_(factors),
       stride_(factors.values().stride()),
       ones_(std::size_t(stride_), 1.0),
       sums_(std::size_t(stride_)) {}
 
-void TokenDivision::take(const DocumentTerms &document) {
+void CountAllocation::set_document(const DocumentTerms &document) {
   blocks_ = (document.size() + group - 1) / group;
   const std::size_t padded = blocks_ * group;
   if (counts_.size() < padded) {
@@ -47,30 +97,30 @@ void TokenDivision::take(const DocumentTerms &document) {
   const std::int32_t *const terms = document.terms.data();
   for (std::size_t i = 0; i < size; ++i) {
     rows[i] = factors + std::size_t(terms[i]) * stride;
-    fetch_long_row(rows[i], stride_);
+    prefetch_long_row(rows[i], stride_);
   }
   std::copy_n(document.counts.data(), size, counts_.data());
   for (std::size_t i = size; i < padded; ++i) rows[i] = ones_.data(), counts_[i] = 0;
 }
 
-void TokenDivision::divide(const double *weights) {
+void CountAllocation::allocate(const double *weights) {
   with_short_rows(stride_, [&](auto eights) {
     if constexpr (eights > 0)
-      divide_by<eights>(weights);
+      allocate_short<eights>(weights);
     else
-      divide_by_many(weights);
+      allocate_long(weights);
   });
 }
 
-/// For rows of so many times 8 numbers: weights and sums stay in registers. All ratios of some
-/// terms come before their sums, which so need not wait for a division.
-template <int Eights> void TokenDivision::divide_by(const double *weights) {
+/// For rows of `Eights` times 8 numbers: weights and sums stay in registers. The ratios of several
+/// groups are computed before their sums, so that the sums need not wait for a division.
+template <int Eights> void CountAllocation::allocate_short(const double *weights) {
   constexpr int vectors = Eights * simd::registers;
   alignas(cache_line) double partial[group * simd::sum_lanes];
   simd::Vector t[vectors], sums[vectors] = {};
   for (int v = 0; v < vectors; ++v) t[v] = simd::load(weights + v * lanes);
-  for (std::size_t begin = 0; begin < blocks_ * group; begin += some) {
-    const std::size_t end = std::min(begin + some, blocks_ * group);
+  for (std::size_t begin = 0; begin < blocks_ * group; begin += terms_in_cache) {
+    const std::size_t end = std::min(begin + terms_in_cache, blocks_ * group);
     poll_(2 * (end - begin) * std::size_t(stride_));
     for (std::size_t at = begin; at < end; at += group) {
       const double *const *const rows = rows_.data() + at;
@@ -102,7 +152,7 @@ template <int Eights> void TokenDivision::divide_by(const double *weights) {
   for (int v = 0; v < vectors; ++v) simd::store(sums_.data() + v * lanes, sums[v]);
 }
 
-void TokenDivision::divide_by_many(const double *weights) {
+void CountAllocation::allocate_long(const double *weights) {
   std::fill(sums_.begin(), sums_.end(), 0.0);
   alignas(cache_line) double partial[group * simd::sum_lanes];
   for (std::size_t block = 0; block < blocks_; ++block) {
@@ -135,7 +185,7 @@ void TokenDivision::divide_by_many(const double *weights) {
   }
 }
 
-void TokenDivision::add_log_norms(double *partial) const {
+void CountAllocation::add_log_norms(double *partial) const {
   simd::Vector sum[simd::registers];
   for (int g = 0; g < simd::registers; ++g) sum[g] = simd::load(partial + g * lanes);
   for (std::size_t i = 0; i < blocks_ * group; i += simd::sum_lanes)
@@ -147,8 +197,8 @@ void TokenDivision::add_log_norms(double *partial) const {
   for (int g = 0; g < simd::registers; ++g) simd::store(partial + g * lanes, sum[g]);
 }
 
-double TokenDivision::log_norms(const DocumentTerms &document) const {
-  double partial[topic_lanes] = {};
+double CountAllocation::log_norms(const DocumentTerms &document) const {
+  double partial[row_lanes] = {};
   add_log_norms(partial);
   double out = simd::sum(partial);
   for (std::size_t i = 0; i < document.size(); ++i)

@@ -1,5 +1,4 @@
-// Minibatches of consecutive documents, read stretch by stretch, and what is done with one on all
-// threads.
+// Minibatches of consecutive documents, read stretch by stretch, and parallel passes over one.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +12,21 @@
 namespace bayes {
 
 struct Minibatch {
-  /// parts of it, so many that threads have enough to do
+  /// its documents in pieces, as tasks of the threads
   std::vector<CorpusPiece> pieces;
-  /// of each document its index among all; it may be there twice, where one pass ends and the next
-  /// begins
+  /// the index of each document in the corpus; a document may occur twice, where one pass ends and
+  /// the next begins
   std::vector<std::int64_t> documents;
-  /// its distinct terms
+  /// the distinct terms of all its documents
   std::vector<std::int32_t> terms;
   std::int64_t entries = 0;
 };
 
-/// Passes over a corpus, each from another document on, cut into minibatches. The order of
-/// documents is the caller's affair: those of a minibatch are neighbours.
+/// Passes over a corpus, each beginning at a random document, divided into minibatches of
+/// neighbouring documents. The caller must provide the documents in random order.
 class Minibatches {
  public:
-  /// `size`: documents of a minibatch, fewer than the corpus has; `random` names where passes begin
+  /// `size`: number of documents of a minibatch, less than that of the corpus
   Minibatches(Corpus &corpus, std::int64_t size, Random random);
 
   /// Valid until the next call. Main thread only; may throw.
@@ -35,9 +34,9 @@ class Minibatches {
 
  private:
   void begin_pass();
-  /// the next document, from the first again after the last
-  const double *document();
-  void enter(std::int64_t stretch);
+  /// the next packed document; the first follows the last
+  const double *next_document();
+  void open_stretch(std::int64_t stretch);
 
   Corpus &corpus_;
   const std::int64_t size_;
@@ -45,9 +44,9 @@ class Minibatches {
   std::int64_t stretch_ = 0;
   std::span<const CorpusPiece> pieces_;
   std::size_t piece_ = 0;
-  std::int64_t in_piece_ = 0;  // documents of the piece that were read
+  std::int64_t in_piece_ = 0;  // documents of the piece that have been read
   const double *at_ = nullptr;
-  std::int64_t left_ = 0;  // documents of the pass
+  std::int64_t left_ = 0;  // documents that remain in the pass
   Minibatch batch_;
   Buffer data_;
   std::vector<std::int32_t> stamps_;
@@ -67,21 +66,20 @@ void each_term(const Minibatch &batch, const SweepPlan &plan, Control &control, 
                [](int) {});
 }
 
-/// Calls visit(worker, document, index in the minibatch, here) for every document of a minibatch,
-/// on all threads, and adds to `all` what it adds to `here`, bit-identical for any number of them.
-/// `slots`: memory, plan.slots sums with clear(); S has merge(S &), which may take what the other
-/// has.
+/// Calls visit(worker, document, index in the minibatch, sums) for every document of a minibatch,
+/// on all threads, and merges `sums` into `all`, bit-identical for any number of threads. `slots`:
+/// workspace of plan.slots sums. S: clear() and merge(S &), which may move from its argument.
 template <class S, class Visit>
 void minibatch_pass(const Minibatch &batch, const SweepPlan &plan, std::vector<S> &slots, S &all,
                     Control &control, Visit visit) {
   run_in_order(
       batch.pieces.size(), plan, control,
       [&](int worker, int slot, std::size_t task, const Stop &stop) {
-        S &here = slots[std::size_t(slot)];
-        here.clear();
+        S &sums = slots[std::size_t(slot)];
+        sums.clear();
         each_document(batch.pieces[task], [&](std::int64_t index, const DocumentTerms &document) {
           if (stop()) return false;
-          visit(worker, document, index, here);
+          visit(worker, document, index, sums);
           return true;
         });
       },

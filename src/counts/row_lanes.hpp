@@ -1,40 +1,40 @@
-// Rows of numbers of all topics, in vector lanes.
+// Padded rows in vector lanes.
 #pragma once
 
 #include <type_traits>
 
 #include "base/aligned.hpp"
 #include "base/simd.hpp"
-#include "topics/term_topics.hpp"
+#include "counts/padded_table.hpp"
 
 namespace bayes {
 
-static_assert(topic_lanes == simd::sum_lanes);
+static_assert(row_lanes == simd::sum_lanes);
 
-/// Sums with 8 partial sums, whatever the lanes.
+/// A sum of 8 partial sums, whatever the number of lanes of a register.
 struct LaneSum {
   simd::Vector partial[simd::registers] = {};
   double total() const { return simd::sum(partial); }
 };
 
-/// f(offset, register) for all vectors of a row.
+/// Calls f(offset, register) for all vectors of a row.
 template <class F> inline void each_vector(int stride, F f) {
   for (int k = 0; k < stride; k += simd::sum_lanes)
     for (int g = 0; g < simd::registers; ++g) f(k + g * simd::lanes, g);
 }
 
-/// Rows of at most so many numbers are short: what is done with one can stay in registers, and the
-/// processor asks for others meanwhile, which of long ones it has to be told.
+/// Rows of at most this length are short: their results stay in registers, and the processor
+/// fetches the next rows by itself. Longer rows are prefetched explicitly.
 inline constexpr int short_row = 4 * simd::sum_lanes;
 
-/// Asks for a row before it is needed.
-inline void fetch_long_row(const double *row, int stride) {
+/// Prefetches a row unless it is short.
+inline void prefetch_long_row(const double *row, int stride) {
   if (stride <= short_row) return;
   for (int k = 0; k < stride; k += int(cache_line / sizeof(double))) __builtin_prefetch(row + k);
 }
 
-/// Calls f(n) for rows of n times 8 numbers, a std::integral_constant; n is 0 if they are not
-/// short.
+/// Calls f(n), n a std::integral_constant, for short rows of n times 8 numbers, and f(0) for longer
+/// rows.
 template <class F> inline void with_short_rows(int stride, F f) {
   static_assert(short_row == 4 * simd::sum_lanes);
   switch (stride / simd::sum_lanes) {
@@ -46,7 +46,7 @@ template <class F> inline void with_short_rows(int stride, F f) {
   }
 }
 
-/// Numbers that are stored as floats.
+/// Converts between a vector of doubles and floats in memory.
 inline simd::Vector load_floats(const float *at) {
 #if defined(__AVX512F__)
   return _mm512_cvtps_pd(_mm256_loadu_ps(at));
