@@ -375,7 +375,7 @@ std::unique_ptr<NmfModel> nmf_fit(const FactorTable &table, int k, const Documen
     throw Error(Errc::invalid_argument, "there are no cells to fit");
   if (!(totals.tokens > 0))
     throw Error(Errc::invalid_argument, "every cell of the table is 0",
-                "A factorization describes where a table is not 0.");
+                "A factorization needs cells that are greater than 0.");
   read.settle(double(totals.entries));
   return NmfFit(table, std::move(read), start, control).run();
 }

@@ -206,9 +206,10 @@ class NewKey {
 void require_proportion(const PmfModel::State &state, const DocumentTerms &cells) {
   for (const double x : cells.counts)
     if (!(std::abs(x - state.center) <= 1e100 * state.scale))
-      throw Error(Errc::numeric, message("a number is {}, out of proportion to the table's", x),
-                  message("Those have the mean {} and the standard deviation {}.", state.center,
-                          state.scale));
+      throw Error(
+          Errc::numeric, message("a number is {}, out of proportion to the fitted table", x),
+          message("The numbers of the table have the mean {} and the standard deviation {}.",
+                  state.center, state.scale));
 }
 
 /// Keeps the first n elements in the order of `before`.

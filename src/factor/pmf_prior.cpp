@@ -71,7 +71,7 @@ void draw_center_and_precision(const PmfPrior &prior, const PmfSums &sums, doubl
   Matrix lower, bartlett = Matrix::Zero(rank, rank);
   if (!cholesky(scale, lower))
     throw Error(Errc::numeric, "the vectors of the factorization have become too large",
-                "Their prior is hierarchical, and the table says hardly anything of them.",
+                "Their prior is hierarchical, and the table hardly determines them.",
                 "Use a smaller rank, or leave out option prior.hierarchical.");
   double log_determinant = 0;
   for (int i = 0; i < rank; ++i) {

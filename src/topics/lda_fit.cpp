@@ -69,12 +69,14 @@ void require_room(const Corpus &corpus, const LdaOptions &options, std::int32_t 
       {.what = what,
        .bytes = 8 * topic_run_doubles(corpus, options, control),
        .data = "documents",
-       .detail = collapsed
-                     ? message("Of them, 4 bytes for each of {} distinct terms of the documents, "
-                               "and each topic.",
-                               corpus.totals().entries)
-                 : batch ? "Of them, 8 bytes for each document and topic."
-                         : "",
+       .detail =
+           collapsed
+               ? message(
+                     "The memory needed includes 4 bytes for each topic and each of {} pairs of a "
+                     "document and a term of it.",
+                     corpus.totals().entries)
+           : batch ? "The memory needed includes 8 bytes for each document and topic."
+                   : "",
        .hint = message("or use {}a smaller k, or fewer terms: options min_documents, max_terms.",
                        collapsed ? "method vi, svi or collapsed, "
                        : batch   ? "method svi, "

@@ -60,10 +60,11 @@ void LdaStart::add_seeds(const Document::List &seeds) {
       for (const auto &[term, count] : *topic) {
         const auto at = std::lower_bound(terms_.begin(), terms_.end(), term);
         if (at == terms_.end() || *at != term)
-          throw Error(Errc::invalid_argument,
-                      message("option \"prior.terms\" names {}, which is no term of the documents",
-                              describe(term)),
-                      "Terms are as the documents have them, in a tsvector without endings.");
+          throw Error(
+              Errc::invalid_argument,
+              message("option \"prior.terms\" names {}, which is not a term of the documents",
+                      describe(term)),
+              "Write terms as in the documents; those of a tsvector are lexemes, without endings.");
         prior_.added.row(std::int32_t(at - terms_.begin()))[k] += *to_number(count, false);
       }
 }

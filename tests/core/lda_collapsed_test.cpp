@@ -282,10 +282,10 @@ BOOST_AUTO_TEST_CASE(errors_name_what_needs_memory) {
   };
   const std::string entries = std::to_string(corpus.totals().entries);
   BOOST_TEST(fit("cvb0", 200) ==
-             "The limit is maintenance_work_mem, or 1 GB if that is more. Of them, 4 bytes for "
-             "each of " +
+             "The limit is maintenance_work_mem, or 1 GB if that is more. The memory needed "
+             "includes 4 bytes for each topic and each of " +
                  entries +
-                 " distinct terms of the documents, and each topic. | Raise "
+                 " pairs of a document and a term of it. | Raise "
                  "maintenance_work_mem, or use method vi, svi or collapsed, a smaller k, or fewer "
                  "terms: options min_documents, max_terms.");
   BOOST_TEST(fit("cvb0", 4) == "no error");

@@ -405,7 +405,7 @@ BOOST_AUTO_TEST_CASE(topics_descend_in_weight_unless_their_numbering_is_fixed) {
   BOOST_TEST(message_of([&] {
                seeds[1] = Document(Options{{"tx", 1}});
                fitted(small, 30, 5, {{"prior", prior({{"terms", seeds}})}});
-             }) == "option \"prior.terms\" names \"tx\", which is no term of the documents");
+             }) == "option \"prior.terms\" names \"tx\", which is not a term of the documents");
 }
 
 BOOST_AUTO_TEST_CASE(a_fit_can_start_from_a_model) {

@@ -58,8 +58,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT lda_fit(x, 2, '{"prior": {"eta": 0}}') FROM words$q$,
     '22023 option "prior.eta" is 0, but must be a number greater than 0, or "learned"'),
   ($q$SELECT lda_fit(x, 2, '{"prior": {"terms": [{"q": 1}, null]}}') FROM words$q$,
-    '22023 option "prior.terms" names "q", which is no term of the documents | Terms are as '
-    'the documents have them, in a tsvector without endings.'),
+    '22023 option "prior.terms" names "q", which is not a term of the documents | Write '
+    'terms as in the documents; those of a tsvector are lexemes, without endings.'),
   ($q$SELECT lda_fit(x, 2, '{"method": "em", "prior": {"eta": 1}}') FROM words$q$,
     '22023 option "prior.eta" does not apply to method em | The options are prior.alpha.'),
   ($q$SELECT lda_fit(x, 2, '{"method": "gibbs", "tol": 1}') FROM words$q$,

@@ -57,9 +57,9 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '22003 the numbers of a row add up to 1e+300, but to at most 1000000000000000 with method vi '
     '| Divide all numbers by a constant.'),
   ($q$SELECT nmf_fit(r, c, 0, 2) FROM cells$q$,
-    '22023 every cell of the table is 0 | A factorization describes where a table is not 0.'),
+    '22023 every cell of the table is 0 | A factorization needs cells that are greater than 0.'),
   ($q$SELECT nmf_fit(r, c, NULL::float8, 2) FROM cells$q$,
-    '22023 every cell of the table is 0 | A factorization describes where a table is not 0.'),
+    '22023 every cell of the table is 0 | A factorization needs cells that are greater than 0.'),
   ($q$SELECT nmf_fit(repeat('k', 10001), c, v, 2) FROM cells$q$,
     '54000 a row key is 10001 bytes long, but the limit is 10000 | It begins with "'
     || repeat('k', 80) || '..." | A key is the name of a row or column; md5(key) is a short one.'),

@@ -56,7 +56,7 @@ WHERE options = '{}';
 -- ---- errors ----
 
 SELECT throws_ok($$SELECT p.* FROM fitted, pmf_predict_new(model, '{"1": 1e300}', 2) AS p$$,
-  '22003', 'a number is 1e+300, out of proportion to the table''s');
+  '22003', 'a number is 1e+300, out of proportion to the fitted table');
 SELECT throws_ok($$SELECT p.* FROM fitted, pmf_predict_new(model, '[1, 2]', 2) AS p$$, '22023',
   'cells are an array');
 SELECT throws_ok($$SELECT p.* FROM fitted, pmf_recommend_new(model, '{"1": 2}', 0) AS p$$, '22023',
