@@ -10,7 +10,7 @@ void pack_document(const DocumentTerms &document, double *to) {
   to[0] = double(n);
   if (n == 0) return;
   std::memcpy(to + 1, document.counts.data(), n * sizeof(double));
-  to[packed_doubles(n) - 1] = 0;  // the unused half, if terms are odd in number
+  to[packed_doubles(n) - 1] = 0;  // the unused half, if the number of terms is odd
   std::memcpy(to + 1 + n, document.terms.data(), n * sizeof(std::int32_t));
 }
 

@@ -1,9 +1,9 @@
-// Documents as kernels see them: packed one after another, read many times, in total possibly
-// larger than memory.
+// Documents, the data of topic models and factorizations: packed one after another, read many
+// times, in total possibly larger than memory.
 //
-// A document is its distinct terms, ascending, and how often each occurs. Documents come in pieces
-// whose ends depend on the documents alone, so that results do not depend on whether pieces are in
-// memory or read back from a file, nor on the number of threads.
+// A document consists of its distinct terms, ascending, and their counts. Documents are divided
+// into pieces that depend on the documents alone, so that results do not depend on whether pieces
+// are in memory or read back from a file, nor on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -38,12 +38,12 @@ struct DocumentTerms {
 struct CorpusPiece {
   const double *data;
   std::int64_t documents;
-  /// index of its first document among all
+  /// index of its first document in the corpus
   std::int64_t first;
 };
 
-/// Packed size of a document of so many distinct terms, in doubles: its number of terms, its
-/// counts, its terms two by two.
+/// Packed size in doubles of a document with this number of distinct terms: the number of terms,
+/// the counts, and the terms, two in a double.
 inline std::size_t packed_doubles(std::size_t terms) { return 1 + terms + (terms + 1) / 2; }
 BAYES_API void pack_document(const DocumentTerms &document, double *to);
 
@@ -58,18 +58,18 @@ template <class F> void each_document(const CorpusPiece &piece, F f) {
   }
 }
 
-/// What is known of all documents together.
+/// Totals over all documents.
 struct CorpusTotals {
   std::int64_t documents = 0;
-  /// documents left out (NULL)
+  /// documents that were skipped (NULL)
   std::int64_t skipped = 0;
-  /// V, the number of terms that documents may have
+  /// V, the size of the vocabulary
   std::int32_t vocabulary = 0;
-  /// distinct terms, summed over the documents
+  /// number of distinct terms, summed over the documents
   std::int64_t entries = 0;
   /// the sum of all counts
   double tokens = 0;
-  /// distinct terms, and tokens, of the largest document
+  /// largest number of distinct terms, and of tokens, of a document
   std::int64_t most_entries = 0;
   double most_tokens = 0;
   /// all counts are whole numbers
@@ -78,9 +78,8 @@ struct CorpusTotals {
   BAYES_API void add(const DocumentTerms &document);
 };
 
-/// A piece ends with the document with which it has this many distinct terms. As partial sums are
-/// of the size of the vocabulary, it must have many more terms than that for adding up sums to cost
-/// little.
+/// Size of a piece in entries (distinct terms of documents). Partial sums are as large as the
+/// vocabulary, so a piece must have many more entries for their addition to cost little.
 inline std::int64_t piece_entries(std::int32_t vocabulary) {
   return std::clamp<std::int64_t>(8 * std::int64_t(vocabulary), 4096, 131072);
 }
@@ -89,7 +88,8 @@ inline std::int64_t piece_entries(std::int32_t vocabulary) {
 ///
 /// Pieces are handed out in stretches, the units that are in memory at one time. A stretch stays
 /// valid until the second next call of stretch(), so that one can be read while threads still work
-/// on the previous one. An order that does not depend on how documents came is the caller's affair.
+/// on the previous one. If results must not depend on the order of input, the caller must sort the
+/// documents.
 class BAYES_API Corpus {
  public:
   virtual ~Corpus() = default;
@@ -97,25 +97,26 @@ class BAYES_API Corpus {
   virtual std::int64_t stretches() const = 0;
   /// main thread only; may throw
   virtual std::span<const CorpusPiece> stretch(std::int64_t index) = 0;
-  /// The stretch that holds a document. Where stretches end depends on the memory that there is, so
-  /// what is chosen at random has to be a document. This reads stretches until it is found.
+  /// The index of the stretch that contains a document; reads stretches until it is found. The
+  /// boundaries of stretches depend on the available memory, so random choices must be of
+  /// documents, not of stretches.
   virtual std::int64_t stretch_of(std::int64_t document);
 
  protected:
   CorpusTotals totals_;
 };
 
-/// Documents in ordinary memory, for minibatches and for work without a server.
+/// Documents in ordinary memory, for samples and for use without a server.
 class BAYES_API MemoryCorpus final : public Corpus {
  public:
   explicit MemoryCorpus(std::int32_t vocabulary) { totals_.vocabulary = vocabulary; }
   void append(const DocumentTerms &document);
-  /// The first documents of another one, until there are together so many distinct terms here.
+  /// Appends the first documents of another corpus, until this one has the given number of entries.
   void append_first(Corpus &from, std::int64_t entries, Control &control);
   std::int64_t stretches() const override { return 1; }
   std::span<const CorpusPiece> stretch(std::int64_t) override;
   std::int64_t stretch_of(std::int64_t) override { return 0; }
-  /// does not release the memory
+  /// keeps the memory
   void clear();
 
  private:
@@ -129,8 +130,8 @@ class BAYES_API MemoryCorpus final : public Corpus {
   std::vector<CorpusPiece> pieces_;
 };
 
-/// A pass over all documents: process(worker, slot, piece, stop) and merge(slot) as run_in_order
-/// calls them, for pieces in order.
+/// A pass over all documents. The pieces, in order, are the tasks of run_in_order(), with
+/// process(worker, slot, piece, stop) and merge(slot).
 BAYES_API void sweep_corpus(Corpus &corpus, SweepPlan plan, Control &control,
                             const std::function<void(int worker, int slot, const CorpusPiece &piece,
                                                      const Stop &stop)> &process,

@@ -18,7 +18,7 @@ namespace bayes {
 class BlockWorker {
  public:
   virtual ~BlockWorker() = default;
-  /// Are rows to be expected that miss elements (NaN)? For families of whole rows.
+  /// Whether rows may have missing elements (NaN); for families of whole rows.
   bool incomplete = false;
   /// Call once per block, before scoring.
   virtual void prepare(const double *block) = 0;
@@ -58,23 +58,23 @@ struct RowSums {
   double entropy = 0;
 };
 
-/// Which rows a block holds.
+/// The rows of a block.
 struct BlockRows {
-  /// index of the first one among all rows
+  /// index of its first row among all rows
   std::int64_t first;
-  /// how many
+  /// number of rows
   int rows;
-  /// the same, rounded up to a multiple of the lanes
+  /// number of rows, rounded up to a multiple of the lanes
   int padded;
 };
 
 /// An allocation turns the logits of one block ([component][block_rows]) into responsibilities
-/// times weights, in place, and adds them up into counts (K x simd::sum_lanes, row b
-/// in number b % sum_lanes). weight: block_rows numbers, 0
-/// past the last row. `scored`: it uses the scores.
+/// times weights, in place, and adds them up into counts (K x simd::sum_lanes, row b in number b %
+/// sum_lanes). weight: block_rows numbers, 0 past the last row. `scored`: whether it uses the
+/// scores.
 ///
-/// Soft: responsibilities proportional to exp(logit). Hard: all to the largest logit, the first of
-/// equal ones (k-means). Others are in data/sampled_allocation.hpp.
+/// Soft: responsibilities proportional to exp(logit). Hard: responsibility 1 for the largest logit,
+/// the first one if there are ties (k-means). Others are in data/sampled_allocation.hpp.
 struct SoftAllocation {
   static constexpr bool scored = true;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,

@@ -14,7 +14,7 @@
 namespace bayes {
 namespace {
 
-/// Blocks all signals while it lives: threads inherit the mask of the thread that starts them.
+/// Blocks all signals during its lifetime: threads inherit the mask of the thread that starts them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -29,10 +29,10 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// Thrown by what polls inside a task that is to be abandoned.
+/// Thrown by polls inside a task that is to be abandoned.
 struct Abandoned {};
 
-/// What poll_here() asks inside a task.
+/// The target of poll_here() inside a task.
 class TaskControl final : public Control {
  public:
   explicit TaskControl(const Stop &stop) : stop_(stop) {}
@@ -45,17 +45,18 @@ class TaskControl final : public Control {
   const Stop &stop_;
 };
 
-/// Hands out tasks and slots, and merges the partial results in order.
-class Board {
+/// Distributes tasks and slots, and merges the partial results in order.
+class TaskQueue {
  public:
-  Board(std::size_t first, std::size_t end, int slots)
+  TaskQueue(std::size_t first, std::size_t end, int slots)
       : claimed_(first),
         merged_(first),
         end_(end) {
     for (int slot = slots; slot-- > 0;) free_.push_back(slot);
   }
 
-  /// The next segment and a slot for it; false if there is none, or the pass was abandoned.
+  /// Takes the next task and a slot for it; returns false if there is none, or the pass was
+  /// abandoned.
   bool claim(std::size_t &index, int &slot, const Stop &stop) {
     std::unique_lock lock(mutex_);
     wait(lock, stop, [&] { return !free_.empty() || closed_ || claimed_ == end_; });
@@ -66,7 +67,7 @@ class Board {
     return true;
   }
 
-  /// Accepts a finished partial result, and merges all that are next in order.
+  /// Accepts a finished partial result, and merges all results that are next in order.
   template <class F> void finish(std::size_t index, int slot, F merge) {
     const std::lock_guard lock(mutex_);
     waiting_.emplace(index, slot);
@@ -104,15 +105,15 @@ class Board {
   std::size_t claimed_, merged_, end_;
   std::vector<int> free_;
   std::map<std::size_t, int>
-      waiting_;  // finished tasks that wait for an earlier one, and their slots
+      waiting_;  // finished tasks that wait for earlier ones, and their slots
   bool closed_ = false;
 };
 
 /// Threads, joined on every exit.
-class Crew {
+class ThreadGroup {
  public:
-  explicit Crew(const std::function<void()> &dismiss) : dismiss_(dismiss) {}
-  ~Crew() {
+  explicit ThreadGroup(const std::function<void()> &dismiss) : dismiss_(dismiss) {}
+  ~ThreadGroup() {
     if (!threads_.empty() && threads_.back().joinable()) dismiss_();
     join();
   }
@@ -149,11 +150,11 @@ void run_in_order(
   bool called = !meanwhile;
   do {
     control.poll();
-    // If it is still pending after the poll, the server will not handle it now; waiting for that
-    // would never end.
+    // If an interrupt is still pending after the poll, the server does not handle it now, and
+    // waiting for that would never end.
     const Control *const watch = control.pending() ? nullptr : &control;
     std::atomic<bool> flag{false};
-    Board board(done, tasks, plan.slots);
+    TaskQueue queue(done, tasks, plan.slots);
     std::vector<std::exception_ptr> failures(std::size_t(threads), nullptr);
     const auto work = [&](int worker, const Control *watched) {
       try {
@@ -161,7 +162,7 @@ void run_in_order(
         TaskControl inside(stop);
         std::size_t index;
         int slot;
-        while (!stop() && board.claim(index, slot, stop)) {
+        while (!stop() && queue.claim(index, slot, stop)) {
           try {
             const PollScope scope(inside);
             process(worker, slot, index, stop);
@@ -169,27 +170,27 @@ void run_in_order(
             break;
           }
           if (stop()) break;
-          board.finish(index, slot, merge);
+          queue.finish(index, slot, merge);
         }
-        if (worker == 0) board.wait_until_merged(stop);
-        if (stop()) board.close();
+        if (worker == 0) queue.wait_until_merged(stop);
+        if (stop()) queue.close();
       } catch (...) {
         failures[std::size_t(worker)] = std::current_exception();
         flag.store(true);
-        board.close();
+        queue.close();
       }
     };
     {
       const std::function<void()> dismiss = [&] {
         flag.store(true);
-        board.close();
+        queue.close();
       };
-      Crew crew(dismiss);
+      ThreadGroup group(dismiss);
       {
         const SignalsBlocked blocked;
         try {
           for (int worker = 1; worker < threads; ++worker)
-            crew.add([&work, worker] { work(worker, nullptr); });
+            group.add([&work, worker] { work(worker, nullptr); });
         } catch (const std::system_error &) {
           // No more threads are available: those already running do the work.
         }
@@ -199,11 +200,11 @@ void run_in_order(
         called = true;
       }
       work(0, watch);
-      crew.join();
+      group.join();
     }
     for (const auto &failure : failures)
       if (failure) std::rethrow_exception(failure);
-    done = board.merged();
+    done = queue.merged();
   } while (done < tasks);
 }
 

@@ -18,7 +18,7 @@
 
 namespace bayes {
 
-/// Is the task to be abandoned? Checked by workers every few milliseconds.
+/// Whether the task is to be abandoned. Checked by workers every few milliseconds.
 class Stop {
  public:
   Stop(std::atomic<bool> &flag, const Control *control) : flag_(flag), control_(control) {}
@@ -32,14 +32,14 @@ class Stop {
   const Control *control_;  // null except on the main thread
 };
 
-/// The threads of a pass, and its slots for partial results that wait to be merged.
+/// The number of threads of a pass, and of slots for partial results that wait to be merged.
 struct SweepPlan {
   int threads = 1;
   int slots = 1;  // >= threads
 };
 
-/// The plan for work of so many operations in all and partial results of this size: little work is
-/// not worth a thread.
+/// The plan for work of this total number of operations, with partial results of this size. Little
+/// work is done without additional threads.
 BAYES_API SweepPlan plan_tasks(double operations, std::size_t part_bytes, const Control &control);
 
 /// Calls process(worker, slot, task, stop) for every task from 0 to tasks - 1, from up to
@@ -54,7 +54,7 @@ BAYES_API void run_in_order(
     const std::function<void(int worker, int slot, std::size_t task, const Stop &stop)> &process,
     const std::function<void(int slot)> &merge, const std::function<void()> &meanwhile = {});
 
-/// The same for tasks that leave nothing to merge and do not depend on each other.
+/// The same for independent tasks without results to merge.
 BAYES_API void run_tasks(std::size_t tasks, int threads, Control &control,
                          const std::function<void(std::size_t task, const Stop &stop)> &process);
 

@@ -50,7 +50,7 @@ void Profile::add(std::span<const double> x, std::span<const double> probabiliti
       value = x[j] - origin_[j];
     } else {
       const auto at = std::lower_bound(values.begin(), values.end(), x[j]);
-      if (at == values.end() || *at != x[j]) continue;  // no category that the model knows
+      if (at == values.end() || *at != x[j]) continue;  // not a known category
       unit += std::size_t(at - values.begin());
     }
     ++counts_[j];
@@ -82,7 +82,7 @@ std::vector<ProfileEntry> Profile::entries() const {
       ProfileEntry entry{int(i),  unit.element, unit.category, rows_[i], nothing,
                          nothing, nothing,      nothing,       nothing,  0};
       if (own > 0) entry.value = origin + sum / own;
-      // Less than what rounding makes of nothing is nothing.
+      // Effects below rounding errors are 0.
       if (rest > 1e-9 * count) entry.others = origin + (totals_[u] - sum) / rest;
       entry.difference = entry.value - entry.others;
       const double variance = number ? unit.squares / count : share * (1 - share);

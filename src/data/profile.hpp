@@ -1,4 +1,4 @@
-// What the rows of each component have that others do not, column by column.
+// Profiles of components: how their rows differ from all others, column by column.
 #pragma once
 
 #include <span>
@@ -8,11 +8,12 @@
 
 namespace bayes {
 
-/// Of a component and a column, or a category of one. NaN where there is nothing to compare.
+/// An entry for a component and a column, or a category of the column. NaN where there is nothing
+/// to compare.
 struct ProfileEntry {
   /// from 0
   int component, element;
-  /// NaN: the column is no category
+  /// NaN if the column is not categorical
   double category;
   /// expected number of the component's rows
   double rows;
@@ -22,21 +23,21 @@ struct ProfileEntry {
   double difference;
   /// the difference in standard deviations of the number, or of having the category, over all rows
   double effect;
-  /// the share of the component's rows that have no value
+  /// proportion of the component's rows without a value
   double missing;
   /// from 1, by decreasing |effect| within the component; 0 if there is no effect
   int rank;
 };
 
-/// Sums over rows, each with its probabilities of the components.
+/// Sums over rows, weighted with the probabilities of the components.
 class BAYES_API Profile {
  public:
-  /// `categories`: of every column its rising values, or none if it holds numbers. Throws
-  /// Error(too_large) for more sums than a profile can have.
+  /// `categories`: for every column its ascending values, or none for a numeric column. Throws
+  /// Error(too_large) if there are too many components and categories.
   Profile(int components, std::vector<std::vector<double>> categories);
 
   /// x: a number for each column, NaN where it has none, else one of its categories;
-  /// `probabilities`: of the components, and perhaps of others.
+  /// `probabilities`: of the components, possibly followed by others.
   void add(std::span<const double> x, std::span<const double> probabilities);
   /// component by component, column by column
   std::vector<ProfileEntry> entries() const;

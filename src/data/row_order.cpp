@@ -35,7 +35,7 @@ class Arrangement {
         position_(rows_),
         buffer_(2 * rows_) {}
 
-  /// Nothing if the rows are in order.
+  /// Empty if the rows are in order.
   RowNumbers run() {
     if (hash_rows()) return {};
     source_.resize(rows_);

@@ -1,8 +1,8 @@
 // An order of rows that depends on nothing but their contents.
 //
 // Rows of a mixture are exchangeable, but sums of doubles are not associative, and random numbers
-// are named by the number of a row. A table has no order, and parallel workers deliver rows in any:
-// so rows in memory are put in this one before a fit.
+// depend on the index of a row. Tables have no order, and parallel workers deliver rows in any
+// order, so rows in memory are sorted before a fit.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace bayes {
 
-/// Content hashes of the rows of a block, of which they have this many numbers: equal rows, equal
-/// hashes (0 and -0 are equal, and so are all NaNs). out: block_rows numbers.
+/// Content hashes of the rows of a block with this many elements. Equal rows have equal hashes (0
+/// and -0 are equal, and so are all NaNs). out: block_rows numbers.
 BAYES_API void hash_block(int numbers, std::uint64_t seed, const double *block, std::uint64_t *out);
 
 using RowNumbers = std::vector<std::uint32_t, Untouched<std::uint32_t>>;
 
-/// The most rows that can be put in order.
+/// The largest number of rows that can be sorted.
 inline constexpr std::int64_t most_arranged_rows = 0xffffffff;
 
 /// Puts rows in the order of a hash of elements and weight, in their memory: all of them are in

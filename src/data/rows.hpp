@@ -1,5 +1,4 @@
-// Rows of numbers as kernels see them: packed blocks that are read many times, in total possibly
-// larger than memory.
+// Rows of numbers: packed blocks that are read many times, in total possibly larger than memory.
 //
 // A block holds `block_rows` rows feature by feature: feature j of row b is at data[j * block_rows
 // + b], so that a vector register holds the same feature of neighbouring rows; the block's weights,
@@ -93,15 +92,15 @@ class BAYES_API RowSource {
   /// main thread only; may throw
   virtual std::span<const Piece> stretch(std::int64_t index) = 0;
 
-  /// The number that a row had when it came, from 0, for messages: rows may have been put in
-  /// another order (data/row_order.hpp).
+  /// The position of a row in the input, from 0, for messages: rows may have been sorted
+  /// (data/row_order.hpp).
   virtual std::int64_t number_of(std::int64_t row) const { return row; }
 
-  /// What messages call an element, from 0: "element 3", or a column that has a name.
+  /// The name of an element (from 0) in messages: "element 3", or the name of its column.
   virtual std::string name_of_element(int element) const;
 
-  /// How many rows miss an element (NaN)? Families of whole rows, as the multivariate normal, look
-  /// for them only if there are any; a fit that allows them finds out.
+  /// The number of rows with a missing element (NaN). Families of whole rows, like the multivariate
+  /// normal, look for missing elements only if there are any; set by fits that allow them.
   std::int64_t incomplete() const { return incomplete_; }
   void set_incomplete(std::int64_t rows) { incomplete_ = rows; }
 
@@ -116,24 +115,24 @@ class BAYES_API RowSource {
   std::int64_t incomplete_ = 0;
 };
 
-/// Does a block miss an element (NaN)?
+/// Whether a block has a missing element (NaN).
 inline bool misses_element(int dimension, const double *block) {
   bool any = false;
   for (int i = 0; i < dimension * block_rows; ++i) any |= block[i] != block[i];
   return any;
 }
 
-/// Rows in ordinary memory, for work without a server.
+/// Rows in ordinary memory, for use without a server.
 class BAYES_API MemoryRows final : public RowSource {
  public:
   explicit MemoryRows(RowShape shape) { shape_ = shape; }
   void append(const double *x, double weight = 1);
-  /// other elements for a row that is held
+  /// replaces the elements of a row
   void replace(std::int64_t row, const double *x);
   std::int64_t stretches() const override { return 1; }
   std::span<const Piece> stretch(std::int64_t) override { return pieces_; }
   void read_block(std::int64_t index, double *out) override;
-  /// does not release the memory
+  /// keeps the memory
   void clear();
   /// multiplies all weights so that they sum to `total`; the rows must be weighted
   void scale_weights(double total);
@@ -143,17 +142,17 @@ class BAYES_API MemoryRows final : public RowSource {
   std::vector<Piece> pieces_;
 };
 
-/// A column of less variance is refused: squares of differences in it, and shares of its variance,
-/// would leave the range of a double.
+/// Columns with a smaller variance are refused: squared differences, and fractions of the variance,
+/// would underflow.
 inline constexpr double least_variance = 1e-280;
 
-/// For a column of less variance: throws Error(numeric) unless it is constant, all its values being
-/// equal but for those that are missing (NaN) or of weight 0.
+/// For a column with a smaller variance: throws Error(numeric) unless it is constant, apart from
+/// values that are missing (NaN) or have weight 0.
 BAYES_API void require_constant(RowSource &rows, int column, Control &control);
 
-/// One pass over the rows: how many of them miss an element?
+/// The number of rows with a missing element; makes one pass over the rows.
 BAYES_API std::int64_t count_incomplete(RowSource &rows, Control &control);
-/// The same of the first `rows` of a block.
+/// The same for the first `rows` rows of a block.
 std::int64_t count_incomplete(int dimension, const double *block, std::int64_t rows);
 
 }  // namespace bayes

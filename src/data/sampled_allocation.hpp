@@ -1,4 +1,4 @@
-// Allocations that draw a label for every row, and one with given labels.
+// Allocations that draw a label for every row, and an allocation with given labels.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-/// Given labels: only statistics are computed.
+/// Allocation with given labels; only statistics are computed.
 struct GivenAllocation {
   static constexpr bool scored = false;
   /// of all rows, from 0
@@ -19,8 +19,8 @@ struct GivenAllocation {
                 RowSums &) const;
 };
 
-/// Soft, but component `from`, whose weight must be 0, gets what component `into` would get of the
-/// rows that are marked.
+/// Soft allocation, except that for marked rows component `from`, whose weight must be 0, gets the
+/// responsibility of component `into`.
 struct DividedAllocation {
   static constexpr bool scored = true;
   int from, into;
@@ -31,7 +31,7 @@ struct DividedAllocation {
                 RowSums &sums) const;
 };
 
-/// Every row to all components, in random proportions.
+/// Allocates every row to all components, with random responsibilities.
 struct ScatteredAllocation {
   static constexpr bool scored = false;
   RowRandom random;
@@ -41,8 +41,8 @@ struct ScatteredAllocation {
 };
 
 /// A label for every row in proportion to exp(logit): the full conditional of a finite mixture's
-/// labels (000, 001), and the sampled E step of Monte Carlo EM (001). Which label depends on the
-/// stream and the row's number alone.
+/// labels (000, 001), and the sampled E step of Monte Carlo EM (001). The label depends only on the
+/// random stream and the index of the row.
 struct SampledAllocation {
   static constexpr bool scored = true;
   RowRandom random;

@@ -22,12 +22,12 @@ struct LongSequence {
   std::int64_t first, steps;
 };
 
-/// The sequences of one fit, or of one call.
+/// The sequences of a fit, or of a call.
 struct Sequences {
   RowSource &rows;
-  /// d of an observation, without the known state
+  /// dimension d of an observation, without the known state
   int dimension = 0;
-  /// rows end with a known state
+  /// whether rows end with a known state
   bool labelled = false;
   /// sequences
   std::int64_t count = 0;
@@ -42,9 +42,9 @@ struct Sequences {
   std::vector<LongSequence> long_ones = {};
   /// if not 0: an observation is one whole number from 0 to values - 1, or missing
   int values = 0;
-  /// the weight of steps whose elements are all missing
+  /// total weight of steps whose elements are all missing
   double unobserved = 0;
-  /// some element is a category that no sequence of the fit had (base/unseen.hpp)
+  /// whether some element is a category that the fit did not have (base/unseen.hpp)
   bool unseen = false;
 };
 

@@ -9,7 +9,7 @@
 namespace bayes {
 namespace {
 
-/// Responsibilities below this are as none.
+/// Smaller responsibilities are treated as 0.
 constexpr double least_share = 1e-6;
 
 /// Responsibilities of the rows of a block, as (component, share) for each row.

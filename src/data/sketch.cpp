@@ -73,8 +73,8 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
       sweep.plan(4.0 * shape.dimension, std::size_t(8 * shape.dimension) *
                                             std::min(capacity, std::size_t(shape.piece_rows())));
   std::vector<Sketch> parts(std::size_t(plan.slots), total);
-  // The threshold of what is merged so far saves collecting rows that the merge would drop; an
-  // outdated value costs only time.
+  // The threshold of the rows merged so far avoids collecting rows that the merge would drop; an
+  // outdated value only costs time.
   std::atomic<std::uint64_t> threshold{total.threshold_};
   sweep.run(
       plan,

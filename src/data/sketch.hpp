@@ -24,16 +24,16 @@ class BAYES_API Sketch {
         capacity_(capacity) {}
 
   /// Reads all rows once. Capacity: the largest number of rows retained, >= 1. `with_evidence`:
-  /// rows that miss all elements are left out.
+  /// rows without any element are left out.
   static Sketch of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity,
                    bool with_evidence = false);
 
   /// Distinct rows retained: all of them if they are fewer than the capacity. (Two rows with equal
   /// 64-bit hashes count as one.)
   std::size_t size() const { return entries_.size(); }
-  /// Are all distinct rows retained?
+  /// Whether all distinct rows are retained.
   bool complete() const { return threshold_ == ~std::uint64_t(0); }
-  /// rows of the table that miss an element
+  /// number of rows of the table with a missing element
   std::int64_t incomplete() const { return incomplete_; }
 
   /// The weighted rows, in an order that depends on their contents only.

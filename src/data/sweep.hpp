@@ -36,8 +36,8 @@ class BAYES_API Sweep {
 
   Sweep(RowSource &rows, Control &control) : rows_(rows), control_(control) {}
 
-  /// The plan for a pass with this much arithmetic per row and partial results of this size: small
-  /// passes are not worth a thread.
+  /// The plan for a pass with this number of operations per row and partial results of this size.
+  /// Small passes are made without additional threads.
   SweepPlan plan(double operations_per_row, std::size_t part_bytes) const;
 
   /// Rethrows what process, merge, the rows or the control throw, after all threads are joined.

@@ -11,7 +11,7 @@ namespace bayes {
 namespace {
 
 /// The discrete Fourier transform of 2^n complex numbers, real and imaginary parts in two arrays.
-/// The transform is in bit-reversed order, which is no loss to code that treats every frequency
+/// The transform is in bit-reversed order, which suffices for code that treats all frequencies
 /// alike.
 ///
 /// Halves are transformed recursively until they fit into a cache, then level by level. Roots of
@@ -105,7 +105,7 @@ class Fourier {
   std::vector<Level> levels_;
 };
 
-/// The same from the definition, faster for short series.
+/// The autocovariances from the definition, which is faster for short series.
 std::vector<double> summed_products(std::span<const double> series, std::size_t n) {
   std::vector<double> out(n);
   for (std::size_t begin = 0; begin < series.size(); begin += n)

@@ -36,7 +36,7 @@ void ChainPlan::lines(OptionTable &t, bool applies) {
 }
 
 void ChainPlan::stored_line(OptionTable &t, bool applies) {
-  // Written only if it was given: what is chosen otherwise depends on the draws.
+  // Written only if it was given, since the default depends on the draws.
   if (t.reads() || stored_draws > 0) t.integer("stored_draws", stored_draws, 1, 1000000, applies);
 }
 

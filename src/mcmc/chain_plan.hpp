@@ -8,23 +8,23 @@ namespace bayes {
 
 class OptionTable;
 
-/// A chain makes `draws` sweeps, of which the first `warmup` are forgotten, and of the others every
-/// thin-th counts.
+/// A chain makes `draws` sweeps. The first `warmup` are discarded, and of the others every thin-th
+/// is a draw.
 struct ChainPlan {
   int chains = 4;
   int draws = 1000;
   int warmup = 500;
   int thin = 1;
-  /// How many draws a model stores whole; 0: as many as draws_to_store chooses.
+  /// Number of draws that a model stores completely; 0: chosen by draws_to_store().
   int stored_draws = 0;
-  /// of one chain
+  /// number of draws of one chain after warmup and thinning
   int stored() const { return (draws - warmup) / thin; }
   std::int64_t all_stored() const { return std::int64_t(chains) * stored(); }
 
   /// Options chains, draws, warmup, thin. Throws Error: invalid_argument, or too_large for more
   /// than 4 million draws of all chains.
   void lines(OptionTable &t, bool applies);
-  /// Option stored_draws, for a model that stores draws whole.
+  /// Option stored_draws, for models that store complete draws.
   void stored_line(OptionTable &t, bool applies);
 };
 

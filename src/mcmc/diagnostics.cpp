@@ -56,7 +56,7 @@ bool all_equal(const std::vector<double> &values) {
   return std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; });
 }
 
-/// Are the diagnostics defined, for halves of at least this many draws?
+/// Whether the diagnostics are defined for halves of at least this many draws.
 bool diagnosable(std::span<const Chain> chains, std::size_t least, Ticker &tick) {
   if (chains.empty()) return false;
   bool finite = true;
@@ -83,7 +83,7 @@ std::vector<double> pooled(std::span<const Chain> chains, Ticker &tick) {
   return all;
 }
 
-/// The number of this rank, from 0; smaller ones are moved before it.
+/// The number with this rank, from 0; smaller numbers are moved before it.
 double order_statistic(std::vector<double> &values, std::size_t rank, Ticker &tick) {
   const auto position = values.begin() + std::ptrdiff_t(rank);
   std::nth_element(values.begin(), position, values.end(),
@@ -201,8 +201,8 @@ std::optional<double> effective_size(Halves halves, Ticker &tick) {
   return total / std::max(time, 1 / std::log10(total));
 }
 
-/// Of the indicator of draws up to the quantile, that is up to the order statistic below the
-/// interpolated quantile.
+/// The effective sample size of the indicator of draws up to a quantile, that is up to the order
+/// statistic below the interpolated quantile.
 std::optional<double> quantile_effective_size(std::span<const Chain> chains,
                                               std::vector<double> &all, std::size_t twentieths,
                                               Ticker &tick) {

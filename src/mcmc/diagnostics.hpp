@@ -5,11 +5,11 @@
 // localization: an improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16 (2021);
 // results are those of the R package posterior, maintained by its authors.
 //
-// All of them split every chain into halves (dropping the middle one of an odd number of draws), so
-// that one chain is enough and drift is detected. They return nothing if undefined: too few draws
-// (fewer than 4 per chain for rhat, 6 for the others), all draws equal, a draw that is not finite.
-// Error(invalid_argument) if chains have different numbers of draws. Time is O(n log n), memory
-// about 80 bytes per draw; the control is polled.
+// All diagnostics split every chain into halves (dropping the middle one of an odd number of
+// draws), so that one chain is enough and drift is detected. The result is empty if a diagnostic is
+// undefined: too few draws (fewer than 4 per chain for rhat, 6 for the others), all draws equal, or
+// a draw that is not finite. Throws Error(invalid_argument) if chains have different numbers of
+// draws. Time is O(n log n), memory about 80 bytes per draw; the control is polled.
 #pragma once
 
 #include <cstddef>
@@ -34,16 +34,16 @@ inline constexpr std::size_t max_diagnosed_draws = 10'000'000, max_diagnosed_cha
 
 /// The rank-normalised split R-hat, the larger of those of the draws and of their distances from
 /// the median ("folded", sensitive to scale). About 1 if the chains agree; infinite if each half is
-/// constant and the constants differ. If all distances are equal, as of two stuck chains, only the
-/// draws count (posterior: NA).
+/// constant and the constants differ. If all distances are equal, as with two stuck chains, only
+/// the draws are used (posterior: NA).
 BAYES_API std::optional<double> rhat(std::span<const Chain> chains, Control &control);
 
-/// The effective sample size for the bulk of the distribution: of the rank-normalised draws. At
-/// most S log10 S for S draws in all.
+/// The effective sample size for the bulk of the distribution, that of the rank-normalised draws.
+/// At most S log10 S for a total of S draws.
 BAYES_API std::optional<double> ess_bulk(std::span<const Chain> chains, Control &control);
 
-/// The same for the tails: the smaller of those of the 5 % and 95 % quantiles. Nothing if ties make
-/// either quantile an extreme draw with none beyond it.
+/// The effective sample size for the tails, the smaller of those for the 5 % and 95 % quantiles.
+/// Empty if, because of ties, a quantile is an extreme draw with no draws beyond it.
 BAYES_API std::optional<double> ess_tail(std::span<const Chain> chains, Control &control);
 
 /// The Monte Carlo standard error of the mean of all draws.

@@ -1,5 +1,5 @@
-// Means and standard deviations of the elements of draws, over all draws that count, however few of
-// them a model stores.
+// Means and standard deviations of the elements of draws, over all draws after warmup and thinning,
+// including those that the model does not store.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ class DrawMoments {
         average_(Vector::Zero(size)),
         squares_(Vector::Zero(size)) {}
 
-  /// `expected`: the mean of the distribution that the draw is from, given what was drawn before
-  /// it. Its average has the same limit as that of the draws, and a smaller error (Rao-Blackwell);
-  /// where it is not known, the draw itself.
+  /// `expected`: the mean of the conditional distribution from which the draw was made, or, if it
+  /// is not known, the draw itself. Its average has the same limit as that of the draws, and a
+  /// smaller error (Rao-Blackwell).
   void add(const Vector &draw, const Vector &expected) {
     ++count_;
     mean_ += (expected - mean_) / count_;

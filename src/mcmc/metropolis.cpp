@@ -15,9 +15,10 @@
 namespace bayes {
 namespace {
 
-/// Steps of the warmup for each element that learn its scale alone, if a fifth of it has so many.
+/// Steps of the warmup for each element that adapt only its scale, if they fit into a fifth of the
+/// warmup.
 constexpr int steps_of_element = 30;
-/// Numbers of draws that are kept for R-hat, which takes 80 bytes for each draw of an element.
+/// Limit of the numbers kept for R-hat, which takes 80 bytes for each draw of an element.
 constexpr std::int64_t most_diagnosed = 2'000'000, most_of_element = 200'000;
 
 constexpr double impossible = -std::numeric_limits<double>::infinity();
@@ -32,7 +33,7 @@ double checked_density(const LogDensity &log_density, std::span<const double> x)
   return value;
 }
 
-/// What proposals are, and what the warmup learns of them.
+/// The proposal distribution, and its adaptation during the warmup.
 class Proposals {
  public:
   Proposals(const std::vector<double> &scale, const double *start, const ChainPlan &plan,
@@ -50,7 +51,7 @@ class Proposals {
     covariance_ = factor_.array().square().matrix();
   }
 
-  /// Step `t` from x; false if it is beyond doubles.
+  /// Makes the proposal of step `t` from x; returns false if it overflows.
   bool propose(const std::vector<double> &x, int t, Random &random, std::vector<double> &out) {
     if (t < by_element_) {
       const std::size_t i = std::size_t(t % size_);
@@ -71,24 +72,24 @@ class Proposals {
     return finite;
   }
 
-  /// Step `t` of the warmup, from 0: where the chain is, and with which probability the proposal
-  /// was accepted.
+  /// Adapts to step `t` of the warmup, from 0, given the current point and the acceptance
+  /// probability of the proposal.
   void learn(const std::vector<double> &x, double probability, int t) {
     const int warmup = warmup_;
     if (t < by_element_) return learn_element(x, probability, t);
     const double rate = std::pow(double(t) + 2, -0.6);
     log_scale_ += rate * (probability - target_);
-    // The average over the second half has less noise than the last one.
+    // The average over the second half is less noisy than the last value.
     if (t >= warmup / 2) {
       sum_of_scales_ += log_scale_;
       ++scales_;
     }
-    // The way to the bulk of the distribution says little about it.
+    // Points on the way to the bulk of the distribution say little about its covariance.
     if (t < warmup / 5) {
       for (Eigen::Index i = 0; i < size_; ++i) mean_(i) += 0.1 * (x[std::size_t(i)] - mean_(i));
     } else {
-      // Nearly 1 / t (Haario, Saksman and Tamminen 2001), as a covariance is learned from hundreds
-      // of points for each dimension; 3 times that, which forgets where it began.
+      // Nearly 1 / t (Haario, Saksman and Tamminen 2001), as a covariance needs hundreds of points
+      // for each dimension; times 3, so that the start is forgotten.
       const double weight = std::min(0.1, 3.0 / (t - warmup / 5 + 10.0 * double(size_)));
       Vector away(size_);
       for (Eigen::Index i = 0; i < size_; ++i) away(i) = x[std::size_t(i)] - mean_(i);
@@ -103,11 +104,11 @@ class Proposals {
   }
 
  private:
-  /// of a normal of one dimension, in standard deviations
+  /// best scale for a one-dimensional normal distribution, in standard deviations
   static constexpr double single = 2.38;
 
-  /// A scale is a factor of e wrong after some two steps, and 1e-6 or 1e6 times too large after 30;
-  /// later changes are smaller.
+  /// About two steps correct a scale by a factor of e, and 30 steps by a factor of 1e6; later
+  /// changes are smaller.
   void learn_element(const std::vector<double> &x, double probability, int t) {
     const std::size_t i = std::size_t(t % size_);
     const double visits = double(t / size_) + 1;
@@ -123,7 +124,7 @@ class Proposals {
   void refactor() {
     if (!covariance_.allFinite()) return;
     Matrix lower, wider = covariance_;
-    // A chain that has not moved in some direction must be able to.
+    // A chain that has not moved in some direction must still be able to.
     wider.diagonal() *= 1 + 1e-9;
     if (cholesky(wider, lower) && lower.allFinite()) factor_ = lower;
   }
@@ -134,12 +135,12 @@ class Proposals {
   double log_scale_, target_, sum_of_scales_ = 0;
   int scales_ = 0;
   int warmup_, by_element_;
-  /// of proposals of one element
+  /// scales of the proposals of single elements
   std::vector<double> log_scales_;
   std::vector<double> z_;
 };
 
-/// Where a chain begins.
+/// The starting point of a chain.
 double begin_chain(const LogDensity &log_density, std::span<const double> starts, int chain,
                    const MetropolisOptions &options, Random &random, std::vector<double> &x) {
   const std::size_t d = options.scale.size();
@@ -152,7 +153,7 @@ double begin_chain(const LogDensity &log_density, std::span<const double> starts
                 "A chain must begin within the support of the density.");
   x.assign(given.begin(), given.end());
   if (!shared || chain == 0) return at_given;
-  // Chains that begin apart tell by R-hat whether they have come together.
+  // With dispersed starting points, R-hat shows whether the chains have converged.
   std::vector<double> nearby(d);
   for (int attempt = 0; attempt < 20; ++attempt) {
     for (std::size_t i = 0; i < d; ++i) nearby[i] = given[i] + options.scale[i] * random.normal();
@@ -206,7 +207,7 @@ MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> 
                          const std::function<void(const MetropolisDraw &)> &take) {
   const ChainPlan &plan = options.plan;
   MetropolisRun run;
-  // The log density, and the elements, of every chain.
+  // The log density and the elements of every chain.
   std::vector<std::vector<std::vector<double>>> kept(
       dimension + 1, std::vector<std::vector<double>>(std::size_t(plan.chains)));
   const std::int64_t most = std::min(most_of_element, most_diagnosed / std::int64_t(dimension + 1));

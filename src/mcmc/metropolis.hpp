@@ -1,13 +1,13 @@
-// Random-walk Metropolis sampling of any density (004; 002 L3), which learns its proposals.
+// Adaptive random-walk Metropolis sampling of any density (004; 002 L3).
 //
 // A proposal is x + s L z, z standard normal, accepted with probability min(1, p(proposal) / p(x)).
 // During the warmup L L' follows the covariance of the chain (Haario, Saksman and Tamminen 2001),
-// and s the share of proposals that are accepted, which is best near 0.234 in many dimensions and
-// near 0.44 in one (Roberts, Gelman and Gilks 1997; updated as in algorithm 4 of Andrieu and Thoms
-// 2008). At first, if there is time, a step proposes one element alone, whose scale learns from
-// what is accepted: from elements of scales that differ by orders of magnitude the covariance of
-// the chain would learn too slowly. After the warmup all this stays, so that the draws that count
-// are those of one Markov chain whose stationary distribution is the density's, exactly.
+// and s is adapted to the acceptance rate, which is best near 0.234 in many dimensions and near
+// 0.44 in one (Roberts, Gelman and Gilks 1997; updated as in algorithm 4 of Andrieu and Thoms
+// 2008). If the warmup is long enough, its first steps propose single elements, each with a scale
+// adapted to its acceptance rate: if the scales differ by orders of magnitude, the covariance of
+// the chain would adapt too slowly. After the warmup the proposals are fixed, so the draws are
+// those of one Markov chain, whose stationary distribution is exactly the given one.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ namespace bayes {
 struct BAYES_API MetropolisOptions {
   ChainPlan plan;
   std::uint64_t seed = 0;
-  /// a guess of the distribution's standard deviations, d of them: those of the first proposals are
-  /// 2.38 / sqrt(d) times that
+  /// guesses of the d standard deviations of the distribution; the first proposals have 2.38 /
+  /// sqrt(d) times these
   std::vector<double> scale;
-  /// false: proposals stay what `scale` makes them
+  /// false: proposals are determined by `scale` alone
   bool adapt = true;
   /// Option keys chains, draws, warmup, thin, seed, scale (a number or an array of d), adapt.
   /// Throws Error(invalid_argument).
@@ -44,24 +44,24 @@ struct MetropolisDraw {
   int chain, draw;
   std::span<const double> x;
   double log_density;
-  /// the share of the proposals since the draw before that were accepted
+  /// acceptance rate since the previous draw
   double accepted;
 };
 
 struct MetropolisRun {
-  /// of each chain after warmup, the share of proposals that were accepted
+  /// acceptance rate of each chain after warmup
   std::vector<double> acceptance;
   /// The largest R-hat, of the log density (`worst` 0) or of an element of x (from 1); of long runs
-  /// from every so many-th draw. NaN if none exists.
+  /// from evenly spaced draws. NaN if undefined.
   double rhat;
   std::size_t worst;
 };
 
 /// Runs the chains one after the other and hands out their draws. `starts`: d finite numbers for
-/// all chains, of which the first begins there and the others nearby (about `scale` away, where the
-/// density is positive); or d for each chain. Throws Error(invalid_argument) for a start outside of
-/// the support, Error(numeric) for a density that is NaN or +infinity, naming the point. The
-/// control is polled at every step.
+/// each chain; or d numbers, at which the first chain begins, and the others nearby (about `scale`
+/// away, where the density is positive). Throws Error(invalid_argument) for a start outside of the
+/// support, Error(numeric) for a density that is NaN or +infinity, naming the point. The control is
+/// polled at every step.
 BAYES_API MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> starts,
                                    std::size_t dimension, const MetropolisOptions &options,
                                    Control &control,

@@ -1,5 +1,5 @@
-// One way to run chains, for a sampler of anything: warmup and thinning, progress, what is recorded
-// of every draw that counts, which draws are stored, and whether the chains agree.
+// Runs the chains of any sampler: warmup and thinning, progress, recorded quantities, choice of the
+// stored draws, and convergence.
 #pragma once
 
 #include <cstdint>
@@ -18,38 +18,38 @@ namespace bayes {
 class ChainSampler {
  public:
   virtual ~ChainSampler() = default;
-  /// Sweep number `index` (0, 1, ...), which names the random numbers. Returns the log joint
-  /// density of the draw that it leads to.
+  /// Makes sweep number `index` (0, 1, ...), which selects the random stream. Returns the log joint
+  /// density of the resulting draw.
   virtual double sweep(int index, Control &control) = 0;
-  /// Appends the quantities of that draw; called for draws that count. None of them may depend on
-  /// how components are numbered.
+  /// Appends the quantities of that draw; called for draws after warmup and thinning. Quantities
+  /// must not depend on the numbering of components.
   virtual void record(std::vector<double> &values) const = 0;
-  /// Keeps that draw, while the chains run, for what is estimated from all of them.
+  /// Keeps that draw until the end of the run, for estimates from all kept draws.
   virtual void keep(double /*log_joint*/) {}
-  /// Stores that draw, which is one of those kept.
+  /// Stores that draw in the model; called only for kept draws.
   virtual void store(double log_joint) = 0;
 };
 
 struct ChainSettings {
   const char *method = "";
   ChainPlan plan;
-  /// what record() appends; log_joint comes before them
+  /// names of the quantities that record() appends; log_joint comes first
   std::vector<std::string> quantities;
-  /// draws stored at most, evenly spaced over those kept
+  /// maximal number of stored draws, evenly spaced among the kept ones
   std::int64_t most_stored = 0;
-  /// what a user would rescale if a density overflows
+  /// name of the inputs, for the overflow hint
   const char *data = "columns";
-  /// draws kept at most, evenly spaced over all that count; not fewer than are stored
+  /// maximal number of kept draws, evenly spaced among all; at least most_stored
   std::int64_t most_kept = 0;
 };
 
-/// What chains leave beside the stored draws.
+/// Results of the chains, apart from the stored draws.
 struct ChainRun {
   Draws quantities;
-  /// largest log joint density of all draws that count
+  /// largest log joint density of all draws after warmup and thinning
   double best = 0;
-  /// The chains have forgotten where they began, by R-hat of the quantities; one that never changes
-  /// does not count.
+  /// Whether R-hat of all quantities indicates convergence; quantities that never change are
+  /// ignored.
   bool agree = false;
 };
 
@@ -58,9 +58,9 @@ struct ChainRun {
 ChainRun run_chains(const ChainSettings &settings, Control &control,
                     const std::function<std::unique_ptr<ChainSampler>(int chain)> &make);
 
-/// A number without the last 19 of its 53 bits: the same draw, its sums taken in another order, has
-/// the same density, and rounding errors, which stay for many draws, are not taken for what tells
-/// chains apart. The log joint density is rounded by run_chains.
+/// Rounds a number to 34 bits, so that it does not depend on the order of summation, and R-hat does
+/// not mistake rounding errors for differences between chains. run_chains() rounds the log joint
+/// density itself.
 double without_rounding_errors(double x);
 
 }  // namespace bayes
