@@ -34,7 +34,7 @@ template <class Q> class FiniteSampler : public SampledClusters<Q> {
     for (double &weight : weights) weight = std::log(weight);
     Q all = components_;
     if (occupied < size_) {
-      // The occupied components, then the prior for those without rows.
+      // The posteriors of occupied components, then the prior for the others.
       std::vector<int> order(std::size_t(size_), occupied);
       for (int k = 0; k < occupied; ++k) order[std::size_t(k)] = k;
       all = pick(joined(components_, prior_), order);
@@ -67,7 +67,7 @@ template <class Q> class SliceSampler : public SampledClusters<Q> {
                Control &control)
       : Base(rows, prior, std::move(setting), std::move(labels)),
         next_(labels_.size()) {
-    setting_.most_clusters = std::min(setting_.most_clusters, most_sticks);
+    setting_.most_clusters = std::min(setting_.most_clusters, max_sticks);
     this->count(labels_.empty() ? 0 : 1 + *std::max_element(labels_.begin(), labels_.end()),
                 control);
   }
@@ -108,7 +108,7 @@ template <class Q> class SliceSampler : public SampledClusters<Q> {
   }
 
  private:
-  static constexpr int most_sticks = 20000;
+  static constexpr int max_sticks = 20000;
   std::vector<int> next_;
 };
 

@@ -1,5 +1,5 @@
-// Chains of a sampler of partitions: what is recorded of every draw, and what a draw of a mixture
-// is when it is stored.
+// Chains of a sampler of partitions: the recorded quantities of every draw, and the stored draws of
+// a mixture.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DrawnWeights {
   double rest = 0;
 };
 
-/// What chains leave, whatever the family of the rows. Each chain has as many draws as any other.
+/// Results of the chains, for any family of rows. All chains have the same number of draws.
 struct PartitionChains : ChainRun {
   explicit PartitionChains(std::int64_t rows) : partitions(rows) {}
   // of the draws kept
@@ -36,17 +36,18 @@ struct PartitionChains : ChainRun {
 };
 template <class Q> struct ChainDraws : PartitionChains {
   explicit ChainDraws(std::int64_t rows) : PartitionChains(rows) {}
-  /// of the stored draws: the clusters' posteriors given their rows
+  /// for every stored draw the clusters' posteriors given their rows
   std::vector<Q> components;
 };
 
-/// What is recorded of every draw beside its density; none of it depends on how clusters are
-/// numbered. clusters: how many have rows; largest: share of the largest; entropy: of the shares,
-/// in nats; concentration: of the Dirichlet process, if not null.
+/// Recorded quantities of a draw besides its density; they do not depend on the numbering of
+/// clusters. clusters: the number of occupied clusters; largest: the proportion of rows in the
+/// largest; entropy: of the proportions, in nats; concentration: of the Dirichlet process, if not
+/// null.
 std::vector<double> partition_quantities(const std::vector<double> &counts,
                                          const double *concentration);
 
-/// How many draws are kept, and how many of these are stored whole.
+/// Number of draws that are kept, and of those that are stored completely.
 struct DrawCounts {
   std::int64_t kept, stored;
 };
@@ -58,19 +59,19 @@ struct DrawCounts {
 DrawCounts draw_counts(const RowSource &rows, double components, double parameters,
                        const ChainPlan &plan, bool everything, const Control &control);
 
-/// Runs the chains. `begin(chain)` begins one; `store` is called with every sampler whose draw is
-/// stored, for what depends on the family.
+/// Runs the chains. `begin(chain)` makes the sampler of a chain; `store` is called with the sampler
+/// for every stored draw, to store the parameters of the family.
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
                           const std::string &method, const ChainPlan &plan,
                           const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
                           const std::function<void(const PartitionSampler &)> &store);
 
-/// Names labels below k anew in the order in which they first occur, from 0.
+/// Renumbers labels below k from 0, in the order of first occurrence.
 void make_dense(std::vector<int> &labels, int k);
 
-/// Samples partitions of the rows by the method. `begin(chain)`: labels to begin with, dense from
-/// 0. everything: every draw that is kept is stored whole.
+/// Samples partitions of the rows by the method. `begin(chain)`: initial labels, dense from 0.
+/// everything: every kept draw is stored completely.
 template <class Q>
 ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting setting,
                                 const std::string &method, const ChainPlan &plan, Control &control,

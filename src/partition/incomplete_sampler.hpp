@@ -1,14 +1,14 @@
-// MCMC samplers of normal rows that miss elements, by data augmentation (Tanner and Wong 1987): a
-// chain over the partition and the missing elements.
+// MCMC samplers for normal rows with missing elements, by data augmentation (Tanner and Wong 1987):
+// a chain over the partition and the missing elements.
 //
-// Given the missing elements the rows are complete, and any sampler of the partition makes a sweep
-// over them. Given the partition, parameters are drawn, and missing elements given these. As a row
-// whose missing elements say where it is would hardly leave its cluster, its label is drawn with
-// them, from p(label, missing elements | parameters, other labels): the label in proportion to the
-// cluster's weight x the density of what is observed, then the missing elements given the label. A
-// row chooses among the clusters that others are in, and stays if it is alone: which clusters these
-// are depends on the others, so this leaves the posterior invariant; new clusters come from the
-// sweeps.
+// Given the missing elements, rows are complete, and any sampler of the partition makes a sweep
+// over them. Given the partition, parameters are drawn, and then the missing elements. Imputed
+// elements would keep a row in its cluster, so its label is drawn jointly with them, from p(label,
+// missing elements | parameters, other labels): the label in proportion to the weight of the
+// cluster times the density of the observed elements, then the missing elements given the label. A
+// non-singleton row is reassigned among occupied clusters only; singletons stay. The set of
+// clusters does not depend on the row, so the posterior stays invariant; sweeps create new
+// clusters.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ namespace bayes {
 
 class IncompleteSampler final : public MixtureSampler<NormalWishart> {
  public:
-  /// Makes the sampler of rows that are complete, which must outlive it.
+  /// Makes the sampler of complete rows, which must outlive it.
   using Make = std::function<std::unique_ptr<MixtureSampler<NormalWishart>>(
       RowSource &rows, const SamplerSetting &setting, std::vector<int> labels)>;
 
@@ -35,7 +35,7 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
         labels_(std::move(labels)),
         make_(std::move(make)),
         completion_(in_memory(rows, method), control) {
-    // The first draws are given the statistics of rows at the prior's mean in what they miss.
+    // For the first draws missing elements are at the mean of the prior.
     NormalPoint begin = point_estimate(prior);
     completion_.set_point(std::move(begin));
     completion_.complete_by_means(0, control);
@@ -54,7 +54,7 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
   std::vector<double> counts() const override { return sampler_->counts(); }
   double concentration() const override { return sampler_->concentration(); }
   const PartitionPrior &partition() const override { return sampler_->partition(); }
-  /// of the rows as they are completed now
+  /// statistics of the rows with their current imputed elements
   double log_marginal() const override { return sampler_->log_marginal(); }
   NormalWishart components() const override { return sampler_->components(); }
 
@@ -68,7 +68,7 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
                 "Raise maintenance_work_mem, or use method vi, or option missing skip.");
   }
 
-  /// Labels and missing elements of all incomplete rows.
+  /// Draws labels and missing elements of all incomplete rows.
   void draw_missing(Random &random, Control &control) {
     std::vector<double> counts = sampler_->counts();
     const int k = int(counts.size());

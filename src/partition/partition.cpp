@@ -54,7 +54,7 @@ void require_draws(const PartitionDraws &draws) {
 
 // The draw with the largest log joint density, the first of several; NaN is as good as minus
 // infinity.
-int most_probable(const PartitionDraws &draws, std::span<const double> log_joint) {
+int draw_with_largest_density(const PartitionDraws &draws, std::span<const double> log_joint) {
   if (log_joint.size() != std::size_t(draws.size()))
     throw Error(Errc::invalid_argument,
                 "the most probable draw needs the log joint density of every draw",
@@ -116,7 +116,7 @@ PatternPartition find(const PartitionDraws &draws, Patterns &patterns, Partition
     return with_loss(loss, [&]<class Loss>(Loss) {
       return search_partition<Loss>(draws, patterns, seed, control);
     });
-  const int draw = most_probable(draws, log_joint);
+  const int draw = draw_with_largest_density(draws, log_joint);
   PatternPartition partition{{}, draws.clusters(draw), false};
   for (const std::uint32_t row : patterns.rows.row)
     partition.labels.push_back(draws.labels(draw)[row]);

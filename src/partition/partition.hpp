@@ -31,7 +31,7 @@ class BAYES_API PartitionDraws {
   /// as they were added
   std::span<const std::uint16_t> labels(int draw) const { return *labels_[std::size_t(draw)]; }
 
-  /// So many of these draws, evenly spaced, without a copy of their labels.
+  /// A view of `count` evenly spaced draws, without a copy of their labels.
   PartitionDraws evenly_spaced(int count) const;
 
  private:
@@ -69,7 +69,8 @@ struct PartitionEstimate {
   double expected_loss = 0;
   /// its Monte Carlo standard error; NaN where mcse_mean is undefined
   double mcse = 0;
-  /// proved: no partition (bipartition: into two clusters) is better; never for map
+  /// whether it is proved that no partition (bipartition: into two clusters) is better; never for
+  /// map
   bool optimal = false;
 
   /// For each row the certainty of its membership, in [0, 1]: the mean posterior probability that

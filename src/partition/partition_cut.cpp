@@ -35,7 +35,7 @@
 namespace bayes {
 namespace {
 
-constexpr std::size_t exhaustive_patterns = 20, most_patterns = 1000;
+constexpr std::size_t exhaustive_patterns = 20, max_patterns = 1000;
 
 double cost_of(const Graph &graph, const std::vector<char> &side) {
   double cost = 0;
@@ -150,9 +150,9 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
   if (draws.rows() < 2)
     throw Error(Errc::invalid_argument, "one row cannot be divided into two clusters");
   const std::size_t n = patterns.rows.size();
-  if (n > most_patterns)
+  if (n > max_patterns)
     throw Error(Errc::too_large,
-                "a bipartition can be found for at most " + std::to_string(most_patterns) +
+                "a bipartition can be found for at most " + std::to_string(max_patterns) +
                     " rows that are not together in every draw",
                 "There are " + std::to_string(n) + ".",
                 "Divide fewer rows, or use a point estimate with any number of clusters.");
@@ -238,11 +238,11 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
 // bounds.
 PatternPartition search_bipartition_of_many(const PartitionDraws &draws, Patterns &patterns,
                                             std::uint64_t seed, Control &control) {
-  constexpr int most_searched = 500;
+  constexpr int max_searched = 500;
   const double n = double(patterns.rows.size());
-  if (draws.size() <= most_searched || (n <= double(most_patterns) && n * n * draws.size() <= 1e8))
+  if (draws.size() <= max_searched || (n <= double(max_patterns) && n * n * draws.size() <= 1e8))
     return search_bipartition(draws, patterns, seed, control);
-  const PartitionDraws some = draws.evenly_spaced(most_searched);
+  const PartitionDraws some = draws.evenly_spaced(max_searched);
   Patterns of_some(some, control);
   const PatternPartition found = search_bipartition(some, of_some, seed, control);
   std::vector<int> labels;

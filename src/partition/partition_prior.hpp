@@ -23,7 +23,7 @@ class PartitionPrior {
 
   double concentration() const { return alpha_; }
   void set_concentration(double alpha) { alpha_ = alpha; }
-  /// how many clusters there can be; 0: any number
+  /// maximal number of clusters; 0: unlimited
   int components() const { return components_; }
   bool full(int clusters) const { return components_ && clusters >= components_; }
 

@@ -15,14 +15,14 @@ constexpr std::size_t enumerated_patterns = 8;  // 4140 partitions
 constexpr double exhaustive_work = 3e8;         // rows x draws x partitions
 // rows x draws of a sample; up to twice as many are searched without sampling
 constexpr double table_entries = 1 << 18;
-constexpr double least_sample = 1000;  // rows, draws
-constexpr double large_share = 0.01;   // of the rows: a large cluster
-constexpr std::size_t samples = 4, starts = 64, most_found = 2;
+constexpr double min_sample = 1000;   // rows, draws
+constexpr double large_share = 0.01;  // of the rows: a large cluster
+constexpr std::size_t samples = 4, starts = 64, max_found = 2;
 // Of more draws only so many are searched; what is found there, with up to four numbers of
 // clusters, is compared over all, and improved if patterns x draws are few enough.
-constexpr int most_searched = 500;
-constexpr std::size_t most_candidates = 4;
-constexpr double most_improved = 1 << 21;
+constexpr int max_searched = 500;
+constexpr std::size_t max_candidates = 4;
+constexpr double max_improved_entries = 1 << 21;
 
 // Work budgets in table entries: for samples, for all rows, and for comparing draws. About 10^9
 // take a second.
@@ -56,8 +56,8 @@ template <class Loss> class PartitionSearch {
         control_(control),
         work_(control) {
     for (int m = 0; m < draws.size(); ++m)
-      most_clusters_ = std::max(most_clusters_, std::size_t(draws.clusters(m)));
-    few_ = std::max(few_, 2 * most_clusters_);
+      max_clusters_ = std::max(max_clusters_, std::size_t(draws.clusters(m)));
+    few_ = std::max(few_, 2 * max_clusters_);
   }
 
   bool exhaustible() const {
@@ -87,7 +87,7 @@ template <class Loss> class PartitionSearch {
 
   // The best of these partitions of the patterns, improved.
   PatternPartition best_of(const std::vector<std::vector<int>> &candidates) {
-    const bool improved = double(patterns_.rows.size()) * draws_.size() <= most_improved;
+    const bool improved = double(patterns_.rows.size()) * draws_.size() <= max_improved_entries;
     for (const std::vector<int> &labels : candidates) {
       offer(labels, *std::max_element(labels.begin(), labels.end()) + 1);
       if (improved) improve_from({labels.begin(), labels.end()}, full_work / 16);
@@ -115,7 +115,7 @@ template <class Loss> class PartitionSearch {
   // Dense labels, hidden patterns each on its own. Returns the number of clusters.
   int number_clusters(const std::vector<std::uint32_t> &clusters, std::vector<int> &labels) const {
     // no cluster number is larger
-    std::vector<int> number(clusters.size() + most_clusters_, -1);
+    std::vector<int> number(clusters.size() + max_clusters_, -1);
     int count = 0;
     for (const std::uint32_t c : clusters) {
       if (c == no_cluster) {
@@ -174,7 +174,7 @@ template <class Loss> class PartitionSearch {
     if (entries <= 2 * table_entries) {
       Sample whole{patterns_.rows, {}, shuffled_draws()};
       candidates_ = promising(whole.rows, whole.draws);
-      const std::vector<Found> found = search_sample(whole, sample_work, 0, most_candidates);
+      const std::vector<Found> found = search_sample(whole, sample_work, 0, max_candidates);
       offer(found[0].clusters);
       for (std::size_t i = 1; i < found.size(); ++i)
         number_clusters(found[i].clusters, others_.emplace_back());
@@ -184,7 +184,7 @@ template <class Loss> class PartitionSearch {
     for (std::size_t i = 0; i < samples; ++i) {
       const Sample sample = draw_sample();
       if (i == 0) candidates_ = promising(sample.rows, sample.draws);
-      const std::vector<Found> found = search_sample(sample, sample_work / samples, i, most_found);
+      const std::vector<Found> found = search_sample(sample, sample_work / samples, i, max_found);
       work_.allow(full_work / samples);
       for (const Found &each : found) {
         std::vector<std::uint32_t> extended = extend(sample, each.clusters);
@@ -210,7 +210,7 @@ template <class Loss> class PartitionSearch {
     const std::size_t p = patterns_.rows.size();
     Sample sample{{}, {}, shuffled_draws()};
     std::vector<std::uint32_t> weight = patterns_.rows.weight;
-    const double wanted = std::max(least_sample, table_entries / draws_.size());
+    const double wanted = std::max(min_sample, table_entries / draws_.size());
     if (double(p) > wanted) {
       weight.assign(p, 0);
       for (double i = 0; i < wanted; ++i)
@@ -224,7 +224,7 @@ template <class Loss> class PartitionSearch {
     }
     sample.draws.resize(
         std::min(sample.draws.size(),
-                 std::size_t(std::max(least_sample, table_entries / double(sample.rows.size())))));
+                 std::size_t(std::max(min_sample, table_entries / double(sample.rows.size())))));
     return sample;
   }
 
@@ -416,8 +416,8 @@ template <class Loss> class PartitionSearch {
 
   const PartitionDraws &draws_;
   const Patterns &patterns_;
-  std::size_t most_clusters_ = 0;  // of a draw
-  std::size_t few_ = 256;          // see State
+  std::size_t max_clusters_ = 0;  // of a draw
+  std::size_t few_ = 256;         // see State
   Comparison comparison_;
   Random random_;
   Control &control_;
@@ -436,10 +436,10 @@ template <class Loss>
 PatternPartition search_partition(const PartitionDraws &draws, const Patterns &patterns,
                                   std::uint64_t seed, Control &control) {
   PartitionSearch<Loss> search(draws, patterns, seed, control);
-  if (draws.size() <= most_searched || search.exhaustible()) return search.run();
+  if (draws.size() <= max_searched || search.exhaustible()) return search.run();
   std::vector<std::vector<int>> candidates;
   {
-    const PartitionDraws some = draws.evenly_spaced(most_searched);
+    const PartitionDraws some = draws.evenly_spaced(max_searched);
     const Patterns of_some(some, control);
     PartitionSearch<Loss> first(some, of_some, seed, control);
     first.run();

@@ -182,7 +182,7 @@ template <class Loss> class SearchState {
   /// Merges the two clusters whose merger gains most, if any gains.
   bool merge() {
     const std::size_t count = size_.size();
-    if (count > most_merged) return false;
+    if (count > max_merged) return false;
     std::vector<double> together(count * count);
     for (const auto &list : shares_) {
       work_.spend(Loss::effort * double(list.size() * list.size()));
@@ -231,7 +231,7 @@ template <class Loss> class SearchState {
   }
 
  private:
-  static constexpr std::size_t small = 8192, most_merged = 1024;
+  static constexpr std::size_t small = 8192, max_merged = 1024;
 
   double rounding(double weight) const { return 1e-9 * double(table_.draws) * weight; }
   double gain(std::uint32_t x) const { return x < small ? gain_[x] : Loss::gain(x, 1); }
