@@ -216,6 +216,11 @@ void BayesClassifier::describe_features(std::optional<double> level,
         numbers[i].element = int(j);
         table.under(numbers[i], marginals[i]);
       }
+      if (is_joint[j]) continue;
+      for (Parameter &known : known_parameters(*point, k, place[j])) {
+        known.element = int(j);
+        table.at_point(known);
+      }
     }
 }
 

@@ -18,8 +18,8 @@ namespace bayes {
 struct NbAccumulator::Slot {
   std::string name = {};
   ValueKind kind = ValueKind::number;
-  ColumnKind likelihood = {};
-  /// null while no row has a value
+  /// null while no row has a value, both
+  const ColumnSpec *likelihood = nullptr;
   const Column *family = nullptr;
   int element = 0;
   /// of a categorical feature its number among those; else -1
@@ -57,12 +57,21 @@ void NbAccumulator::begin(const NbOptions &options, const NbTotals *start) {
   start_->specs = start->specs;
 }
 
-void NbAccumulator::set_likelihood(Slot &slot, const std::string &likelihood) {
-  slot.likelihood = *likelihood_named(likelihood);
-  slot.family = &column_family(slot.likelihood);
-  slot.any_value = likelihood == normal_family;
+/// A column of this likelihood, made once for all features that have it.
+const Columns &NbAccumulator::family_of(const ColumnSpec &likelihood) {
+  for (const auto &each : families_)
+    if (each->specs()[0].same_likelihood(likelihood)) return *each;
+  return *families_.emplace_back(std::make_unique<Columns>(
+      std::vector<ColumnSpec>{{.kind = likelihood.kind, .known = likelihood.known}}));
+}
+
+void NbAccumulator::set_likelihood(Slot &slot, const ColumnSpec &likelihood) {
+  const Columns &column = family_of(likelihood);
+  slot.likelihood = &column.specs()[0];
+  slot.family = &column.column(0);
+  slot.any_value = likelihood.is(normal_family);
   slot.joint = slot.any_value && options_->full_covariance;
-  slot.zero = sparse_ && options_->absent_is_zero && zero_if_absent({slot.likelihood});
+  slot.zero = sparse_ && options_->absent_is_zero && zero_if_absent(likelihood);
   if (slot.joint) {
     joint_.push_back(slot.element);
   } else if (slot.family->by_value) {
@@ -78,22 +87,22 @@ void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
     throw Error(Errc::invalid_argument, "option \"absent\" does not apply: rows have columns",
                 "It is about names that an object leaves out.",
                 "Option \"missing\" says what becomes of NULLs.");
-  std::vector<std::string> likelihood;
+  std::vector<ColumnSpec> likelihood;
   const Document *const given = options_->likelihood.is_null() ? nullptr : &options_->likelihood;
   if (start_) {
-    for (const ColumnSpec &spec : start_->specs) likelihood.emplace_back(spec.name());
+    likelihood = start_->specs;
   } else if (!names.empty()) {
     const Document chosen = likelihood_of_columns(given, names);
     likelihood = read_likelihood(chosen);
-  } else if (given && given->as<Document::Object>()) {
+  } else if (given && given->as<Document::Object>() && !is_one_likelihood(*given)) {
     throw Error(Errc::invalid_argument,
                 "option \"likelihood\" is an object by column, but rows are arrays", {},
                 "Give an array of names, one for each element.");
   } else {
-    likelihood = given ? read_likelihood(*given) : std::vector<std::string>{normal_family};
+    likelihood = given ? read_likelihood(*given) : std::vector{likelihood_of(normal_family)};
     check_likelihood_count(likelihood, dimension);
   }
-  if (likelihood.size() == 1) likelihood.resize(std::size_t(dimension), likelihood[0]);
+  if (likelihood.size() == 1) likelihood.resize(std::size_t(dimension), ColumnSpec(likelihood[0]));
   slots_.reserve(std::size_t(dimension));
   for (int j = 0; j < dimension; ++j) {
     Slot slot;
@@ -107,7 +116,8 @@ void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
   }
   // A prior that nothing has was meant for something.
   for (const auto &[family, keys] : options_->product.families)
-    if (std::find(likelihood.begin(), likelihood.end(), family) == likelihood.end())
+    if (std::none_of(likelihood.begin(), likelihood.end(),
+                     [&](const ColumnSpec &each) { return each.is(family); }))
       throw Error(Errc::invalid_argument,
                   message("option \"prior.{}\" does not apply: no column is {}", family, family),
                   {}, "Option \"likelihood\" says what columns are.");
@@ -142,31 +152,32 @@ std::optional<ValueKind> NbAccumulator::kind_of(std::int32_t feature) const {
 void NbAccumulator::set_kind(std::int32_t feature, ValueKind kind) {
   Slot &slot = slots_[std::size_t(feature)];
   slot.kind = kind;
-  std::string likelihood = kind == ValueKind::label     ? categorical_family
-                           : kind == ValueKind::boolean ? bernoulli_family
-                                                        : "poisson";
+  ColumnSpec likelihood = likelihood_of(kind == ValueKind::label     ? categorical_family
+                                        : kind == ValueKind::boolean ? bernoulli_family
+                                                                     : "poisson");
   const Document &given = options_->likelihood;
   if (given.as<Document::List>())
     throw Error(Errc::invalid_argument,
                 "option \"likelihood\" is an array, but features have names", {},
                 "Give an object: {\"weight\": \"normal\"}.");
-  const Document *const own = given.find(slot.name);
+  const bool one = is_one_likelihood(given, true);
+  const Document *const own = one ? nullptr : given.find(slot.name);
   if (own && !own->is_null())
     likelihood = read_likelihood(*own).front();
-  else if (!given.is_null() && !given.as<Document::Object>() && kind == ValueKind::number)
+  else if (one && kind == ValueKind::number)
     likelihood = read_likelihood(given).front();
   if (start_) {
     const auto known = std::lower_bound(
         start_->names.begin(), start_->names.end(), slot.name,
         [](const RowColumn &column, const std::string &wanted) { return column.name < wanted; });
     if (known != start_->names.end() && known->name == slot.name)
-      likelihood = start_->specs[std::size_t(known - start_->names.begin())].name();
+      likelihood = start_->specs[std::size_t(known - start_->names.begin())];
   }
-  if (kind == ValueKind::label && likelihood != categorical_family)
-    throw Error(
-        Errc::invalid_argument,
-        message("feature {} is {}, but has strings", describe(Document(slot.name)), likelihood),
-        "Strings are categories.");
+  if (kind == ValueKind::label && !likelihood.is(categorical_family))
+    throw Error(Errc::invalid_argument,
+                message("feature {} is {}, but has strings", describe(Document(slot.name)),
+                        likelihood.name()),
+                "Strings are categories.");
   set_likelihood(slot, likelihood);
 }
 
@@ -214,8 +225,9 @@ void NbAccumulator::take(Part &part, const Slot &slot, double x, double weight,
                          std::int64_t number) {
   if (slot.categorical < 0) {
     if (!slot.any_value && !slot.family->allowed(x)) refuse(slot, x, number);
-    slot.family->add(x, weight, part.numbers.data() + slot.offset);
-    if (!slot.any_value && x != 0) part.carrier += weight * slot.family->log_carrier(x);
+    const double element = slot.any_value ? x : slot.family->element(x);
+    slot.family->add(element, weight, part.numbers.data() + slot.offset);
+    if (!slot.any_value && element != 0) part.carrier += weight * slot.family->log_carrier(element);
     return;
   }
   int code = int(x);
@@ -335,7 +347,7 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
   for (const std::size_t j : features) {
     poll_in_loop(j);
     const Slot &slot = slots_[j];
-    ColumnSpec spec{slot.likelihood};
+    ColumnSpec spec = *slot.likelihood;
     RowColumn name = names.empty() ? RowColumn{} : names[j];
     if (slot.categorical >= 0) {
       std::vector<std::size_t> &place = places[std::size_t(slot.categorical)];

@@ -19,6 +19,8 @@ inline constexpr int nb_max_classes = 10000;
 /// of rows of columns, and names of sparse rows
 inline constexpr int nb_max_columns = 10000, nb_max_words = 1000000;
 
+class Columns;
+struct ColumnSpec;
 struct NbTotals;
 struct NbOptions;
 
@@ -69,7 +71,8 @@ class BAYES_API NbAccumulator {
  private:
   struct Slot;
   struct Part;
-  void set_likelihood(Slot &slot, const std::string &likelihood);
+  void set_likelihood(Slot &slot, const ColumnSpec &likelihood);
+  const Columns &family_of(const ColumnSpec &likelihood);
   Part &part_of(int k);
   /// For the categorical features that are new.
   void make_room(Part &part);
@@ -81,6 +84,8 @@ class BAYES_API NbAccumulator {
   std::unique_ptr<NbOptions> options_;
   std::unique_ptr<NbTotals> start_;
   bool sparse_ = false;
+  /// a column of each likelihood that features have
+  std::vector<std::unique_ptr<const Columns>> families_;
   std::vector<Slot> slots_;
   std::vector<Part> parts_;
   /// elements with a common covariance

@@ -34,13 +34,11 @@ Document write_statistics(const ProductStatistics &statistics) {
   return out;
 }
 
-/// Sums of weights and of values are not negative; of a normal column the mean may be.
+/// Statistics that rows can have, and that are no larger than allowed.
 bool can_be(const Column &column, const double *statistics) {
-  const bool normal = column.name == std::string_view(normal_family);
-  for (int i = 0; i < column.size().statistics; ++i)
-    if (!(statistics[i] >= 0 || (normal && i == 1)) || !(std::abs(statistics[i]) <= most_statistic))
-      return false;
-  return true;
+  return column.valid_statistics(statistics) &&
+         std::all_of(statistics, statistics + column.size().statistics,
+                     [](double s) { return std::abs(s) <= most_statistic; });
 }
 
 void read_statistics(const MemberReader &in, NbTotals &totals) {
@@ -91,30 +89,26 @@ void read_normal(const MemberReader &in, NbTotals &totals) {
       in.reject("scatter", "must have sums of squares on its diagonals");
 }
 
-/// The names of the features' families: one if it is that of all. A part of sparse rows that name
+/// The features' likelihoods: one if it is that of all. A part of sparse rows that name
 /// nothing has no features.
 Document write_likelihoods(const std::vector<ColumnSpec> &specs) {
-  const bool same = std::all_of(specs.begin(), specs.end(),
-                                [&](const ColumnSpec &spec) { return spec.kind == specs[0].kind; });
-  if (same && !specs.empty()) return specs[0].name();
-  Document::List names;
-  for (const ColumnSpec &spec : specs) names.emplace_back(spec.name());
-  return names;
+  if (!specs.empty() && all_equal(specs)) return likelihood_document(specs[0]);
+  return likelihood_document(specs, true);
 }
 
 std::vector<ColumnSpec> read_likelihoods(const MemberReader &in, int dimension) {
   const Document &given = in.value("likelihoods");
   const auto *const list = given.as<Document::List>();
   if (list && list->size() != std::size_t(dimension))
-    in.reject("likelihoods", message("must be a name, or an array of {} names", dimension));
+    in.reject("likelihoods",
+              message("must be a likelihood, or an array of {} likelihoods", dimension));
   std::vector<ColumnSpec> out;
   for (int j = 0; j < dimension; ++j) {
     const Document &each = list ? (*list)[std::size_t(j)] : given;
-    const auto *const name = each.as<std::string>();
-    const auto kind = name ? likelihood_named(*name) : std::nullopt;
-    if (!kind)
+    const auto likelihood = stored_likelihood(each);
+    if (!likelihood)
       in.reject("likelihoods", message("contains {}, which is not a likelihood", describe(each)));
-    out.push_back({*kind});
+    out.push_back(*likelihood);
   }
   return out;
 }

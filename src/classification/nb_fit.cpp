@@ -16,6 +16,9 @@
 namespace bayes {
 namespace {
 
+/// Likelihoods of which there are several: the prior of each family is an object of its own.
+const std::vector<ColumnSpec> several_families(2);
+
 /// What the default priors of the naive features are made of: moments of all rows, whatever their
 /// class, from the statistics of the classes.
 ProductSurvey survey_of(const NbTotals &totals) {
@@ -36,10 +39,10 @@ ProductSurvey survey_of(const NbTotals &totals) {
       column.merge(totals.product.values.col(k).data() + at.statistics, pooled.data());
     if (std::all_of(pooled.begin(), pooled.end(), [](double v) { return v == 0; })) return;
     column.maximum_likelihood(pooled.data(), point.data(), {1e-300, 1, 0}, point.data());
-    const double mean = column.mean(point.data());
+    const double mean = column.element_mean(point.data());
     if (std::isfinite(mean)) out.mean(j) = mean;
     if (!column.needs_variance) return;
-    const double variance = column.variance(point.data());
+    const double variance = column.element_variance(point.data());
     if (!std::isfinite(variance))
       throw Error(Errc::numeric, "the variance of the rows overflows",
                   "Values or weights are too large for double precision.",
@@ -138,10 +141,8 @@ double log_likelihood_of(const BayesClassifier &model) {
 /// Option likelihood as the model shows it.
 Document likelihood_in_force(const NbTotals &totals, const Document &given) {
   if (totals.sparse) return given;
-  std::vector<std::string> names;
-  for (const ColumnSpec &spec : totals.specs) names.emplace_back(spec.name());
-  if (std::count(names.begin(), names.end(), names[0]) == std::ssize(names)) names.resize(1);
-  return likelihood_document(names);
+  return all_equal(totals.specs) ? likelihood_document(totals.specs[0])
+                                 : likelihood_document(totals.specs);
 }
 
 Document prior_in_force(const BayesClassifier::State &s) {
@@ -150,8 +151,7 @@ Document prior_in_force(const BayesClassifier::State &s) {
     if (!s.options.given_prior.is_null()) out.set_all(s.options.given_prior);
     return out;
   }
-  if (s.prior)  // two names: each family has an object of its own
-    out.set_all(product_prior_options(*s.prior, {"", ""}));
+  if (s.prior) out.set_all(product_prior_options(*s.prior, several_families));
   if (s.normal_prior) {
     Document keys = Document::object();
     write_normal_prior(keys, *s.normal_prior);
@@ -172,7 +172,7 @@ void finish_classifier(BayesClassifier &model) {
   s.prior.reset();
   s.normal_prior.reset();
   if (!totals.naive.empty())
-    s.prior = make_product_prior(survey_of(totals), {"", ""}, s.options.product, k);
+    s.prior = make_product_prior(survey_of(totals), several_families, s.options.product, k);
   if (!totals.joint.empty())
     s.normal_prior =
         make_normal_prior(s.options.normal, normal_survey_of(totals), k, "prior.normal.");

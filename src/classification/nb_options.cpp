@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
-#include "families/product/column_names.hpp"
 
 namespace bayes {
 namespace {
@@ -12,9 +11,10 @@ namespace {
 void read_prior(const Document &given, NbOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   t.number("alpha", o.alpha, above(0, 1e9));
-  std::vector<std::string> families;
+  std::vector<ColumnSpec> families;
   for (const std::string_view name : column_family_names())
-    if (!(o.full_covariance && name == normal_family)) families.emplace_back(name);
+    if (!(o.full_covariance && name == normal_family))
+      families.push_back({.kind = *likelihood_named(name)});
   o.product.lines(t, families);
   if (o.full_covariance)
     t.other(normal_family, [&o](const Document &keys) {
@@ -60,7 +60,8 @@ NbOptions read_nb_options(const Document &options) {
   model_lines(t, out);
   t.other("likelihood", [&out](const Document &given) {
     out.likelihood = given;
-    if (const auto *const by_name = given.as<Document::Object>())
+    const auto *const by_name = given.as<Document::Object>();
+    if (by_name && !is_one_likelihood(given, true))
       for (const auto &[name, value] : *by_name)
         read_likelihood(value.is_null() ? Document("null") : value,
                         message("likelihood.{}", name).c_str());

@@ -52,8 +52,8 @@ void check_same_feature(const NbTotals &a, int i, const NbTotals &b, int j) {
     differ(message("{} is a {} and a {}", name, name_of(a.names[std::size_t(i)].kind),
                    name_of(b.names[std::size_t(j)].kind)),
            "It has to be of one kind in all rows.");
-  if (one.kind != other.kind)
-    differ(message("{} is {} and {}", name, one.name(), other.name()),
+  if (!one.same_likelihood(other))
+    differ(message("{} is {} and {}", name, describe_likelihood(one), describe_likelihood(other)),
            "It has to have one likelihood in all rows.");
 }
 

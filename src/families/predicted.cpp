@@ -7,7 +7,6 @@
 #include "base/control.hpp"
 #include "base/incomplete.hpp"
 #include "base/root.hpp"
-#include "base/special.hpp"
 
 namespace bayes {
 namespace {
@@ -15,11 +14,6 @@ namespace {
 constexpr double not_found = std::numeric_limits<double>::quiet_NaN();
 /// doublings of a double's whole range
 constexpr int most_doublings = 2200;
-
-bool is_whole(Predicted::Kind kind) { return kind >= Predicted::Kind::bernoulli; }
-bool is_real(Predicted::Kind kind) {
-  return kind == Predicted::Kind::normal || kind == Predicted::Kind::student;
-}
 
 /// P(X <= x) of the mixture, less p.
 class Excess {
@@ -57,32 +51,35 @@ double whole_quantile(const Excess &excess, double low, double high) {
 }  // namespace
 
 double Predicted::probability_below(double x) const {
-  switch (kind) {
-    case Kind::none: break;
-    case Kind::normal: return normal_below((x - a) / b);
-    case Kind::student: return student_below(c, (x - a) / b);
-    case Kind::exponential: return x <= 0 ? 0 : -std::expm1(-a * x);
-    case Kind::lomax: return x <= 0 ? 0 : -std::expm1(-a * std::log1p(x / b));
-    default: {
-      const double n = std::floor(x);
-      if (n < 0) return 0;
-      if (kind == Kind::bernoulli) return n < 1 ? 1 - a : 1;
-      if (kind == Kind::poisson) return a > 0 ? gamma_above(n + 1, a) : 1;
-      if (kind == Kind::negative_binomial) return beta_above(n + 1, a, 1 / (1 + b));
-      if (kind == Kind::geometric) return -std::expm1((n + 1) * a);
-      return -std::expm1(log_beta(a, b + n + 1) - log_beta(a, b));
-    }
+  switch (support) {
+    case Support::none: break;
+    case Support::real: return below(*this, x);
+    case Support::positive: return x <= 0 ? 0 : below(*this, x);
+    case Support::whole: return x < 0 ? 0 : below(*this, std::floor(x));
   }
   return not_found;
 }
 
+Predicted Predicted::normal(double location, double scale) {
+  return {Support::real,
+          [](const Predicted &of, double x) { return normal_below((x - of.a) / of.b); }, location,
+          scale};
+}
+
+Predicted Predicted::student(double location, double scale, double degrees) {
+  return {Support::real,
+          [](const Predicted &of, double x) { return student_below(of.c, (x - of.a) / of.b); },
+          location, scale, degrees};
+}
+
 double quantile_of_mixture(std::span<const Predicted> parts, std::span<const double> weights,
                            double p) {
-  if (parts.empty() || parts[0].kind == Predicted::Kind::none) return not_found;
-  const Predicted::Kind kind = parts[0].kind;
+  using Support = Predicted::Support;
+  if (parts.empty() || parts[0].support == Support::none) return not_found;
+  const Support support = parts[0].support;
   const Excess excess(parts, weights, p);
   double low = 0, high = 1, width = 1;
-  if (is_real(kind)) {
+  if (support == Support::real) {
     low = std::numeric_limits<double>::infinity();
     high = -low;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -94,14 +91,14 @@ double quantile_of_mixture(std::span<const Predicted> parts, std::span<const dou
     for (int n = 0; excess(low) >= 0; ++n, width *= 2, low -= width)
       if (n == most_doublings) return not_found;
     width = high - low;
-  } else if (is_whole(kind)) {
+  } else if (support == Support::whole) {
     low = -1;
   }
   for (int n = 0; !(excess(high) >= 0); ++n, width *= 2, high += width) {
     if (n == most_doublings || !std::isfinite(high)) return not_found;
     low = high;
   }
-  if (is_whole(kind)) return whole_quantile(excess, low, high);
+  if (support == Support::whole) return whole_quantile(excess, low, high);
   if (low == 0) {
     // Of a scale that may be anything: from above by halves, to a bracket of two times at most.
     while (high > 0 && excess(high / 2) >= 0) high /= 2;

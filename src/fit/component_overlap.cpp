@@ -10,6 +10,7 @@
 #include "base/control.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "families/product/product_options.hpp"
 
 namespace bayes {
 namespace {
@@ -146,10 +147,13 @@ std::vector<double> product_overlaps(const ComponentDensities &before_all,
   for (int c = 0; c < before.dimension(); ++c) {
     const int at = places[std::size_t(c)];
     const Column &column = before.columns->column(c), &other = after.columns->column(at);
-    if (std::string_view(column.name) != other.name)
+    const ColumnSpec &spec = before.columns->specs()[std::size_t(c)],
+                     &other_spec = after.columns->specs()[std::size_t(at)];
+    if (!spec.same_likelihood(other_spec))
       throw Error(Errc::invalid_argument,
                   message("{} is {} in one model and {} in the other",
-                          overlap_column(before_all.columns, c), column.name, other.name),
+                          overlap_column(before_all.columns, c), describe_likelihood(spec),
+                          describe_likelihood(other_spec)),
                   "Densities of different families of distributions are not compared.");
     std::vector<int> categories;
     if (column.by_value)

@@ -28,10 +28,10 @@ HiddenMarkovModel::~HiddenMarkovModel() = default;
 bool HiddenMarkovModel::vectors() const { return state->vectors; }
 bool HiddenMarkovModel::symbols() const { return state->is_symbols(); }
 bool HiddenMarkovModel::multivariate() const { return state->whole_steps; }
-std::vector<std::string> HiddenMarkovModel::emission() const {
+std::vector<ColumnSpec> HiddenMarkovModel::emission() const {
   const auto *products = std::get_if<ProductHmm>(&state->fitted);
-  return products ? names_of(*products->point.emissions.columns)
-                  : std::vector<std::string>{std::string(normal_family)};
+  return products ? likelihoods_of(*products->point.emissions.columns)
+                  : std::vector<ColumnSpec>{likelihood_of(normal_family)};
 }
 std::string HiddenMarkovModel::covariance() const {
   const auto *normals = std::get_if<NormalHmm>(&state->fitted);

@@ -20,6 +20,8 @@
 
 namespace bayes {
 
+struct ColumnSpec;
+
 inline constexpr int hmm_max_states = 1000;
 /// an observation's elements
 inline constexpr int hmm_max_dimension = 1600;
@@ -126,7 +128,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// an observation is a multivariate normal
   bool multivariate() const;
   /// the name of every element's family; of multivariate normals one for all
-  std::vector<std::string> emission() const;
+  std::vector<ColumnSpec> emission() const;
   /// of multivariate normals: full, diagonal, spherical or tied; else empty
   std::string covariance() const;
   /// its number in the store, from 0 (by name, not as in the fit's store); -1: unknown, which is

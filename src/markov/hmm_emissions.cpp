@@ -248,8 +248,7 @@ void ProductEmissions::check_values(const Sequences &sequences, const HmmOptions
   if (options.symbols) return;
   std::vector<ColumnSpec> specs;
   for (int j = 0; j < sequences.dimension; ++j)
-    specs.push_back(
-        {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)])});
+    specs.push_back(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)]);
   const Columns any(specs);
   const bool named = sequences.rows.name_of_element(0) != "element 1";
   for_each_step(

@@ -6,7 +6,6 @@
 
 #include "families/normal/normal_draw.hpp"
 #include "families/predicted.hpp"
-#include "families/product/product_prediction.hpp"
 #include "markov/hmm_scorer.hpp"
 
 namespace bayes {
@@ -36,7 +35,7 @@ Emitted emitted(const NormalPoint &point, const NormalWishart *q) {
     if (!q) {
       out.variance.col(i) = variance;
       for (int j = 0; j < d; ++j)
-        out.of(j, i) = {Predicted::Kind::normal, point.mean(j, i), std::sqrt(variance(j))};
+        out.of(j, i) = Predicted::normal(point.mean(j, i), std::sqrt(variance(j)));
       continue;
     }
     // The predictive is a Student t, its squared scale B (c + 1) / (c nu), nu = a + 1 - d for dense
@@ -46,8 +45,7 @@ Emitted emitted(const NormalPoint &point, const NormalWishart *q) {
     out.variance.col(i) =
         variance * (nu > 2 ? wider * nu / (nu - 2) : std::numeric_limits<double>::infinity());
     for (int j = 0; j < d; ++j)
-      out.of(j, i) = {Predicted::Kind::student, point.mean(j, i), std::sqrt(variance(j) * wider),
-                      nu};
+      out.of(j, i) = Predicted::student(point.mean(j, i), std::sqrt(variance(j) * wider), nu);
   }
   return out;
 }
@@ -61,8 +59,7 @@ Emitted emitted(const ProductPoint &point, const ProductPosterior *q) {
           q ? column.predictive_mean(q->column(i, j)) : column.mean(point.column(i, j));
       out.variance(j, i) =
           q ? column.predictive_variance(q->column(i, j)) : column.variance(point.column(i, j));
-      out.of(j, i) = q ? predicted_under(*point.columns, j, q->column(i, j))
-                       : predicted_at(*point.columns, j, point.column(i, j));
+      out.of(j, i) = q ? column.predictive(q->column(i, j)) : column.predicted(point.column(i, j));
     }
   });
   return out;

@@ -160,15 +160,16 @@ void read_prior(const Document &given, bool handed_on, HmmOptions &o) {
 void emission_lines(OptionTable &t, HmmOptions &o) {
   // A fit that starts from a model has that model's emissions.
   const bool open = !o.started || !t.reads();
-  const auto read_names = [&](const Document &given) {
+  const auto read_own = [&](const Document &given) {
     o.emission = read_likelihood(given, "emission");
-    o.products = given.as<Document::List>() || o.emission[0] != normal_family;
+    o.products = given.as<Document::List>() || !o.emission[0].is(normal_family);
   };
-  const auto write_names = [&] {
-    return likelihood_document(o.emission, o.products && o.emission[0] == normal_family);
+  const auto write_own = [&] {
+    return likelihood_document(o.emission, o.products && o.emission[0].is(normal_family));
   };
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs"});
-  t.other("emission", read_names, write_names, open);
+  t.other("emission", read_own, write_own, open);
+  if (o.products) check_method(o.method, o.emission, "emission");
   t.choice("covariance", o.covariance,
            {full_covariance.name, diagonal_covariance.name, spherical_covariance.name,
             tied_covariance.name},
@@ -210,12 +211,12 @@ const char *default_emission(SequenceElements elements, bool vectors) {
 
 /// The emissions that were chosen can be those of such sequences.
 void check_emission(HmmOptions &o, SequenceElements elements, bool vectors) {
-  o.symbols = !vectors && o.emission.size() == 1 && o.emission[0] == categorical_family;
+  o.symbols = !vectors && o.emission.size() == 1 && o.emission[0].is(categorical_family);
   if (elements == SequenceElements::symbols && !o.symbols)
     throw Error(
         Errc::invalid_argument,
         message("option \"emission\" is \"{}\", but the elements of the sequences are no numbers",
-                o.emission[0]),
+                o.emission[0].name()),
         {}, "Leave it out, or cast the elements.");
   if (!vectors) check_likelihood_count(o.emission, 1, "emission");
 }
@@ -231,7 +232,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
 
   HmmOptions out;
   out.k = k;
-  out.emission = {default_emission(elements, vectors)};
+  out.emission = {likelihood_of(default_emission(elements, vectors))};
   out.plan.batch_rows = 16;
   out.restarts = 0;
   if (start) {
@@ -242,7 +243,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
     out.symbols = start->symbols();
     if (start->multivariate()) out.covariance = start->covariance();
   }
-  out.products = start ? !start->multivariate() : out.emission[0] != normal_family;
+  out.products = start ? !start->multivariate() : !out.emission[0].is(normal_family);
   OptionTable t = OptionTable::reading(options);
   emission_lines(t, out);
   if (!start) check_emission(out, elements, vectors);

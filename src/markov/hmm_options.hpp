@@ -31,7 +31,7 @@ inline constexpr double exact_sum = 1e-12;
 
 struct HmmOptions : FitOptions {
   int k = 0;
-  std::vector<std::string> emission;  // names of families: one for all elements or one for each
+  std::vector<ColumnSpec> emission;  // likelihoods: one for all elements or one for each
   // elements are independent columns; else one multivariate normal
   bool products = false;
   // option batch_size is given; else it is derived from the lengths of the sequences

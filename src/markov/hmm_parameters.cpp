@@ -86,6 +86,7 @@ void describe_emissions(const Fitted &fitted, int i, const std::vector<std::stri
       }
       describe_one(parameter, std::move(known), out);
     }
+    for (const Parameter &known : known_parameters(point, i, j)) out.at_point(known);
   }
 }
 

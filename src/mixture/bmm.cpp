@@ -63,7 +63,9 @@ template <class F> void BernoulliMixture::for_each_predictive_component(F f) con
   }
 }
 
-std::vector<std::string> BernoulliMixture::likelihood() const { return names_of(state->columns()); }
+std::vector<ColumnSpec> BernoulliMixture::likelihood() const {
+  return likelihoods_of(state->columns());
+}
 
 BmmComponent BernoulliMixture::component(int index) const {
   BmmComponent out{state->point.weights(index), state->counts(index),

@@ -19,6 +19,8 @@
 
 namespace bayes {
 
+struct ColumnSpec;
+
 /// a row's elements
 inline constexpr int bmm_max_dimension = 1600;
 inline constexpr int bmm_max_components = 10000;
@@ -54,7 +56,7 @@ class BAYES_API BernoulliMixture final : public Model {
   int size() const { return info.components; }
 
   /// the name of every element's family
-  std::vector<std::string> likelihood() const;
+  std::vector<ColumnSpec> likelihood() const;
   /// from 0
   BmmComponent component(int index) const;
   std::int64_t stored_draws() const override;

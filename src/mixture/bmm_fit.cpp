@@ -82,7 +82,7 @@ class BmmFit {
   }
 
  private:
-  const std::vector<std::string> &likelihood() const { return options_.likelihood; }
+  const std::vector<ColumnSpec> &likelihood() const { return options_.likelihood; }
 
   /// Uses the distinct rows if they are known; an invalid row is named by its number among all
   /// rows.

@@ -1,17 +1,15 @@
 #include "mixture/bmm_options.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
 
 namespace bayes {
 namespace {
 
 /// A fit that starts from a model has its likelihood, and may say so.
-void check_likelihood(const std::vector<std::string> &given, const std::vector<std::string> &known,
+void check_likelihood(const std::vector<ColumnSpec> &given, const std::vector<ColumnSpec> &known,
                       int dimension) {
-  if (given != known &&
-      !(known.size() == 1 && std::count(given.begin(), given.end(), known[0]) == dimension))
+  if (given != known && !(known.size() == 1 && given[0] == known[0] && all_equal(given) &&
+                          int(given.size()) == dimension))
     throw Error(Errc::invalid_argument,
                 "option \"likelihood\" is not that of the model which the fit starts from", {},
                 "Leave it out.");
@@ -19,12 +17,12 @@ void check_likelihood(const std::vector<std::string> &given, const std::vector<s
 
 /// dimension: of the model that a fit starts from.
 void lines(OptionTable &t, BmmOptions &o, int dimension) {
-  const auto read_names = [&](const Document &given) {
-    std::vector<std::string> names = read_likelihood(given);
+  const auto read_own = [&](const Document &given) {
+    std::vector<ColumnSpec> likelihood = read_likelihood(given);
     if (o.started)
-      check_likelihood(names, o.likelihood, dimension);
+      check_likelihood(likelihood, o.likelihood, dimension);
     else
-      o.likelihood = std::move(names);
+      o.likelihood = std::move(likelihood);
   };
   const auto read_prior = [&](const Document &given, bool handed_on) {
     OptionTable prior = OptionTable::reading(given, "prior.");
@@ -33,7 +31,8 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
     if (!handed_on) prior.finish();
   };
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem"});
-  t.other("likelihood", read_names, [&] { return likelihood_document(o.likelihood); });
+  t.other("likelihood", read_own, [&] { return likelihood_document(o.likelihood); });
+  check_method(o.method, o.likelihood);
   categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
   o.linear_response_line(t);
   o.iteration_lines(t);
@@ -63,9 +62,7 @@ BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
     out.hand_on(start->info, update);
     hand_on_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
     out.likelihood = start->likelihood();
-    if (std::count(out.likelihood.begin(), out.likelihood.end(), out.likelihood[0]) ==
-        std::ssize(out.likelihood))
-      out.likelihood.resize(1);
+    if (all_equal(out.likelihood)) out.likelihood.resize(1);
   }
   OptionTable t = OptionTable::reading(options);
   lines(t, out, start ? start->dimension() : 0);

@@ -13,7 +13,7 @@ namespace bayes {
 
 struct BmmOptions : FitOptions {
   // one for all elements of a row, or one for each
-  std::vector<std::string> likelihood = {bernoulli_family};
+  std::vector<ColumnSpec> likelihood = {likelihood_of(bernoulli_family)};
   Document categories;  // null, or as given
   ProductPriorKeys prior;
   std::string init = "varied";

@@ -47,16 +47,17 @@ void read_prior(const Document &given, DpmmOptions &o) {
 }
 
 void lines(OptionTable &t, DpmmOptions &o) {
-  const auto read_names = [&](const Document &given) {
+  const auto read_own = [&](const Document &given) {
     o.likelihood = read_likelihood(given);
     // one normal for all elements is multivariate
-    o.products = given.as<Document::List>() || o.likelihood[0] != normal_family;
+    o.products = given.as<Document::List>() || !o.likelihood[0].is(normal_family);
   };
-  const auto write_names = [&] {
-    return likelihood_document(o.likelihood, o.products && o.likelihood[0] == normal_family);
+  const auto write_own = [&] {
+    return likelihood_document(o.likelihood, o.products && o.likelihood[0].is(normal_family));
   };
   t.choice("method", o.method, {"collapsed", "gibbs", "slice", "vi"});
-  t.other("likelihood", read_names, write_names);
+  t.other("likelihood", read_own, write_own);
+  if (o.products) check_method(o.method, o.likelihood);
   t.choice("covariance", o.covariance, {"full", "diagonal", "spherical"}, !o.products);
   categories_line(t, o.categories, o.likelihood);
   t.other(

@@ -16,7 +16,7 @@ namespace bayes {
 struct DpmmOptions {
   std::string method = "collapsed";
   // one for all elements of a row, or one for each
-  std::vector<std::string> likelihood = {normal_family};
+  std::vector<ColumnSpec> likelihood = {likelihood_of(normal_family)};
   // not the multivariate normal: every element is independent of the others
   bool products = false;
   std::string covariance = "full";  // of the multivariate normal

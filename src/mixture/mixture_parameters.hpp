@@ -87,6 +87,8 @@ void describe_mixture(const DescribedMixture<P, Q> &of, const ParameterTable &ou
           out.at_point(parameters[i]);
         }
       }
+      for (const Parameter &known : known_parameters(of.point.components, k, j))
+        out.at_point(known);
     }
   }
 }

@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "classification/nb_state.hpp"
 #include "nb_support.hpp"
+#include "product_support.hpp"
 
 using namespace bayes;
 using namespace classes;
@@ -273,10 +275,46 @@ BOOST_AUTO_TEST_CASE(normal_columns_together_beside_others) {
   }
 }
 
+// Of a class what a row adds to the evidence of its rows, under the prior of the classifier.
+BOOST_AUTO_TEST_CASE(every_family_of_the_list_has_its_predictive_density) {
+  products::for_each_family([&](const auto &family, const ColumnSpec &spec) {
+    Random random(9);
+    const products::Numbers q = products::prior_of(family, spec, 4);
+    Rows rows;
+    for (const char *label : {"a", "b"})
+      for (const double x :
+           products::samples(family, products::drawn(family, q, random), 30, random))
+        rows.push_back({label, {x}});
+    const auto model =
+        fit(rows, Document::object().set("likelihood", likelihood_document({spec}, true)));
+    const ProductPosterior &prior = *model->state->prior;
+    std::vector<ProductClusters> clusters(2, ProductClusters(prior));
+    for (ProductClusters &each : clusters) each.open();
+    for (const Row &row : rows) clusters[row.label == "b"].add(0, row.x.data());
+    for (std::size_t i = 0; i < rows.size(); i += 7) {
+      const auto scores = copy(model->log_joint(rows[i].x));
+      for (std::size_t k = 0; k < 2; ++k)
+        BOOST_TEST(support::distance(scores[k], std::log(0.5) + clusters[k].log_predictive(
+                                                                    0, rows[i].x.data())) < 1e-12);
+    }
+    // What a model stores is what it has read, and merging adds rows.
+    const auto copied = Model::from_bytes(model->to_bytes());
+    BOOST_TEST(copied->to_bytes() == model->to_bytes());
+    const Rows first(rows.begin(), rows.begin() + 40), rest(rows.begin() + 40, rows.end());
+    const Document options =
+        Document::object().set("likelihood", likelihood_document({spec}, true));
+    const auto merged = fit(first, options);
+    merged->merge(*fit(rest, options));
+    BOOST_TEST(merged->info.rows == 60);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(sparse_rows_are_rows_with_zeros) {
   const std::vector<std::string> vocabulary = {"a", "b", "c", "d", "e"};
   Random random(11);
-  for (const std::string likelihood : {"poisson", "bernoulli", "geometric"}) {
+  for (const ColumnSpec &spec : products::every_family()) {
+    if (!spec.counts()) continue;
+    const Columns column({spec});
     std::vector<SparseRow> sparse;
     Rows dense;
     for (int i = 0; i < 60; ++i) {
@@ -284,7 +322,7 @@ BOOST_AUTO_TEST_CASE(sparse_rows_are_rows_with_zeros) {
       Row full{row.label, std::vector<double>(vocabulary.size(), 0)};
       for (std::size_t j = 0; j < vocabulary.size(); ++j) {
         double x = std::floor(random.exponential() * (i % 3 ? 1 : 1.5));
-        if (likelihood == "bernoulli") x = std::min(x, 1.0);
+        while (!column.column(0).allowed(x)) --x;
         if (i > 2 && random.uniform() < 0.1) x = NAN;  // null is not zero
         full.x[j] = x;
         if (x != 0 || random.uniform() < 0.2) row.words[vocabulary[j]] = x;
@@ -292,7 +330,8 @@ BOOST_AUTO_TEST_CASE(sparse_rows_are_rows_with_zeros) {
       sparse.push_back(row);
       dense.push_back(full);
     }
-    const Document options = Document::object().set("likelihood", likelihood);
+    const Document options =
+        Document::object().set("likelihood", likelihood_document({spec}, false));
     const auto of_words = nb_fit(read(sparse, options), options, nullptr),
                of_columns = fit(dense, options);
     // In parts which do not know all words; one of them knows "a" as null alone.

@@ -21,14 +21,21 @@ template <class F> Numbers two_groups(const F &family, const ColumnSpec &spec, i
   return x;
 }
 
-Document options_of(const char *key, const std::string &name, const std::string &method) {
+Document options_of(const char *key, const ColumnSpec &spec, const std::string &method) {
   Document out = Document::object();
-  out.set(key, Document::List{name}).set("method", method).set("seed", 3);
+  out.set(key, likelihood_document({spec}, true)).set("method", method).set("seed", 3);
   if (method == "gibbs" || method == "collapsed" || method == "slice")
     out.set("chains", 2).set("draws", 40).set("warmup", 20);
   else
     out.set("max_iter", 30).set("restarts", 2);
   return out;
+}
+
+/// Is the parameter known, not estimated?
+bool is_known(const Column &family, const Parameter &parameter) {
+  return std::any_of(
+      family.known_parameters.begin(), family.known_parameters.end(),
+      [&](const KnownParameter &each) { return each.key == std::string_view(parameter.name); });
 }
 
 /// Models round-trip, and rows have a finite density.
@@ -52,11 +59,11 @@ BOOST_AUTO_TEST_CASE(every_family_fits_mixtures_by_every_method) {
     for (const char *method : {"em", "map", "vi", "svi", "mcem", "gibbs", "collapsed"}) {
       auto rows = support::rows_of(rows_as_matrix);
       const auto model =
-          bmm_fit(rows, 2, options_of("likelihood", family.name, method), nullptr, false, control);
+          bmm_fit(rows, 2, options_of("likelihood", spec, method), nullptr, false, control);
       check(*model, [&](const Model &m) {
         return dynamic_cast<const BernoulliMixture &>(m).log_density({x.data(), 1});
       });
-      int parameters = 0;
+      int parameters = 0, known = 0;
       model->describe_parameters(0.9, [&](const Parameter &p) {
         ++parameters;
         if (p.element == 0)
@@ -64,14 +71,21 @@ BOOST_AUTO_TEST_CASE(every_family_fits_mixtures_by_every_method) {
         else
           BOOST_TEST(p.name == std::string_view("weight"));
         BOOST_TEST(std::isfinite(p.value));
+        if (p.element == 0 && is_known(family, p)) {
+          BOOST_TEST(p.value == spec.known[0]);
+          BOOST_TEST((std::isnan(p.deviation) && std::isnan(p.lower) && std::isnan(p.upper)));
+          ++known;
+          return;
+        }
         const bool posterior = method[0] != 'e' && method[0] != 'm';
         BOOST_TEST((posterior ? p.lower < p.upper : std::isnan(p.lower) && std::isnan(p.upper)));
       });
       BOOST_TEST(parameters >= 4);
+      BOOST_TEST(known == 2 * std::ssize(spec.known));
     }
     for (const char *method : {"collapsed", "gibbs", "slice", "vi"}) {
       auto rows = support::rows_of(rows_as_matrix);
-      const auto fit = dpmm_fit(rows, options_of("likelihood", family.name, method), control);
+      const auto fit = dpmm_fit(rows, options_of("likelihood", spec, method), control);
       check(*fit.model, [&](const Model &m) {
         return dynamic_cast<const DirichletProcessMixture &>(m).log_density({x.data(), 1});
       });
@@ -93,7 +107,7 @@ BOOST_AUTO_TEST_CASE(every_family_fits_hidden_markov_models_by_every_method) {
         writer.begin(15, 1);
         for (int step = 0; step < 15; ++step) writer.step(&x[std::size_t(15 * sequence + step)]);
       }
-      Document options = options_of("emission", family.name, method);
+      Document options = options_of("emission", spec, method);
       const auto model = hmm_fit(sequences, {}, 2, options, SequenceElements::numbers, true,
                                  nullptr, false, control);
       const std::string bytes = model->to_bytes();

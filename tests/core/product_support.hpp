@@ -18,15 +18,26 @@ using support::distance;
 
 inline const double hole = std::numeric_limits<double>::quiet_NaN();
 
+/// Examples of the numbers that are known of a column: as many as it needs.
+inline std::vector<double> known_numbers(std::span<const KnownParameter> parameters, bool other) {
+  std::vector<double> out;
+  for (const KnownParameter &each : parameters)
+    out.push_back(each.low + (each.whole ? (other ? 4 : 14) : (other ? 1.3 : 4.5)));
+  return out;
+}
+
 /// A column of every family of the list; of categorical ones one whose values are the codes, and
-/// one whose values are not.
+/// one whose values are not; of those with known parameters two.
 inline std::vector<ColumnSpec> every_family() {
   std::vector<ColumnSpec> out;
   for_each_column_family([&]<class F>(const F &) {
     if (F::by_value)
       out.insert(out.end(), {{kind_of<F>, 3}, {kind_of<F>, 5, {-3, 1, 2, 7, 90}}});
-    else
+    else if (F::known_parameters.empty())
       out.push_back({kind_of<F>});
+    else
+      for (const bool other : {false, true})
+        out.push_back({kind_of<F>, 0, {}, known_numbers(F::known_parameters, other)});
   });
   return out;
 }
@@ -84,7 +95,7 @@ inline int code(const ColumnSpec &spec, double x) {
 template <class F> double log_density(const F &family, const double *point, double x) {
   std::vector<double> terms(std::size_t(family.term_size()));
   const double constant = family.point_terms(point, terms.data()), element = family.element(x);
-  return constant + family.term(terms.data(), element) + F::log_carrier(element);
+  return constant + family.term(terms.data(), element) + family.log_carrier(element);
 }
 
 /// log density of one row at a point, element by element, missing ones left out.

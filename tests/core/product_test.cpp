@@ -24,6 +24,12 @@ BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
     check(Categorical{2}, {double(p), double(1 - p)}, 1, double(1 - p));
     for (const int x : {0, 1, 5, 40}) {
       check(Geometric{}, {double(p)}, x, double(p) * std::pow(1 - Real(double(p)), x));
+      check(NegativeBinomial{2.5}, {double(p)}, x,
+            std::tgamma(x + 2.5L) / std::tgamma(2.5L) / std::tgamma(x + 1.0L) *
+                std::pow(Real(double(p)), 2.5L) * std::pow(1 - Real(double(p)), x));
+      check(Binomial{40}, {double(p)}, x,
+            std::tgamma(41.0L) / std::tgamma(x + 1.0L) / std::tgamma(41.0L - x) *
+                std::pow(Real(double(p)), x) * std::pow(1 - Real(double(p)), 40 - x));
       check(Poisson{}, {double(p)}, x,
             std::exp(-Real(double(p))) * std::pow(Real(double(p)), x) / std::tgamma(x + 1.0L));
     }
@@ -34,6 +40,13 @@ BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
     check(Exponential{}, {0.7}, x, Real(0.7) * std::exp(-Real(0.7) * x));
     check(UnivariateNormal{}, {1.5, 2}, x,
           std::exp(-(x - 1.5L) * (x - 1.5L) / 4) / std::sqrt(4 * 3.14159265358979323846264L));
+    if (x == 0) continue;
+    const Real away = std::log(Real(x)) - 1.5L;
+    check(LogNormal{}, {1.5, 2}, x,
+          std::exp(-away * away / 4) / std::sqrt(4 * 3.14159265358979323846264L) / x);
+    check(Gamma{2.5}, {0.7}, x,
+          std::pow(Real(0.7), 2.5L) * std::pow(Real(x), 1.5L) * std::exp(-Real(0.7) * x) /
+              std::tgamma(2.5L));
   }
 }
 
@@ -94,16 +107,15 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_agree_with_row_by_row) {
       for (int i = 0; i < n; ++i) {
         const int c = group[std::size_t(i)];
         count(c) += w(i);
-        for_each_family(
-            *prior.columns, [&]<class F>(int j, const F &family, const ColumnOffsets &) {
-              if (std::isnan(x(i, j))) return;
-              const double element = family.element(x(i, j));
-              carrier(c) += w(i) * F::log_carrier(element);
-              Numbers sums = sums_of(family, {x(i, j)});
-              family.scale(w(i), sums.data());
-              double *const q = one_by_one.column(c, j);
-              family.posterior(sums.data(), Numbers(q, q + family.posterior_size()).data(), q);
-            });
+        for_each_family(*prior.columns, [&](int j, const auto &family, const ColumnOffsets &) {
+          if (std::isnan(x(i, j))) return;
+          const double element = family.element(x(i, j));
+          carrier(c) += w(i) * family.log_carrier(element);
+          Numbers sums = sums_of(family, {x(i, j)});
+          family.scale(w(i), sums.data());
+          double *const q = one_by_one.column(c, j);
+          family.posterior(sums.data(), Numbers(q, q + family.posterior_size()).data(), q);
+        });
       }
       for (int c = 0; c < k; ++c) {
         BOOST_TEST(distance(s.count(c), count(c)) < 1e-12);

@@ -23,6 +23,7 @@
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
 #include "families/product/column_families.hpp"
+#include "families/product/product_options.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
@@ -155,9 +156,9 @@ class Fits {
     // A column of every family, of draws of its default prior.
     std::vector<bayes::ColumnSpec> specs;
     Document::List likelihood;
-    bayes::for_each_column_family([&]<class F>(const F &family) {
-      specs.push_back({bayes::kind_of<F>, F::by_value ? 3 : 0});
-      likelihood.emplace_back(family.name);
+    bayes::for_each_column_family([&]<class F>(const F &) {
+      specs.push_back(some_spec<F>());
+      likelihood.push_back(bayes::likelihood_document(specs.back()));
     });
     bayes::MemoryRows columns({int(specs.size()), false});
     for (int i = 0; i < 40; ++i) {
@@ -303,21 +304,33 @@ class Fits {
     add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control, constant));
   }
 
+  /// A column of the family, with three categories or some known numbers.
+  template <class F> static bayes::ColumnSpec some_spec() {
+    bayes::ColumnSpec out{bayes::kind_of<F>, F::by_value ? 3 : 0};
+    for (const bayes::KnownParameter &each : F::known_parameters) out.known.push_back(each.low + 2);
+    return out;
+  }
+
   /// Rows of a column of every family, of numbers together, and of named features.
   void classes() {
     for (const bool full : {false, true}) {
-      const Document options =
-          Document::object()
-              .set("covariance", full ? "full" : "diagonal")
-              .set("likelihood", Document::List{"normal", "poisson", "normal", "bernoulli",
-                                                "categorical", "exponential", "geometric"});
+      Document::List likelihood = {"normal", "normal"};
+      std::vector<bool> positive(2, false);
+      bayes::for_each_column_family([&]<class F>(const F &family) {
+        likelihood.push_back(bayes::likelihood_document(some_spec<F>()));
+        positive.push_back(!family.allowed(0));
+      });
+      const Document options = Document::object()
+                                   .set("covariance", full ? "full" : "diagonal")
+                                   .set("likelihood", likelihood);
       bayes::NbAccumulator rows;
       bayes::nb_begin(rows, options, nullptr);
-      const int d = int(options.find("likelihood")->as<Document::List>()->size());
+      const int d = int(likelihood.size());
       rows.set_columns({}, d);
       for (int i = 0; i < 30; ++i) {
         std::vector<double> x = {random.normal() + i % 3};
-        while (int(x.size()) < d) x.push_back(double(random.below(2)));
+        while (int(x.size()) < d)
+          x.push_back(double(random.below(2)) + (positive[x.size()] ? 1 : 0));
         rows.add(i % 3, x, 1, i);
       }
       add(*bayes::nb_fit(bayes::NbPart(rows, {"b", "a", "c"}, {}), options, nullptr));

@@ -53,8 +53,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($$SELECT hmm_fit(s, 2, '{"emission": ["normal", "categorical", "normal"]}') FROM steps$$,
     '22023 option "emission" names 3 elements, but observations have 2'),
   ($$SELECT hmm_fit(vectors, 2, '{"emission": {"load": "poisson"}}') FROM steps$$,
-    '22023 option "emission" is an object, but must be one of bernoulli, categorical, poisson, '
-    'exponential, normal, geometric'),
+    '22023 option "emission" is an object, but must be one of ' || column_families()),
   -- scores
   ('SELECT hmm_decode(model, (SELECT array_agg(r) FROM (SELECT load FROM log) AS r)) FROM models',
     '22023 rows have no column "sound"'),

@@ -25,13 +25,13 @@ CREATE FUNCTION fit(options text) RETURNS text LANGUAGE sql RETURN complaint(for
 SELECT is(fit(options), said, options) FROM (VALUES
   ('{"likelihoods": "poisson"}', '22023 unknown option "likelihoods"'),
   ('{"likelihood": {"a": "gaussian"}}', '22023 option "likelihood.a" is "gaussian", but must be '
-    'one of bernoulli, categorical, poisson, exponential, normal, geometric'),
+    'one of ' || column_families()),
   ('[]', '22023 options must be a JSON object, but are of kind array of numbers'),
   ('{"method": "vi"}', '22023 option "method" is "vi", but must be one of exact'),
   ('{"covariance": "tied"}',
     '22023 option "covariance" is "tied", but must be one of diagonal, full'),
   ('{"likelihood": "poison"}', '22023 option "likelihood" is "poison", but must be one of '
-    'bernoulli, categorical, poisson, exponential, normal, geometric'),
+    || column_families()),
   ('{"likelihood": {"c": "normal"}}',
     '22023 option "likelihood" names a column "c", which the rows do not have'),
   ('{"likelihood": {"t": "normal"}}',

@@ -79,8 +79,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     FROM (SELECT age FROM people) AS p$$,
     '22023 option "likelihood" names a column "agee", which the rows do not have'),
   ($$SELECT bmm_fit(p, 2, '{"likelihood": {"age": "poison"}}') FROM (SELECT age FROM people) AS p$$,
-    '22023 option "likelihood.age" is "poison", but must be one of bernoulli, categorical, '
-    'poisson, exponential, normal, geometric'),
+    '22023 option "likelihood.age" is "poison", but must be one of ' || column_families()),
   ($$SELECT bmm_fit(p, 2, '{"likelihood": {"city": "normal"}}')
     FROM (SELECT city FROM people) AS p$$,
     '22023 option "likelihood" is "normal" for column "city", which has labels'),
@@ -90,8 +89,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     FROM (SELECT age, city FROM people) AS p$$,
     '22023 option "likelihood" names 3 elements, but the rows have 2'),
   ($$SELECT bmm_fit(ARRAY[age], 2, '{"likelihood": {"age": "normal"}}') FROM people$$,
-    '22023 option "likelihood" is an object, but must be one of bernoulli, categorical, '
-    'poisson, exponential, normal, geometric'),
+    '22023 option "likelihood" is an object, but must be one of ' || column_families()),
   ($$SELECT bmm_fit(p, 2, '{"metod": "vi"}') FROM (SELECT age FROM people) AS p$$,
     '22023 unknown option "metod"'),
   -- scoring

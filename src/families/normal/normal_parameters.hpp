@@ -11,6 +11,7 @@ namespace bayes {
 
 /// Those of element j of component k at the point, without what a posterior says of them.
 BAYES_API std::vector<Parameter> element_parameters(const NormalPoint &point, int k, int j);
+inline std::vector<Parameter> known_parameters(const NormalPoint &, int, int) { return {}; }
 
 /// Adds their distributions. An element's mean is Student t, its variance inverse gamma: with d x d
 /// precisions Lambda ~ Wishart(a, B) the variance's inverse is Wishart_1(a - d + 1, B_jj), whatever

@@ -9,13 +9,13 @@
 
 namespace bayes {
 
-struct Bernoulli : BetaProbability<Bernoulli> {
+struct Bernoulli final : BetaProbability<Bernoulli> {
   static constexpr const char *name = "bernoulli";
   static constexpr bool zero_is_constant = true, ordered = false, probabilities = true;
 
-  bool allowed(double x) const { return x == 0 || x == 1; }
-  std::string requirement() const { return "0 or 1"; }
-  double stabilised(double x, double) const { return x; }
+  bool allowed(double x) const override { return x == 0 || x == 1; }
+  std::string requirement() const override { return "0 or 1"; }
+  double stabilised(double x, double) const override { return x; }
 
   static std::array<double, 2> statistic(double x) { return {x, 1 - x}; }
   static double weight(const double *s) { return s[0] + s[1]; }
@@ -25,38 +25,38 @@ struct Bernoulli : BetaProbability<Bernoulli> {
     point[1] = 1 - point[0];
   }
 
-  void default_prior(double, double, double, double *prior) const { prior[0] = prior[1] = 1; }
+  void default_prior(double, double, double, double *prior) const override {
+    prior[0] = prior[1] = 1;
+  }
   static constexpr const char *mode_requirement = "a and b must be at least 1";
-  bool has_mode(const double *prior) const { return prior[0] >= 1 && prior[1] >= 1; }
-  double mean(const double *point) const { return point[0]; }
-  double variance(const double *point) const { return point[0] * point[1]; }
-  bool allowed_mean(double x) const { return x >= 0 && x <= 1; }
-  void set_mean(double mean, double, double *point) const {
+  bool has_mode(const double *prior) const override { return prior[0] >= 1 && prior[1] >= 1; }
+  double mean(const double *point) const override { return point[0]; }
+  double variance(const double *point) const override { return point[0] * point[1]; }
+  bool allowed_mean(double x) const override { return x >= 0 && x <= 1; }
+  void set_mean(double mean, double, double *point) const override {
     point[0] = mean;
     complete(point);
   }
-  double sample(const double *point, Random &random) const {
+  double sample(const double *point, Random &random) const override {
     return random.uniform() < point[0] ? 1 : 0;
   }
-  double log_overlap(const double *one, const double *other) const {
+  double log_overlap(const double *one, const double *other) const override {
     return std::log(std::sqrt(one[0] * other[0]) + std::sqrt(one[1] * other[1]));
   }
-  double predictive_mean(const double *q) const { return q[0] / (q[0] + q[1]); }
-  double predictive_variance(const double *q) const {
+  double predictive_mean(const double *q) const override { return q[0] / (q[0] + q[1]); }
+  double predictive_variance(const double *q) const override {
     return predictive_mean(q) * (q[1] / (q[0] + q[1]));
   }
-  Predicted predicted(const double *point) const { return {Predicted::Kind::bernoulli, point[0]}; }
-  Predicted predictive(const double *q) const {
-    return {Predicted::Kind::bernoulli, predictive_mean(q)};
-  }
+  Predicted predicted(const double *point) const override { return coin(point[0]); }
+  Predicted predictive(const double *q) const override { return coin(predictive_mean(q)); }
 
   /// The digammas of a + b cancel in the difference.
-  double expected_terms(const double *q, double *terms) const {
+  double expected_terms(const double *q, double *terms) const override {
     const double zero = digamma(q[1]);
     terms[0] = digamma(q[0]) - zero;
     return zero - digamma(q[0] + q[1]);
   }
-  void statistics(double weight, const double *sums, const double *, double *s) const {
+  void statistics(double weight, const double *sums, const double *, double *s) const override {
     s[0] = std::min(sums[0], weight);
     s[1] = weight - s[0];
   }
@@ -80,6 +80,13 @@ struct Bernoulli : BetaProbability<Bernoulli> {
   }
   // of x = 1: zeros are covered by the constant
   template <class Form> static auto predictive_term(Form form, double) { return form(0); }
+
+ private:
+  /// 1 with this probability
+  static Predicted coin(double probability) {
+    return {Predicted::Support::whole,
+            [](const Predicted &of, double n) { return n < 1 ? 1 - of.a : 1; }, probability};
+  }
 };
 
 }  // namespace bayes

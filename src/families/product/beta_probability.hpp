@@ -21,8 +21,8 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
   static constexpr bool linear = true, whole = true;
 
   int point_size() const { return 2; }
-  void complete(double *point) const { point[1] = 1 - point[0]; }
-  bool valid_point(const double *point) const { return point[0] > 0 && point[0] < 1; }
+  void complete(double *point) const override { point[1] = 1 - point[0]; }
+  bool valid_point(const double *point) const override { return point[0] > 0 && point[0] < 1; }
 
   static double log_normaliser(const double *q) { return log_beta(q[0], q[1]); }
   static std::array<double, 2> expected(const double *q) {
@@ -33,18 +33,18 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
     return {finite_log(point[0]), finite_log(point[1])};
   }
 
-  void point_estimate(const double *q, double *point) const {
+  void point_estimate(const double *q, double *point) const override {
     point[0] = q[0] / (q[0] + q[1]);
     complete(point);
   }
-  void deviations(const double *q, double *out) const {
+  void deviations(const double *q, double *out) const override {
     const double whole = q[0] + q[1];
     out[0] = std::sqrt(q[0] / whole * (q[1] / whole) / (whole + 1));
   }
-  void marginals(const double *q, Marginal *out) const {
+  void marginals(const double *q, Marginal *out) const override {
     out[0] = {Marginal::Kind::beta, q[0], q[1]};
   }
-  void covariances(const double *q, double *phi, double *named) const {
+  void covariances(const double *q, double *phi, double *named) const override {
     const double whole = q[0] + q[1], both = trigamma(whole);
     phi[0] = trigamma(q[0]) - both;
     phi[1] = phi[2] = -both;
@@ -52,7 +52,7 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
     named[0] = q[1] / whole / whole;
     named[1] = -q[0] / whole / whole;
   }
-  void draw(const double *q, Random &random, double *point) const {
+  void draw(const double *q, Random &random, double *point) const override {
     random.dirichlet({q, 2}, {point, 2});
     for (int i = 0; i < 2; ++i)
       point[i] = std::clamp(point[i], std::numeric_limits<double>::min(), 1 - 0x1p-53);

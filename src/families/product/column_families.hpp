@@ -4,14 +4,19 @@
 
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "families/product/bernoulli.hpp"
+#include "families/product/binomial.hpp"
 #include "families/product/categorical.hpp"
 #include "families/product/columns.hpp"
 #include "families/product/exponential.hpp"
+#include "families/product/gamma.hpp"
 #include "families/product/geometric.hpp"
+#include "families/product/log_normal.hpp"
+#include "families/product/negative_binomial.hpp"
 #include "families/product/poisson.hpp"
 #include "families/product/univariate_normal.hpp"
 
@@ -19,8 +24,8 @@ namespace bayes {
 
 /// Stored models refer to families by name, so the order may change; but it is the order of a
 /// component's numbers, and in which samplers draw them.
-using AnyColumnFamily =
-    std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal, Geometric>;
+using AnyColumnFamily = std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal,
+                                     Geometric, NegativeBinomial, Binomial, LogNormal, Gamma>;
 
 namespace detail {
 template <class Function, class... F>
@@ -38,20 +43,25 @@ constexpr ColumnKind position(std::type_identity<std::variant<F...>>) {
 template <ColumnFamily F>
 inline constexpr ColumnKind kind_of = detail::position<F>(std::type_identity<AnyColumnFamily>{});
 
-/// f(family) for every family in the list; the categorical one has no categories.
+/// f(family) for every family in the list, as F{}: the categorical one has no categories.
 template <class Function> void for_each_column_family(Function f) {
   detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
 }
 
-/// The family of such a column.
-inline AnyColumnFamily family_of(const ColumnSpec &spec) {
-  if (spec.kind == kind_of<Categorical>)
+/// The family of such a column, which is F.
+template <ColumnFamily F> F family_as(const ColumnSpec &spec) {
+  if constexpr (std::is_same_v<F, Categorical>)
     return Categorical{spec.categories, spec.values.empty()
                                             ? nullptr
                                             : std::make_shared<const CategoryCodes>(spec.values)};
+  else
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return F{spec.known[I]...}; }
+  (std::make_index_sequence<F::known_parameters.size()>{});
+}
+inline AnyColumnFamily family_of(const ColumnSpec &spec) {
   AnyColumnFamily out;
-  for_each_column_family([&]<class F>(const F &each) {
-    if (kind_of<F> == spec.kind) out = each;
+  for_each_column_family([&]<class F>(const F &) {
+    if (kind_of<F> == spec.kind) out = family_as<F>(spec);
   });
   return out;
 }

@@ -11,7 +11,7 @@
 //   KL(q || p)                 (q - p) . E[phi] - log Z(q) + log Z(p)
 //   predictive density of x    log Z(q + u(x)) - log Z(q) + h(x)
 //
-// A family provides (all static):
+// A family provides (as static members, unless they depend on known parameters):
 //   statistic(x)               u(x), an array of numbers that are not negative
 //   weight(s)                  how many rows have the sums s of u(x)
 //   log_normaliser(q)          log Z
@@ -25,34 +25,66 @@
 // more accurately it declares itself, which hides the one here.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <vector>
 
-#include "families/product/column.hpp"
+#include "families/product/column_family.hpp"
 
 namespace bayes {
 
-/// Defaults that fit most families.
-template <class F> struct ColumnDefaults {
+/// Defaults that fit most families. The traits of the family are static members of F of the same
+/// names.
+template <class F> struct ColumnDefaults : Column {
   static constexpr bool has_carrier = false, zero_is_constant = false, ordered = true,
                         needs_variance = false, by_value = false, probabilities = false;
+  static constexpr std::array<KnownParameter, 0> known_parameters = {};
+  static constexpr std::array<const char *, 0> refused_methods = {};
 
-  double element(double x) const { return x; }
-  double value(double x) const { return x; }
+  ColumnDefaults()
+      : Column({F::name, F::mode_requirement, F::parameters, F::prior_keys, F::known_parameters,
+                F::refused_methods, F::ordered, F::by_value, F::probabilities, F::needs_variance}) {
+  }
+
+  int first_refused(const double *x, int n) const override {
+    for (int i = 0; i < n; ++i)
+      if (!self().allowed(x[i]) && !std::isnan(x[i])) return i;
+    return n;
+  }
+  double element(double x) const override { return x; }
+  double value(double x) const override { return x; }
   bool plain() const { return true; }
-  static double log_carrier(double) { return 0; }
+  /// of a block, of values that are not NaN or become 0
+  void elements(const double *x, double *out) const {
+    for (int b = 0; b < block_rows; ++b) out[b] = x[b] == x[b] ? self().element(x[b]) : 0;
+  }
+  double log_carrier(double) const override { return 0; }
+  void add_carriers(const double *x, double *out) const {
+    for (int b = 0; b < block_rows; ++b) out[b] += self().log_carrier(x[b]);
+  }
 
-  int numbers_of_name() const { return 1; }
+  int numbers_of_name() const override { return 1; }
+  ColumnOffsets size() const override {
+    return {self().point_size(), self().posterior_size(), self().statistics_size(),
+            self().term_size(),  self().sum_size(),       self().form_size()};
+  }
   int point_size() const { return int(F::parameters.size()) * self().numbers_of_name(); }
   int posterior_size() const { return int(F::prior_keys.size()) * self().numbers_of_name(); }
-  int free_parameters() const { return int(F::parameters.size()); }
-  void complete(double *) const {}
+  int free_parameters() const override { return int(F::parameters.size()); }
+  void complete(double *) const override {}
+  double element_mean(const double *point) const override { return self().mean(point); }
+  double element_variance(const double *point) const override { return self().variance(point); }
   /// Probabilities of values are at most 1, whatever the bounds.
-  bool at_bound(const double *, const ColumnBounds &) const { return false; }
+  bool at_bound(const double *, const ColumnBounds &) const override { return false; }
+  bool valid_statistics(const double *s) const override {
+    return std::all_of(s, s + self().statistics_size(), [](double v) { return v >= 0; });
+  }
 
   /// For families that the mean determines: the maximum likelihood point of one observation equal
   /// to it.
-  void set_mean(double mean, double variance, double *point) const {
+  void set_mean(double mean, double variance, double *point) const override {
     std::vector<double> one(std::size_t(self().statistics_size()), 0.0);
     self().add(mean, one.data());
     self().maximum_likelihood(one.data(), point, {1e-12, variance, 0}, point);
@@ -62,93 +94,104 @@ template <class F> struct ColumnDefaults {
   const F &self() const { return static_cast<const F &>(*this); }
 };
 
-template <class F> struct ConjugateColumn : ColumnDefaults<F> {
-  /// Is u(x) = u(0) + x (u(1) - u(0))? Then blocks of rows are processed in lanes.
-  static constexpr bool linear = false;
+/// Families whose posterior is the prior plus sums over rows.
+template <class F> struct SummedColumn : ColumnDefaults<F> {
   /// Are the numbers of u(x) whole? Then their sums are exact, and removing a row undoes adding it.
   static constexpr bool whole = false;
 
   // Statistics: the sums of u(x), followed, unless these are whole, by bounds of their rounding
   // errors.
   int statistics_size() const { return self().posterior_size() * (F::whole ? 1 : 2); }
-  int term_size() const { return F::linear ? 1 : self().posterior_size(); }
   int sum_size() const { return self().term_size(); }
+
+  void posterior(const double *s, const double *prior, double *q) const override {
+    for (int i = 0; i < self().posterior_size(); ++i) q[i] = prior[i] + s[i];
+  }
+  void natural_gradient_step(const double *q, const double *target, double rho,
+                             double *out) const override {
+    for (int i = 0; i < self().posterior_size(); ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
+  }
+  /// They are the numbers of the posterior, wherever locations begin.
+  void natural_parameters(const double *q, const double *, double *out) const override {
+    std::copy_n(q, self().posterior_size(), out);
+  }
+  void from_natural_parameters(const double *natural, const double *, double *q) const override {
+    std::copy_n(natural, self().posterior_size(), q);
+  }
+  bool valid_posterior(const double *q) const override {
+    return std::all_of(q, q + self().posterior_size(), valid_number);
+  }
+  void scale(double factor, double *s) const override {
+    for (int i = 0; i < self().statistics_size(); ++i) s[i] *= factor;
+  }
+  void merge(const double *other, double *s) const override {
+    for (int i = 0; i < self().statistics_size(); ++i) s[i] += other[i];
+  }
+
+ protected:
+  using ColumnDefaults<F>::self;
+};
+
+/// Families with the members of the list above.
+template <class F> struct ConjugateColumn : SummedColumn<F> {
+  /// Is u(x) = u(0) + x (u(1) - u(0))? Then blocks of rows are processed in lanes.
+  static constexpr bool linear = false;
+
+  int term_size() const { return F::linear ? 1 : self().posterior_size(); }
   int form_size() const { return self().posterior_size() + 1; }  // q, log Z(q)
 
   void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds,
-                          double *point) const {
-    if (F::weight(s) > bounds.least_weight)
-      F::maximise(s, bounds, point);
+                          double *point) const override {
+    if (self().weight(s) > bounds.least_weight)
+      self().maximise(s, bounds, point);
     else
       std::copy_n(previous, self().point_size(), point);
   }
   /// The prior density is the likelihood of pseudo-observations.
-  void maximum_posterior(const double *s, const double *prior, double *point) const {
+  void maximum_posterior(const double *s, const double *prior, double *point) const override {
     auto all = F::offset;
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = s[i] + (prior[i] - F::offset[i]);
-    F::maximise(all.data(), {least_mode, 1, 0}, point);
+    self().maximise(all.data(), {least_mode, 1, 0}, point);
   }
-  double log_prior(const double *point, const double *prior) const {
-    const auto phi = F::natural(point);
-    double total = -F::log_normaliser(prior);
+  double log_prior(const double *point, const double *prior) const override {
+    const auto phi = self().natural(point);
+    double total = -self().log_normaliser(prior);
     for (std::size_t i = 0; i < phi.size(); ++i) total += (prior[i] - F::offset[i]) * phi[i];
     return total;
   }
 
-  void posterior(const double *s, const double *prior, double *q) const {
-    for (int i = 0; i < self().posterior_size(); ++i) q[i] = prior[i] + s[i];
-  }
-  double divergence(const double *q, const double *prior) const {
-    const auto phi = F::expected(q);
-    double total = F::log_normaliser(prior) - F::log_normaliser(q);
+  double divergence(const double *q, const double *prior) const override {
+    const auto phi = self().expected(q);
+    double total = self().log_normaliser(prior) - self().log_normaliser(q);
     for (std::size_t i = 0; i < phi.size(); ++i) total += (q[i] - prior[i]) * phi[i];
     return total;
   }
-  void natural_gradient_step(const double *q, const double *target, double rho, double *out) const {
-    for (int i = 0; i < self().posterior_size(); ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
-  }
-  /// They are the numbers of the posterior, wherever locations begin.
-  void natural_parameters(const double *q, const double *, double *out) const {
-    std::copy_n(q, self().posterior_size(), out);
-  }
-  void from_natural_parameters(const double *natural, const double *, double *q) const {
-    std::copy_n(natural, self().posterior_size(), q);
-  }
-  double log_marginal_likelihood(const double *s, const double *prior) const {
+  double log_marginal_likelihood(const double *s, const double *prior) const override {
     auto q = F::offset;
-    posterior(s, prior, q.data());
-    return F::log_normaliser(q.data()) - F::log_normaliser(prior);
-  }
-  bool valid_posterior(const double *q) const {
-    return std::all_of(q, q + self().posterior_size(), valid_number);
+    self().posterior(s, prior, q.data());
+    return self().log_normaliser(q.data()) - self().log_normaliser(prior);
   }
 
-  void scale(double factor, double *s) const {
-    for (int i = 0; i < self().statistics_size(); ++i) s[i] *= factor;
-  }
-  void add(double x, double *s) const {
-    const auto u = F::statistic(x);
+  void add(double x, double *s) const override {
+    const auto u = self().statistic(x);
     for (std::size_t i = 0; i < u.size(); ++i) {
       s[i] += u[i];
       if constexpr (!F::whole) s[u.size() + i] += rounding * s[i];
     }
   }
-  void add(double x, double weight, double *s) const {
-    const auto u = F::statistic(x);
+  void add(double x, double weight, double *s) const override {
+    const auto u = self().statistic(x);
     for (std::size_t i = 0; i < u.size(); ++i) s[i] += weight * u[i];
   }
-  void merge(const double *other, double *s) const {
-    for (int i = 0; i < self().statistics_size(); ++i) s[i] += other[i];
-  }
-  double log_likelihood(const double *point, const double *s) const {
-    const auto phi = F::natural(point);
+  double log_likelihood(const double *point, const double *s) const override {
+    const auto phi = self().natural(point);
     double total = 0;
     for (std::size_t i = 0; i < phi.size(); ++i) total += phi[i] * s[i];
     return total;
   }
   /// Precision is judged relative to the posterior, of which the sums are a part.
-  bool remove(double x, const double *prior, double *s) const {
-    const auto u = F::statistic(x);
+  bool remove(double x, const double *prior, double *s) const override {
+    const auto u = self().statistic(x);
     bool sound = true;
     for (std::size_t i = 0; i < u.size(); ++i) {
       if constexpr (F::whole) {
@@ -162,20 +205,20 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
         s[i] = std::max(0.0, s[i]);
       }
     }
-    if (F::weight(s) == 0) std::fill_n(s, self().statistics_size(), 0.0);
+    if (self().weight(s) < 0.5) std::fill_n(s, self().statistics_size(), 0.0);
     return sound;
   }
 
   // Blocks of rows. The terms are phi or its expectation; of linear families the slope in x.
-  double point_terms(const double *point, double *terms) const {
-    return terms_of(F::natural(point), terms);
+  double point_terms(const double *point, double *terms) const override {
+    return terms_of(self().natural(point), terms);
   }
-  double expected_terms(const double *q, double *terms) const {
-    return terms_of(F::expected(q), terms);
+  double expected_terms(const double *q, double *terms) const override {
+    return terms_of(self().expected(q), terms);
   }
-  double term(const double *terms, double x) const {
+  double term(const double *terms, double x) const override {
     if constexpr (F::linear) return x * terms[0];
-    const auto u = F::statistic(x);
+    const auto u = self().statistic(x);
     double total = 0;
     for (std::size_t i = 0; i < u.size(); ++i) total += terms[i] * u[i];
     return total;
@@ -191,15 +234,15 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
     if constexpr (F::linear) return column_block::add_dots(int(columns.size()), x, r, sums);
     for (std::size_t c = 0; c < columns.size(); sums += columns[c++].sum_size() * simd::sum_lanes)
       for (int b = 0; b < block_rows; ++b) {
-        const auto u = F::statistic(x[c][b]);
+        const auto u = columns[c].statistic(x[c][b]);
         for (std::size_t i = 0; i < u.size(); ++i)
           sums[int(i) * simd::sum_lanes + b % simd::sum_lanes] += r[b] * u[i];
       }
   }
-  void statistics(double weight, const double *sums, const double *, double *s) const {
+  void statistics(double weight, const double *sums, const double *, double *s) const override {
     std::fill_n(s, self().statistics_size(), 0.0);
     if constexpr (F::linear) {
-      const auto zero = F::statistic(0), one = F::statistic(1);
+      const auto zero = self().statistic(0), one = self().statistic(1);
       for (std::size_t i = 0; i < zero.size(); ++i) {
         s[i] = weight * zero[i] + sums[0] * (one[i] - zero[i]);
         if (s[i] < 0) s[i] = 0;  // a rounding error; NaN stays
@@ -215,17 +258,17 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const int size = columns[c].posterior_size();
       std::copy_n(q, size, forms);
-      forms[size] = F::log_normaliser(q);
+      forms[size] = columns[c].log_normaliser(q);
       constants[c] = 0;
       q += size;
       forms += columns[c].form_size();
     }
   }
-  template <class Form> static auto predictive_term(Form form, double x) {
-    const auto one = [x](auto number) {
-      auto q = F::statistic(x);
+  template <class Form> auto predictive_term(Form form, double x) const {
+    const auto one = [this, x](auto number) {
+      auto q = self().statistic(x);
       for (std::size_t i = 0; i < q.size(); ++i) q[i] += number(int(i));
-      return F::log_normaliser(q.data()) - number(int(q.size()));
+      return self().log_normaliser(q.data()) - number(int(q.size()));
     };
     decltype(form(0)) out{};
     if constexpr (std::is_same_v<decltype(out), double>)
@@ -246,7 +289,7 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
       std::copy(phi.begin(), phi.end(), terms);
       return 0;
     }
-    const auto zero = F::statistic(0), one = F::statistic(1);
+    const auto zero = self().statistic(0), one = self().statistic(1);
     double constant = 0;
     terms[0] = 0;
     for (std::size_t i = 0; i < phi.size(); ++i) {

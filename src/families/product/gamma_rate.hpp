@@ -20,7 +20,7 @@ template <class F> struct GammaRate : ConjugateColumn<F> {
   static constexpr std::array<double, 2> offset = {1, 0};
   static constexpr bool linear = true;
 
-  bool valid_point(const double *point) const { return valid_number(point[0]); }
+  bool valid_point(const double *point) const override { return valid_number(point[0]); }
 
   static double log_normaliser(const double *q) { return log_gamma(q[0]) - q[0] * std::log(q[1]); }
   static std::array<double, 2> expected(const double *q) {
@@ -30,28 +30,28 @@ template <class F> struct GammaRate : ConjugateColumn<F> {
     return {finite_log(point[0]), -point[0]};
   }
 
-  double divergence(const double *q, const double *prior) const {
+  double divergence(const double *q, const double *prior) const override {
     return gamma_divergence(q[0], q[1], prior[0], prior[1]);
   }
-  double log_marginal_likelihood(const double *s, const double *prior) const {
+  double log_marginal_likelihood(const double *s, const double *prior) const override {
     const double events = s[0], exposure = s[1],
                  rise = events > 0 ? log_gamma(events) - log_beta(prior[0], events) : 0;
     return rise - prior[0] * std::log1p(exposure / prior[1]) -
            events * std::log(prior[1] + exposure);
   }
-  void point_estimate(const double *q, double *point) const { point[0] = q[0] / q[1]; }
-  void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
-  void marginals(const double *q, Marginal *out) const {
+  void point_estimate(const double *q, double *point) const override { point[0] = q[0] / q[1]; }
+  void deviations(const double *q, double *out) const override { out[0] = std::sqrt(q[0]) / q[1]; }
+  void marginals(const double *q, Marginal *out) const override {
     out[0] = {Marginal::Kind::gamma, q[0], q[1]};
   }
-  void covariances(const double *q, double *phi, double *named) const {
+  void covariances(const double *q, double *phi, double *named) const override {
     phi[0] = trigamma(q[0]);
     phi[1] = phi[2] = -1 / q[1];
     phi[3] = q[0] / q[1] / q[1];
     named[0] = 1 / q[1];
     named[1] = -q[0] / q[1] / q[1];
   }
-  void draw(const double *q, Random &random, double *point) const {
+  void draw(const double *q, Random &random, double *point) const override {
     point[0] = std::clamp(random.gamma(q[0]) / q[1], 1 / largest_number, largest_number);
   }
 };

@@ -10,13 +10,13 @@
 
 namespace bayes {
 
-struct Geometric : BetaProbability<Geometric> {
+struct Geometric final : BetaProbability<Geometric> {
   static constexpr const char *name = "geometric";
 
-  bool allowed(double x) const { return allowed_count(x); }
-  std::string requirement() const { return count_requirement; }
+  bool allowed(double x) const override { return allowed_count(x); }
+  std::string requirement() const override { return count_requirement; }
   // its variance hardly depends on the probability
-  double stabilised(double x, double) const { return std::asinh(std::sqrt(x)); }
+  double stabilised(double x, double) const override { return std::asinh(std::sqrt(x)); }
 
   static std::array<double, 2> statistic(double x) { return {1, x}; }
   static double weight(const double *s) { return s[0]; }
@@ -32,35 +32,41 @@ struct Geometric : BetaProbability<Geometric> {
 
   /// The mean (1 - p) / p has the mean of the column as mean and about the same standard deviation;
   /// b is at least 1, so that there is a mode.
-  void default_prior(double mean, double, double, double *prior) const {
+  void default_prior(double mean, double, double, double *prior) const override {
     prior[0] = 3;
     prior[1] = std::max(1.0, 2 * mean);
   }
   // a probability of 0 is not a distribution
   static constexpr const char *mode_requirement = "a must be above 1, and b at least 1";
-  bool has_mode(const double *prior) const { return prior[0] > 1 && prior[1] >= 1; }
-  double mean(const double *point) const { return point[1] / point[0]; }
-  double variance(const double *point) const { return point[1] / (point[0] * point[0]); }
-  bool allowed_mean(double x) const { return x >= 0; }
-  double sample(const double *point, Random &random) const {
+  bool has_mode(const double *prior) const override { return prior[0] > 1 && prior[1] >= 1; }
+  double mean(const double *point) const override { return point[1] / point[0]; }
+  double variance(const double *point) const override { return point[1] / (point[0] * point[0]); }
+  bool allowed_mean(double x) const override { return x >= 0; }
+  double sample(const double *point, Random &random) const override {
     return std::min(exact_counts, std::floor(random.exponential() / -natural(point)[1]));
   }
-  double log_overlap(const double *one, const double *other) const {
+  double log_overlap(const double *one, const double *other) const override {
     const auto a = natural(one), b = natural(other);
     return 0.5 * (a[0] + b[0]) - std::log(-std::expm1(0.5 * (a[1] + b[1])));
   }
-  double predictive_mean(const double *q) const {
+  double predictive_mean(const double *q) const override {
     return q[0] > 1 ? q[1] / (q[0] - 1) : std::numeric_limits<double>::infinity();
   }
-  double predictive_variance(const double *q) const {
+  double predictive_variance(const double *q) const override {
     return q[0] > 2 ? q[1] * (q[0] + q[1] - 1) * q[0] / ((q[0] - 1) * (q[0] - 1) * (q[0] - 2))
                     : std::numeric_limits<double>::infinity();
   }
-  Predicted predicted(const double *point) const {
-    return {Predicted::Kind::geometric, natural(point)[1]};
+  Predicted predicted(const double *point) const override {
+    return {Predicted::Support::whole,
+            [](const Predicted &of, double n) { return -std::expm1((n + 1) * of.a); },
+            natural(point)[1]};
   }
-  Predicted predictive(const double *q) const {
-    return {Predicted::Kind::beta_geometric, q[0], q[1]};
+  Predicted predictive(const double *q) const override {
+    return {Predicted::Support::whole,
+            [](const Predicted &of, double n) {
+              return -std::expm1(log_beta(of.a, of.b + n + 1) - log_beta(of.a, of.b));
+            },
+            q[0], q[1]};
   }
 };
 

@@ -4,44 +4,22 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "base/incomplete.hpp"
+#include "families/product/counts.hpp"
 #include "families/product/gamma_rate.hpp"
 
 namespace bayes {
 
-/// log x! for a whole number x >= 0, however large.
-inline double log_factorial(double x) {
-  static const std::vector<double> table = [] {
-    std::vector<double> out(256);
-    // partial products that a double holds exactly or nearly so
-    double product = 1, before = 0;
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (i > 0) product *= double(i);
-      if (product > 1e200) {
-        before += std::log(product / double(i));
-        product = double(i);
-      }
-      out[i] = before + std::log(product);
-    }
-    return out;
-  }();
-  if (x < double(table.size())) return table[std::size_t(x)];
-  // Stirling's series for log Gamma(x + 1).
-  const double z = x + 1, y = 1 / z, y2 = y * y;
-  return (z - 0.5) * std::log(z) - z + half_log_two_pi +
-         y * (1.0 / 12 - y2 * (1.0 / 360 - y2 / 1260));
-}
-
-struct Poisson : GammaRate<Poisson> {
+struct Poisson final : GammaRate<Poisson> {
   static constexpr const char *name = "poisson";
   static constexpr bool has_carrier = true, zero_is_constant = true, whole = true;
 
-  bool allowed(double x) const { return allowed_count(x); }
-  std::string requirement() const { return count_requirement; }
+  bool allowed(double x) const override { return allowed_count(x); }
+  std::string requirement() const override { return count_requirement; }
   // its variance hardly depends on the rate
-  double stabilised(double x, double) const { return 2 * std::sqrt(x); }
-  static double log_carrier(double x) { return -log_factorial(x); }
+  double stabilised(double x, double) const override { return 2 * std::sqrt(x); }
+  double log_carrier(double x) const override { return -log_factorial(x); }
 
   static std::array<double, 2> statistic(double x) { return {x, 1}; }
   static double weight(const double *s) { return s[1]; }
@@ -49,25 +27,35 @@ struct Poisson : GammaRate<Poisson> {
     point[0] = std::max(s[0] / s[1], bounds.minimum);
   }
 
-  void default_prior(double mean, double, double, double *prior) const {
+  void default_prior(double mean, double, double, double *prior) const override {
     prior[0] = 1;
     prior[1] = mean > 0 ? 1 / mean : 1;
   }
   static constexpr const char *mode_requirement = "shape must be at least 1";
-  bool has_mode(const double *prior) const { return prior[0] >= 1; }
-  double mean(const double *point) const { return point[0]; }
-  double variance(const double *point) const { return point[0]; }
-  bool allowed_mean(double x) const { return x >= 0; }
-  double sample(const double *point, Random &random) const { return count(point[0], random); }
-  double log_overlap(const double *one, const double *other) const {
+  bool has_mode(const double *prior) const override { return prior[0] >= 1; }
+  double mean(const double *point) const override { return point[0]; }
+  double variance(const double *point) const override { return point[0]; }
+  bool allowed_mean(double x) const override { return x >= 0; }
+  double sample(const double *point, Random &random) const override {
+    return poisson_variate(point[0], random);
+  }
+  double log_overlap(const double *one, const double *other) const override {
     const double difference = std::sqrt(one[0]) - std::sqrt(other[0]);
     return -0.5 * difference * difference;
   }
-  double predictive_mean(const double *q) const { return q[0] / q[1]; }
-  double predictive_variance(const double *q) const { return q[0] / q[1] * (1 + 1 / q[1]); }
-  Predicted predicted(const double *point) const { return {Predicted::Kind::poisson, point[0]}; }
-  Predicted predictive(const double *q) const {
-    return {Predicted::Kind::negative_binomial, q[0], q[1]};
+  double predictive_mean(const double *q) const override { return q[0] / q[1]; }
+  double predictive_variance(const double *q) const override {
+    return q[0] / q[1] * (1 + 1 / q[1]);
+  }
+  Predicted predicted(const double *point) const override {
+    return {Predicted::Support::whole,
+            [](const Predicted &of, double n) { return of.a > 0 ? gamma_above(n + 1, of.a) : 1; },
+            point[0]};
+  }
+  Predicted predictive(const double *q) const override {
+    return {Predicted::Support::whole,
+            [](const Predicted &of, double n) { return beta_above(n + 1, of.a, 1 / (1 + of.b)); },
+            q[0], q[1]};
   }
 
   // The predictive is negative binomial: Gamma(shape + x) / (Gamma(shape) x!) (rate / (rate +
@@ -126,40 +114,6 @@ struct Poisson : GammaRate<Poisson> {
     const T difference = (shape - 0.5) * log_one + x * log_z - x + remainder(z) - remainder(shape);
     const T direct = (z - 0.5) * log_z - z + half_log_two_pi + remainder(z) - log_gamma_shape;
     return shape < series_from ? direct : difference;
-  }
-
-  /// A Poisson draw. Large rates are reduced by exact steps: the waiting time for m events is
-  /// gamma; if it exceeds the rate, the number of earlier events is binomial (Ahrens and Dieter
-  /// 1974).
-  static double count(double rate, Random &random) {
-    double events = 0;
-    while (rate > 16) {
-      const double m = std::floor(rate * 7 / 8), wait = random.gamma(m);
-      if (wait > rate) return events + binomial(m - 1, rate / wait, random);
-      events += m;
-      rate -= wait;
-    }
-    double product = random.uniform();
-    for (const double end = std::exp(-rate); product > end; product *= random.uniform()) ++events;
-    return events;
-  }
-
-  /// A binomial draw, n halved by order statistics, which are beta.
-  static double binomial(double n, double p, Random &random) {
-    double successes = 0;
-    while (n > 16) {
-      const double middle = std::floor(n / 2) + 1, at = random.beta(middle, n + 1 - middle);
-      if (at <= p) {
-        successes += middle;
-        n -= middle;
-        p = (p - at) / (1 - at);
-      } else {
-        n = middle - 1;
-        p /= at;
-      }
-    }
-    for (double i = 0; i < n; ++i) successes += random.uniform() < p;
-    return successes;
   }
 };
 

@@ -105,7 +105,7 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
     // The columns that have something to say, first: later loops then run without a branch that
     // cannot be foreseen.
     constexpr int most = 128;
-    Term terms[most];
+    Term<F> terms[most];
     for (std::size_t first = 0; first < group.columns.size(); first += most) {
       const std::size_t end = std::min(group.columns.size(), first + most);
       int count = 0;
@@ -115,7 +115,8 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
           add_constant(std::size_t(group.first) + c, -1, out);
           continue;
         }
-        terms[count] = {form_row(columns().offsets(j).forms), group.families[c].element(x[j])};
+        terms[count] = {form_row(columns().offsets(j).forms), group.families[c].element(x[j]),
+                        &group.families[c]};
         count += !F::zero_is_constant || terms[count].x != 0;
       }
       int slot = 0;
@@ -184,8 +185,9 @@ double ProductClusters::row_carrier(const double *x) const {
   double total = 0;
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     if constexpr (F::has_carrier)
-      for (const int j : group.columns)
-        if (x[j] == x[j]) total += F::log_carrier(x[j]);
+      for (std::size_t c = 0; c < group.columns.size(); ++c)
+        if (const double value = x[group.columns[c]]; value == value)
+          total += group.families[c].log_carrier(group.families[c].element(value));
   });
   return total;
 }
@@ -206,11 +208,11 @@ void ProductClusters::replace_element(int j, double from, double to, double *out
       if (x != x) return;
       const double element = family.element(x);
       if (F::zero_is_constant && element == 0) return;
-      const double carrier = F::has_carrier ? F::log_carrier(element) : 0;
+      const double carrier = F::has_carrier ? family.log_carrier(element) : 0;
       for (int slot = 0; slot < size_; slot += simd::lanes) {
         const auto form = [&](int i) { return simd::load(row(first + std::size_t(i)) + slot); };
-        simd::store(out + slot,
-                    simd::load(out + slot) + sign * (carrier + F::predictive_term(form, element)));
+        simd::store(out + slot, simd::load(out + slot) +
+                                    sign * (carrier + family.predictive_term(form, element)));
       }
     };
     const bool had = from == from, has = to == to;
@@ -221,7 +223,7 @@ void ProductClusters::replace_element(int j, double from, double to, double *out
 }
 
 template <class F, int N>
-void ProductClusters::add_terms(const Term *terms, int count, int slot, double *out) const {
+void ProductClusters::add_terms(const Term<F> *terms, int count, int slot, double *out) const {
   simd::Vector sum[N];
 #pragma GCC unroll 4
   for (int v = 0; v < N; ++v) sum[v] = simd::load(out + slot + v * simd::lanes);
@@ -229,7 +231,7 @@ void ProductClusters::add_terms(const Term *terms, int count, int slot, double *
     const double *const at = row(terms[t].row) + slot;
 #pragma GCC unroll 4
     for (int v = 0; v < N; ++v)
-      sum[v] += F::predictive_term(
+      sum[v] += terms[t].family->predictive_term(
           [&](int i) {
             return simd::load(at + std::size_t(i) * std::size_t(capacity_) + v * simd::lanes);
           },
@@ -252,7 +254,7 @@ double ProductClusters::log_predictive(const double *x, const double *column,
       }
       const double element = group.families[c].element(x[j]);
       if (!F::zero_is_constant || element != 0)
-        total += F::predictive_term(
+        total += group.families[c].predictive_term(
             [&](int i) { return column[(first + std::size_t(i)) * stride]; }, element);
     }
   });

@@ -62,9 +62,10 @@ class BAYES_API ProductClusters {
  private:
   const Columns &columns() const { return *prior_.columns; }
 
-  struct Term {
+  template <class F> struct Term {
     std::size_t row;
     double x;
+    const F *family;
   };
   struct Saved {
     std::vector<double> column, statistics, posterior;
@@ -111,7 +112,7 @@ class BAYES_API ProductClusters {
   double row_carrier(const double *x) const;
   void add_constant(std::size_t column, double sign, double *out) const;
   template <class F, int N>
-  void add_terms(const Term *terms, int count, int slot, double *out) const;
+  void add_terms(const Term<F> *terms, int count, int slot, double *out) const;
   /// The same for one cluster, whose numbers lie `stride` apart.
   double log_predictive(const double *x, const double *column, std::size_t stride) const;
 

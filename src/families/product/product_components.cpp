@@ -60,7 +60,8 @@ std::vector<bool> at_floor(const ProductPoint &point, const ProductFloor &floor)
 double rows_needed(const ProductPoint &point) {
   double needed = 0;
   point.columns->for_each([&](int, const Column &column, const ColumnOffsets &) {
-    if (std::string_view(column.name) == "normal") needed = 3;
+    for (const char *const name : column.parameters)
+      if (std::string_view(name) == "variance") needed = 3;
   });
   return needed;
 }

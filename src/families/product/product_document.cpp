@@ -68,16 +68,16 @@ void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values
 }  // namespace
 
 void write_columns(Document &document, const Columns &columns) {
-  Document::List names;
+  Document::List likelihoods;
   Tensor counts{{0}, {}}, values{{0}, {}};
   for (const ColumnSpec &spec : columns.specs()) {
-    names.emplace_back(spec.name());
+    likelihoods.push_back(likelihood_document(spec));
     if (!is_categorical(spec)) continue;
     counts.values.push_back(spec.categories);
     for (int v = 0; v < spec.categories; ++v)
       values.values.push_back(spec.values.empty() ? v : spec.values[std::size_t(v)]);
   }
-  document.set("columns", std::move(names));
+  document.set("columns", std::move(likelihoods));
   if (counts.values.empty()) return;
   counts.shape = {std::int64_t(counts.values.size())};
   values.shape = {std::int64_t(values.values.size())};
@@ -87,15 +87,14 @@ void write_columns(Document &document, const Columns &columns) {
 SharedColumns read_product_columns(const MemberReader &in, int d) {
   const auto *list = in.value("columns").as<Document::List>();
   if (!list || list->size() != std::size_t(d))
-    in.reject("columns", message("must be an array of {} names", d));
+    in.reject("columns", message("must be an array of {} likelihoods", d));
   std::vector<ColumnSpec> specs;
   std::int64_t categorical = 0;
   for (const Document &each : *list) {
-    const auto *name = each.as<std::string>();
-    const auto kind = name ? likelihood_named(*name) : std::nullopt;
-    if (!kind)
+    const auto likelihood = stored_likelihood(each);
+    if (!likelihood)
       in.reject("columns", message("contains {}, which is not a likelihood", describe(each)));
-    specs.push_back({*kind});
+    specs.push_back(*likelihood);
     categorical += is_categorical(specs.back());
   }
   if (categorical > 0) {

@@ -26,6 +26,20 @@ std::vector<Parameter> element_parameters(const ProductPoint &point, int k, int 
   return out;
 }
 
+std::vector<Parameter> known_parameters(const ProductPoint &point, int k, int j) {
+  std::vector<Parameter> out;
+  const Column &column = point.columns->column(j);
+  const std::vector<double> &known = point.columns->specs()[std::size_t(j)].known;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    Parameter next{.component = k, .element = j};
+    next.likelihood = column.name;
+    next.name = column.known_parameters[i].key;
+    next.value = known[i];
+    out.push_back(next);
+  }
+  return out;
+}
+
 void add_marginals(const ProductPosterior &q, int k, int j, std::vector<Marginal> &out) {
   const Column &column = q.columns->column(j);
   const std::size_t before = out.size();

@@ -32,13 +32,10 @@ template <class Choose> std::string families_of(Choose choose) {
                     ? "A fit knows categories that are not among its rows if its option "
                       "\"categories\" says how many there are."
                     : "");
-  throw Error(
-      Errc::invalid_argument, what, detail,
-      "One name is for all elements, an array has one for each; such a value may stand under " +
-          families_of([&](const Column &family) {
-            return family.allowed(x) && family.name != likelihood;
-          }) +
-          ".");
+  throw Error(Errc::invalid_argument, what, detail,
+              "Likelihoods that allow such a value: " + families_of([&](const Column &family) {
+                return family.allowed(x) && family.name != likelihood;
+              }) + ". Give one for all elements, or an array with one for each.");
 }
 
 /// The number of categories that the options give every element; 0 if they leave it open.
@@ -122,14 +119,14 @@ void check_product_row(const Columns &columns, const RowColumns &names, std::spa
   });
 }
 
-ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &likelihood,
+ProductSurvey survey_product(RowSource &rows, const std::vector<ColumnSpec> &likelihood,
                              const Document &categories, Control &control) {
   const int d = rows.shape().dimension;
   check_likelihood_count(likelihood, d);
   std::vector<ColumnSpec> specs;
   bool any = false;
   for (int j = 0; j < d; ++j) {
-    specs.push_back({*likelihood_named(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)])});
+    specs.push_back(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)]);
     any |= is_categorical(specs.back());
   }
   if (!categories.is_null()) read_categories(categories);
@@ -175,8 +172,8 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
                    rows.number_of(first + b) + 1);
       double n = 0, sum = 0;
       for (int b = 0; b < size; ++b) {
-        const double x = at[b];
-        if (std::isnan(x)) continue;
+        if (std::isnan(at[b])) continue;
+        const double x = column.by_value ? at[b] : column.element(at[b]);
         const double w = weighted ? weight[b] : 1;
         n += w;
         if (column.needs_variance) {
@@ -295,7 +292,7 @@ ProductPoint widened(const ProductPoint &point, const Vector &counts,
 }
 
 ProductPosterior make_product_prior(const ProductSurvey &survey,
-                                    const std::vector<std::string> &likelihood,
+                                    const std::vector<ColumnSpec> &likelihood,
                                     const ProductPriorKeys &given, double k) {
   const Columns &columns = *survey.columns;
   ProductPosterior out{survey.columns, Matrix(columns.size().posterior, 1)};
@@ -342,7 +339,7 @@ void require_mode(const ProductPosterior &prior) {
 }
 
 Document product_prior_options(const ProductPosterior &prior,
-                               const std::vector<std::string> &likelihood) {
+                               const std::vector<ColumnSpec> &likelihood) {
   Document out = Document::object();
   for (const std::vector<int> &group : prior.columns->by_family()) {
     const Column &family = prior.columns->column(group[0]);

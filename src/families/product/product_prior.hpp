@@ -20,8 +20,8 @@ struct ProductSurvey {
   SharedColumns columns;
   /// of all rows
   double weight = 0;
-  /// d, maximum likelihood estimates from the values that are not missing; the variance is 1 if the
-  /// family does not need it or the column is constant
+  /// d, of the elements (column.hpp) that are not missing, maximum likelihood estimates; the
+  /// variance is 1 if the family does not need it or the column is constant
   Vector mean, variance;
   /// d: the family needs the variance, and the column has one value only
   std::vector<bool> constant;
@@ -29,13 +29,13 @@ struct ProductSurvey {
   double unobserved = 0;
 };
 
-/// `likelihood`: one name of a column family for all elements, or one for each. The categories of
+/// `likelihood`: one for all elements, or one for each. The categories of
 /// an element are the whole numbers that it takes in the rows, and those that `categories` adds:
 /// null, or a number n or an array of d numbers (0 for other elements): 0 .. n - 1, or 1 .. n if no
 /// categorical element is 0 or negative. Throws Error: invalid_argument naming row and element for
-/// a value that the likelihood does not allow, or if there are not as many names as elements;
+/// a value that the likelihood does not allow, or if there are not as many likelihoods as elements;
 /// too_large for too many categories.
-BAYES_API ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &likelihood,
+BAYES_API ProductSurvey survey_product(RowSource &rows, const std::vector<ColumnSpec> &likelihood,
                                        const Document &categories, Control &control);
 /// The same with given columns, for instance those of a fitted model.
 BAYES_API ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns,
@@ -69,7 +69,7 @@ BAYES_API void check_product_row(const Columns &columns, const RowColumns &names
 /// family; what is not given is the family's default_prior. Throws Error(invalid_argument) for
 /// arrays of another length.
 BAYES_API ProductPosterior make_product_prior(const ProductSurvey &survey,
-                                              const std::vector<std::string> &likelihood,
+                                              const std::vector<ColumnSpec> &likelihood,
                                               const ProductPriorKeys &given, double k);
 
 /// Throws Error(invalid_argument) naming the first element whose prior has no mode.
@@ -77,6 +77,6 @@ void require_mode(const ProductPosterior &prior);
 
 /// The prior in force, in the form of options.
 BAYES_API Document product_prior_options(const ProductPosterior &prior,
-                                         const std::vector<std::string> &likelihood);
+                                         const std::vector<ColumnSpec> &likelihood);
 
 }  // namespace bayes

@@ -28,7 +28,7 @@ void ProductScorer::score(const double *x, double *out) const {
       return;
     }
     const double element = family.element(x[j]);
-    if constexpr (F::has_carrier) carrier += F::log_carrier(element);
+    if constexpr (F::has_carrier) carrier += family.log_carrier(element);
     for (int k = 0; k < k_; ++k) out[k] += family.term(terms_.col(k).data() + at.terms, element);
   });
   for (int k = 0; k < k_; ++k) out[k] += carrier;
@@ -102,8 +102,7 @@ void ProductScorer::Worker::prepare(const double *block) {
   for_each_group(columns_, [&]<class F>(const ColumnGroup<F> &group) {
     if constexpr (F::has_carrier)
       for (std::size_t c = 0; c < group.columns.size(); ++c)
-        for (int b = 0; b < block_rows; ++b)
-          row_carrier_[std::size_t(b)] += F::log_carrier(x_[std::size_t(group.first) + c][b]);
+        group.families[c].add_carriers(x_[std::size_t(group.first) + c], row_carrier_.data());
   });
 }
 
@@ -181,10 +180,8 @@ void ProductScorer::Worker::fill(const F &family, std::size_t c, const double *x
                                  std::size_t filled, bool holes) {
   if (filled_.size() <= filled) filled_.emplace_back(2 * block_rows);
   double *const to = filled_[filled].data();
-  for (int b = 0; b < block_rows; ++b) {
-    to[b] = x[b] == x[b] ? family.element(x[b]) : 0;
-    to[block_rows + b] = x[b] == x[b] ? 0 : 1;
-  }
+  family.elements(x, to);
+  for (int b = 0; b < block_rows; ++b) to[block_rows + b] = x[b] == x[b] ? 0 : 1;
   x_[c] = to;
   if (holes) hole_[c] = to + block_rows;
 }

@@ -46,8 +46,7 @@ class BAYES_API ProductScorer final : public BlockScorer {
    private:
     std::size_t sum_doubles() const;
 
-    /// A copy of a column with codes for categories and 0 (which every family allows) for missing
-    /// values, and a mask of these.
+    /// The elements of a column (column.hpp), 0 for missing values, and a mask of these.
     template <class F>
     void fill(const F &family, std::size_t c, const double *x, std::size_t filled, bool holes);
 

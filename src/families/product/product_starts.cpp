@@ -22,7 +22,10 @@ ProductStarts::ProductStarts(MemoryRows &sample, const Columns &columns, const V
   columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
     ordered_[std::size_t(j)] = column.ordered;
     for (Eigen::Index i = 0; i < rows_.cols(); ++i)
-      stabilised_(j, i) = column.stabilised(rows_(j, i), variance(j));
+      if (const double x = rows_(j, i); x == x)
+        stabilised_(j, i) = column.stabilised(column.element(x), variance(j));
+      else
+        stabilised_(j, i) = x;
   });
 }
 

@@ -22,12 +22,11 @@ void check_likelihood_of_start(const Document &given, const RowColumns &columns,
   for (const auto &[key, value] : *given.as<Document::Object>()) {
     const std::size_t j = std::size_t(find_column(columns, key));
     const Document *const of_start = list && j < list->size() ? &(*list)[j] : known;
-    if (of_start && bayes::describe(*of_start) != bayes::describe(all[j]))
+    if (of_start && of_start->to_json() != all[j].to_json())
       throw Error(Errc::invalid_argument,
                   message("option \"likelihood\" has {} for column {}, but the model which the fit "
                           "starts from has {}",
-                          bayes::describe(all[j]), bayes::describe(Document(key)),
-                          bayes::describe(*of_start)),
+                          all[j].to_json(), bayes::describe(Document(key)), of_start->to_json()),
                   {}, "Leave it out.");
   }
 }
@@ -52,8 +51,11 @@ void RowCollector::decide() {
   // Options that are no object are refused below.
   const bool usable = request_->options.is_null() || request_->options.as<Document::Object>();
   const Document *const given = usable ? request_->options.find("likelihood") : nullptr;
-  if (check_.use != ColumnUse::numbers && request_->start && reader_.described() && given &&
-      given->as<Document::Object>()) {
+  const bool by_column =
+      given && given->as<Document::Object>() &&
+      !is_one_likelihood(*given,
+                         reader_.described() && find_column(reader_.columns(), "family") >= 0);
+  if (check_.use != ColumnUse::numbers && request_->start && reader_.described() && by_column) {
     check_likelihood_of_start(*given, reader_.columns(), request_->start->info);
     request_->options.set("likelihood", Document());
   } else if (reader_.described() && !request_->start && usable) {
@@ -74,8 +76,7 @@ void RowCollector::decide() {
       for (std::size_t j = 0; j < columns.size(); ++j)
         if (columns[j].kind == ValueKind::number) {
           if (!given) normal_unasked_.push_back(j);
-          if (!given || (given->as<Document::Object>() && !given->find(columns[j].name)))
-            numbers_.push_back(j);
+          if (!given || (by_column && !given->find(columns[j].name))) numbers_.push_back(j);
         }
       request_->options.set("likelihood", likelihood_of_columns(given, columns));
     } else {
