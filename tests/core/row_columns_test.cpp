@@ -99,6 +99,36 @@ BOOST_AUTO_TEST_CASE(have_likelihoods_by_their_kinds_unless_options_say_otherwis
              R"(["normal", "normal"])");
 }
 
+BOOST_AUTO_TEST_CASE(have_likelihoods_with_known_parameters) {
+  const RowColumns numbers = {{"a", ValueKind::number}, {"b", ValueKind::number}};
+  const Document gamma = Document::object().set("family", "gamma").set("shape", 2.5),
+                 poisson = Document::object().set("family", "poisson");
+  const std::string written = R"({"family": "gamma", "shape": 2.5})";
+  BOOST_TEST(likelihood(gamma, numbers) == written);
+  BOOST_TEST(likelihood(gamma) == "[" + written + R"(, "bernoulli", "categorical"])");
+  BOOST_TEST(likelihood(Document::object().set("b", gamma), numbers) ==
+             R"(["normal", )" + written + "]");
+  // A column may be called family.
+  const RowColumns family = {{"family", ValueKind::number}};
+  BOOST_TEST(likelihood(poisson, family) == R"(["poisson"])");
+  BOOST_TEST(likelihood(gamma, family) == written);
+  BOOST_TEST(likelihood(poisson, numbers) == R"("poisson")");
+}
+
+// No family of the list refuses a method, but one may.
+BOOST_AUTO_TEST_CASE(have_no_method_that_does_not_apply_to_their_family) {
+  const char *const refused[] = {"map"};
+  const bayes::ColumnTraits traits{.name = "zero_inflated", .refused_methods = refused};
+  BOOST_CHECK_NO_THROW(bayes::check_method("em", traits));
+  try {
+    bayes::check_method("map", traits, "emission");
+    BOOST_TEST(false);
+  } catch (const bayes::Error &error) {
+    BOOST_TEST(error.what() ==
+               std::string("method map does not apply to emission \"zero_inflated\""));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(have_no_likelihood_that_cannot_be) {
   BOOST_TEST(likelihood(Document::object().set("Age", "normal")) ==
              "option \"likelihood\" names a column \"Age\", which the rows do not have");
