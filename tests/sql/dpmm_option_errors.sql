@@ -152,8 +152,8 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM few', options)), said, o
 
 SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM (VALUES (''{1,0}''::float8[]), (%L)) v(x)',
   options, row)), replace(said, '<families>', :'families'), options || ' ' || row) FROM (VALUES
-  ('{"likelihood": "gaussian"}', '{1,1}', '22023 option "likelihood" is "gaussian", but must be one '
-    'of <families>'),
+  ('{"likelihood": "gaussian"}', '{1,1}', '22023 option "likelihood" is "gaussian", but must be '
+    'one of <families>'),
   ('{"likelihood": "norml"}', '{1,1}', '22023 option "likelihood" is "norml", but must be one of '
     '<families>'),
   ('{"likelihood": 3}', '{1,1}', '22023 option "likelihood" is 3, but must be one of <families>'),
