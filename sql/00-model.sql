@@ -44,7 +44,9 @@ DEFINE @parameters =
   'kmeans look for one point, and know nothing of others. sd_method: how sd, lower and upper are '
   'known: exact; draws, of the posterior; linear response, of the posterior by vi, corrected for '
   'what mean field leaves out; mean field, of that posterior as it is, too narrow where components '
-  'overlap; given partition, of the posterior of clusters given their rows. element: from 1; '
+  'overlap; given partition, of the posterior of clusters given their rows; given variances, of '
+  'that of coefficients given estimates of the variances; given coefficients, of that of the noise '
+  'given estimates of them; normal approximation, of the posterior at its mode. element: from 1; '
   'column_name, label: of the column and the category, if the rows were records. 42804 for a model '
   'of another family.';
 DEFINE @parameters_level =
@@ -55,23 +57,23 @@ DEFINE @parameters_level =
 
 CREATE TYPE bayes_model;
 
-CREATE FUNCTION bayes_model_in(cstring) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _bayes_model_in(cstring) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'bayes_model_in' @strict COST 100;
 COMMENT IS 'Input function of bayes_model: JSON, as the output function writes it. 22P02 for text '
   'that is not a model.';
-CREATE FUNCTION bayes_model_out(bayes_model) RETURNS cstring
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _bayes_model_out(bayes_model) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'bayes_model_out' @strict COST 100;
 COMMENT IS 'Output function of bayes_model: JSON that reads back to the same bits.';
-CREATE FUNCTION bayes_model_recv(internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _bayes_model_recv(internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'bayes_model_recv' @strict COST 100;
 COMMENT IS 'Binary input function of bayes_model. 22P03 for bytes that are not a model.';
-CREATE FUNCTION bayes_model_send(bayes_model) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _bayes_model_send(bayes_model) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'bayes_model_send' @strict COST 100;
 COMMENT IS 'Binary output function of bayes_model: the stored bytes.';
 
 CREATE TYPE bayes_model (
-  INPUT = bayes_model_in, OUTPUT = bayes_model_out,
-  RECEIVE = bayes_model_recv, SEND = bayes_model_send,
+  INPUT = _bayes_model_in, OUTPUT = _bayes_model_out,
+  RECEIVE = _bayes_model_recv, SEND = _bayes_model_send,
   INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = extended
 );
 COMMENT ON TYPE bayes_model IS
@@ -97,82 +99,81 @@ DEFINE @profile =
   'Errors: 22023 rows of several models; 42804 a model of another family; 54000 more than ten '
   'million components times columns and categories.';
 
-CREATE FUNCTION bayes_model_to_jsonb(bayes_model) RETURNS jsonb
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _bayes_model_to_jsonb(bayes_model) RETURNS jsonb
+  AS 'MODULE_PATHNAME', 'bayes_model_to_jsonb' @strict COST 100;
 COMMENT IS 'The model as jsonb; doubles that JSON lacks are the strings "NaN", "Infinity", '
   '"-Infinity" and "-0".';
-CREATE FUNCTION bayes_model_from_jsonb(jsonb) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _bayes_model_from_jsonb(jsonb) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'bayes_model_from_jsonb' @strict COST 100;
 COMMENT IS 'A model from jsonb, as the reverse cast gives it. 22P02 for jsonb that is not a '
   'model.';
-CREATE CAST (bayes_model AS jsonb) WITH FUNCTION bayes_model_to_jsonb(bayes_model) AS ASSIGNMENT;
+CREATE CAST (bayes_model AS jsonb) WITH FUNCTION _bayes_model_to_jsonb(bayes_model) AS ASSIGNMENT;
 COMMENT ON CAST (bayes_model AS jsonb) IS 'the model as jsonb';
-CREATE CAST (jsonb AS bayes_model) WITH FUNCTION bayes_model_from_jsonb(jsonb);
+CREATE CAST (jsonb AS bayes_model) WITH FUNCTION _bayes_model_from_jsonb(jsonb);
 COMMENT ON CAST (jsonb AS bayes_model) IS 'a model from jsonb';
 
--- ---- equality and order: of the stored bytes, by PostgreSQL's own functions for bytea ----
+-- ---- equality and order: of what a model says, not of how long its fit took ----
 
-DEFINE @bytes = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION bayes_model_eq(bayes_model, bayes_model) RETURNS boolean
-  AS 'byteaeq' @bytes;
-COMMENT IS 'Are two models the same to the last bit of every number, of how they were fitted too '
-  '(seconds included)?';
-CREATE FUNCTION bayes_model_ne(bayes_model, bayes_model) RETURNS boolean
-  AS 'byteane' @bytes;
-COMMENT IS 'Do two models differ in any bit?';
-CREATE FUNCTION bayes_model_lt(bayes_model, bayes_model) RETURNS boolean
-  AS 'bytealt' @bytes;
+CREATE FUNCTION _bayes_model_eq(bayes_model, bayes_model) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'bayes_model_eq' @strict;
+COMMENT IS 'Are two models the same to the last bit of every number, of how they were fitted too? '
+  'Seconds do not count: they are measured. A 128-bit fingerprint of the content is compared.';
+CREATE FUNCTION _bayes_model_ne(bayes_model, bayes_model) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'bayes_model_ne' @strict;
+COMMENT IS 'Do two models differ in any bit but those of seconds?';
+CREATE FUNCTION _bayes_model_lt(bayes_model, bayes_model) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'bayes_model_lt' @strict;
 COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_model_le(bayes_model, bayes_model) RETURNS boolean
-  AS 'byteale' @bytes;
+CREATE FUNCTION _bayes_model_le(bayes_model, bayes_model) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'bayes_model_le' @strict;
 COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_model_gt(bayes_model, bayes_model) RETURNS boolean
-  AS 'byteagt' @bytes;
+CREATE FUNCTION _bayes_model_gt(bayes_model, bayes_model) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'bayes_model_gt' @strict;
 COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_model_ge(bayes_model, bayes_model) RETURNS boolean
-  AS 'byteage' @bytes;
+CREATE FUNCTION _bayes_model_ge(bayes_model, bayes_model) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'bayes_model_ge' @strict;
 COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_model_cmp(bayes_model, bayes_model) RETURNS int
-  AS 'byteacmp' @bytes;
+CREATE FUNCTION _bayes_model_cmp(bayes_model, bayes_model) RETURNS int
+  AS 'MODULE_PATHNAME', 'bayes_model_cmp' @strict;
 COMMENT IS 'Order of bayes_model for btree: negative, 0 or positive.';
-CREATE FUNCTION bayes_model_hash(bayes_model) RETURNS int
-  AS 'hashvarlena' @bytes;
-COMMENT IS 'Hash of the stored bytes.';
-CREATE FUNCTION bayes_model_hash_extended(bayes_model, bigint) RETURNS bigint
-  AS 'hashvarlenaextended' @bytes;
-COMMENT IS 'Hash of the stored bytes, 64 bits, with a seed.';
+CREATE FUNCTION _bayes_model_hash(bayes_model) RETURNS int
+  AS 'MODULE_PATHNAME', 'bayes_model_hash' @strict;
+COMMENT IS 'Hash of a model, without seconds.';
+CREATE FUNCTION _bayes_model_hash_extended(bayes_model, bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'bayes_model_hash_extended' @strict;
+COMMENT IS 'Hash of a model, without seconds, 64 bits, with a seed.';
 
-CREATE OPERATOR = (FUNCTION = bayes_model_eq,
+CREATE OPERATOR = (FUNCTION = _bayes_model_eq,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = =, NEGATOR = <>,
   RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
 COMMENT ON OPERATOR = (bayes_model, bayes_model) IS 'equal';
-CREATE OPERATOR <> (FUNCTION = bayes_model_ne,
+CREATE OPERATOR <> (FUNCTION = _bayes_model_ne,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <>, NEGATOR = =,
   RESTRICT = neqsel, JOIN = neqjoinsel);
 COMMENT ON OPERATOR <> (bayes_model, bayes_model) IS 'not equal';
-CREATE OPERATOR < (FUNCTION = bayes_model_lt,
+CREATE OPERATOR < (FUNCTION = _bayes_model_lt,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = >, NEGATOR = >=,
   RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR < (bayes_model, bayes_model) IS 'less than';
-CREATE OPERATOR <= (FUNCTION = bayes_model_le,
+CREATE OPERATOR <= (FUNCTION = _bayes_model_le,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = >=, NEGATOR = >,
   RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <= (bayes_model, bayes_model) IS 'less than or equal';
-CREATE OPERATOR > (FUNCTION = bayes_model_gt,
+CREATE OPERATOR > (FUNCTION = _bayes_model_gt,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <, NEGATOR = <=,
   RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 COMMENT ON OPERATOR > (bayes_model, bayes_model) IS 'greater than';
-CREATE OPERATOR >= (FUNCTION = bayes_model_ge,
+CREATE OPERATOR >= (FUNCTION = _bayes_model_ge,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <=, NEGATOR = <,
   RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >= (bayes_model, bayes_model) IS 'greater than or equal';
 
 CREATE OPERATOR CLASS bayes_model_ops DEFAULT FOR TYPE bayes_model USING btree AS
   OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-  FUNCTION 1 bayes_model_cmp(bayes_model, bayes_model);
+  FUNCTION 1 _bayes_model_cmp(bayes_model, bayes_model);
 CREATE OPERATOR CLASS bayes_model_ops DEFAULT FOR TYPE bayes_model USING hash AS
-  OPERATOR 1 =, FUNCTION 1 bayes_model_hash(bayes_model),
-  FUNCTION 2 bayes_model_hash_extended(bayes_model, bigint);
+  OPERATOR 1 =, FUNCTION 1 _bayes_model_hash(bayes_model),
+  FUNCTION 2 _bayes_model_hash_extended(bayes_model, bigint);
 
 -- ---- accessors of every model ----
 
@@ -196,7 +197,7 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'likelihood would rise beyond it, as a rule without limit; objective: what the method '
   'maximises, including all constants (log-likelihood, log-posterior or ELBO), NULL where there is '
   'none, as under a flat prior; log_likelihood: at the point estimate, NULL where there is none; '
-  'seconds: duration of the fit; version: of pg_bayes at the fit; '
+  'seconds: duration of the fit, in which equal models may differ; version: of pg_bayes then; '
   'options: all in force, including defaults; draws: of all chains, after warmup and thinning; '
   'stored_draws: how many of them the model stores whole, for its predictions '
   '(both NULL if there are none); parameters: free ones of the point '

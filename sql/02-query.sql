@@ -9,22 +9,22 @@ CREATE TYPE bayes_query;
 DEFINE @as_text = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 -- the client's encoding is a setting
 DEFINE @as_client_text = LANGUAGE internal STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION bayes_query_in(cstring) RETURNS bayes_query
+CREATE FUNCTION _bayes_query_in(cstring) RETURNS bayes_query
   AS 'textin' @as_text;
 COMMENT IS 'Input function of bayes_query: any text. It is parsed when it is run.';
-CREATE FUNCTION bayes_query_out(bayes_query) RETURNS cstring
+CREATE FUNCTION _bayes_query_out(bayes_query) RETURNS cstring
   AS 'textout' @as_text;
 COMMENT IS 'Output function of bayes_query: its text.';
-CREATE FUNCTION bayes_query_recv(internal) RETURNS bayes_query
+CREATE FUNCTION _bayes_query_recv(internal) RETURNS bayes_query
   AS 'textrecv' @as_client_text;
 COMMENT IS 'Binary input function of bayes_query: the text in the client''s encoding.';
-CREATE FUNCTION bayes_query_send(bayes_query) RETURNS bytea
+CREATE FUNCTION _bayes_query_send(bayes_query) RETURNS bytea
   AS 'textsend' @as_client_text;
 COMMENT IS 'Binary output function of bayes_query: the text in the client''s encoding.';
 
 CREATE TYPE bayes_query (
-  INPUT = bayes_query_in, OUTPUT = bayes_query_out,
-  RECEIVE = bayes_query_recv, SEND = bayes_query_send,
+  INPUT = _bayes_query_in, OUTPUT = _bayes_query_out,
+  RECEIVE = _bayes_query_recv, SEND = _bayes_query_send,
   LIKE = text, CATEGORY = 'S'
 );
 COMMENT ON TYPE bayes_query IS
@@ -45,62 +45,63 @@ COMMENT ON CAST (bayes_query AS text) IS 'the text of the query';
 
 -- ---- equality and order of queries: of their texts, byte by byte ----
 
-CREATE FUNCTION bayes_query_eq(bayes_query, bayes_query) RETURNS boolean
+DEFINE @bytes = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _bayes_query_eq(bayes_query, bayes_query) RETURNS boolean
   AS 'byteaeq' @bytes;
 COMMENT IS 'Do two queries have the same text?';
-CREATE FUNCTION bayes_query_ne(bayes_query, bayes_query) RETURNS boolean
+CREATE FUNCTION _bayes_query_ne(bayes_query, bayes_query) RETURNS boolean
   AS 'byteane' @bytes;
 COMMENT IS 'Do two queries differ?';
-CREATE FUNCTION bayes_query_lt(bayes_query, bayes_query) RETURNS boolean
+CREATE FUNCTION _bayes_query_lt(bayes_query, bayes_query) RETURNS boolean
   AS 'bytealt' @bytes;
 COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_query_le(bayes_query, bayes_query) RETURNS boolean
+CREATE FUNCTION _bayes_query_le(bayes_query, bayes_query) RETURNS boolean
   AS 'byteale' @bytes;
 COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_query_gt(bayes_query, bayes_query) RETURNS boolean
+CREATE FUNCTION _bayes_query_gt(bayes_query, bayes_query) RETURNS boolean
   AS 'byteagt' @bytes;
 COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_query_ge(bayes_query, bayes_query) RETURNS boolean
+CREATE FUNCTION _bayes_query_ge(bayes_query, bayes_query) RETURNS boolean
   AS 'byteage' @bytes;
 COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION bayes_query_cmp(bayes_query, bayes_query) RETURNS int
+CREATE FUNCTION _bayes_query_cmp(bayes_query, bayes_query) RETURNS int
   AS 'byteacmp' @bytes;
 COMMENT IS 'Order of bayes_query for btree: negative, 0 or positive.';
-CREATE FUNCTION bayes_query_hash(bayes_query) RETURNS int
+CREATE FUNCTION _bayes_query_hash(bayes_query) RETURNS int
   AS 'hashvarlena' @bytes;
 COMMENT IS 'Hash of the query''s text.';
-CREATE FUNCTION bayes_query_hash_extended(bayes_query, bigint) RETURNS bigint
+CREATE FUNCTION _bayes_query_hash_extended(bayes_query, bigint) RETURNS bigint
   AS 'hashvarlenaextended' @bytes;
 COMMENT IS 'Hash of the query''s text, 64 bits, with a seed.';
 
-CREATE OPERATOR = (FUNCTION = bayes_query_eq,
+CREATE OPERATOR = (FUNCTION = _bayes_query_eq,
   LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = =, NEGATOR = <>,
   RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
 COMMENT ON OPERATOR = (bayes_query, bayes_query) IS 'equal';
-CREATE OPERATOR <> (FUNCTION = bayes_query_ne,
+CREATE OPERATOR <> (FUNCTION = _bayes_query_ne,
   LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <>, NEGATOR = =,
   RESTRICT = neqsel, JOIN = neqjoinsel);
 COMMENT ON OPERATOR <> (bayes_query, bayes_query) IS 'not equal';
-CREATE OPERATOR < (FUNCTION = bayes_query_lt,
+CREATE OPERATOR < (FUNCTION = _bayes_query_lt,
   LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = >, NEGATOR = >=,
   RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR < (bayes_query, bayes_query) IS 'less than';
-CREATE OPERATOR <= (FUNCTION = bayes_query_le,
+CREATE OPERATOR <= (FUNCTION = _bayes_query_le,
   LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = >=, NEGATOR = >,
   RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <= (bayes_query, bayes_query) IS 'less than or equal';
-CREATE OPERATOR > (FUNCTION = bayes_query_gt,
+CREATE OPERATOR > (FUNCTION = _bayes_query_gt,
   LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <, NEGATOR = <=,
   RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 COMMENT ON OPERATOR > (bayes_query, bayes_query) IS 'greater than';
-CREATE OPERATOR >= (FUNCTION = bayes_query_ge,
+CREATE OPERATOR >= (FUNCTION = _bayes_query_ge,
   LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <=, NEGATOR = <,
   RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >= (bayes_query, bayes_query) IS 'greater than or equal';
 
 CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING btree AS
   OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-  FUNCTION 1 bayes_query_cmp(bayes_query, bayes_query);
+  FUNCTION 1 _bayes_query_cmp(bayes_query, bayes_query);
 CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING hash AS
-  OPERATOR 1 =, FUNCTION 1 bayes_query_hash(bayes_query),
-  FUNCTION 2 bayes_query_hash_extended(bayes_query, bigint);
+  OPERATOR 1 =, FUNCTION 1 _bayes_query_hash(bayes_query),
+  FUNCTION 2 _bayes_query_hash_extended(bayes_query, bigint);

@@ -84,6 +84,7 @@ function create(statement,    open, end, rest, parts, brackets, arguments, i, ki
       at = (kind - 1) * forms + i
       signature[at] = created "(" chosen(arguments, kind) ")"
       text[at] = "CREATE " signature[at] rest
+      gsub(/ DEFAULT [^,)]+/, "", signature[at])  # a comment is on types alone
     }
   }
   comments = 0

@@ -171,8 +171,41 @@ double BayesClassifier::log_density() const {
   return log_sum_exp(std::span<const double>(s.scores.data(), k));
 }
 
-void BayesClassifier::describe_features(std::optional<double> level,
-                                        const TakeParameter &take) const {
+const ModelWords &BayesClassifier::words() const {
+  static constexpr ModelWords words = {.part = "class", .parts = "classes"};
+  static constexpr ModelWords sparse_words = {
+      .part = "class",
+      .parts = "classes",
+      .takes = "objects of names",
+      .functions =
+          "nb_predict, nb_probabilities and nb_log_density take a model and such an object, "
+          "jsonb or tsvector."};
+  return sparse() ? sparse_words : words;
+}
+
+int BayesClassifier::predict(std::span<const double> x) const {
+  const std::span<const double> scores = log_joint(x);
+  return int(std::max_element(scores.begin(), scores.end()) - scores.begin());
+}
+
+std::optional<RowPrediction> BayesClassifier::predict_row(std::span<const double> x, double) const {
+  RowPrediction out;
+  out.component = predict(x);
+  out.label = &labels()[std::size_t(out.component)];
+  return out;
+}
+
+void BayesClassifier::probabilities(std::span<const double> x, std::span<double> out) const {
+  softmax(log_joint(x), out);
+}
+
+double BayesClassifier::log_density(std::span<const double> x) const {
+  log_joint(x);
+  return log_density();
+}
+
+void BayesClassifier::describe_parameters(std::optional<double> level,
+                                          const TakeParameter &take) const {
   const State &s = *state;
   const ParameterTable table(level, take);
   std::vector<Marginal> marginals;

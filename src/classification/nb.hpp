@@ -69,12 +69,19 @@ class BAYES_API BayesClassifier final : public Model {
   /// (families/product/unseen_categories.hpp).
   double log_density() const;
 
+  const ModelWords &words() const override;
+  // Of rows of columns, by log_joint(x):
+  int predict(std::span<const double> x) const override;
+  std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
+  double log_density(std::span<const double> x) const override;
+
   /// Features (from 0) that have the label's value in every row, as far as their statistics tell:
   /// labels, booleans, categories and normal numbers. None if there is one class alone.
   std::vector<int> copies_of_label() const;
 
   /// The numbers of the features of all classes; the component is the class.
-  void describe_features(std::optional<double> level, const TakeParameter &take) const;
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
   /// Default priors are then those of all rows.
   void merge(const Model &other) override;

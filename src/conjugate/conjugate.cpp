@@ -320,7 +320,23 @@ double ConjugateModel::log_predictive(double x, double exposure) const {
   return StudentDistribution(2 * p2, p0, std::sqrt(p3 / p2 * ((p1 + 1) / p1))).log_density(x);
 }
 
-void ConjugateModel::describe_parameters(double level, const TakeParameter &take) const {
+const ModelWords &ConjugateModel::words() const {
+  static constexpr ModelWords beta = {
+      .takes = "single values",
+      .functions = "beta_bernoulli_log_density(model, success) is that of a value."};
+  static constexpr ModelWords gamma = {
+      .takes = "single values",
+      .functions = "gamma_poisson_log_density(model, count) is that of a value."};
+  static constexpr ModelWords normal = {
+      .takes = "single values",
+      .functions = "normal_inverse_gamma_log_density(model, x) is that of a value."};
+  return kind_ == ConjugateKind::beta_bernoulli  ? beta
+         : kind_ == ConjugateKind::gamma_poisson ? gamma
+                                                 : normal;
+}
+
+void ConjugateModel::describe_parameters(std::optional<double> level,
+                                         const TakeParameter &take) const {
   const ParameterTable table(level, take);
   Parameter p;
   p.name = kind_ == ConjugateKind::beta_bernoulli  ? "probability"

@@ -94,7 +94,8 @@ class BAYES_API ConjugateModel final : public Model {
   /// log posterior predictive density of a row more, with this exposure
   double log_predictive(double x, double exposure = 1) const;
 
-  void describe_parameters(double level, const TakeParameter &take) const;
+  const ModelWords &words() const override;
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   double free_parameters() const override;
   double observations() const override;
   void merge(const Model &other) override;

@@ -200,7 +200,17 @@ double DirichletCategorical::log_predictive(std::string_view label) const {
   return q ? std::log(q->a / alphas_) : -std::log1p(alphas_ / prior_.alpha);
 }
 
-void DirichletCategorical::describe_parameters(double level, const TakeParameter &take) const {
+const ModelWords &DirichletCategorical::words() const {
+  static constexpr ModelWords words = {
+      .takes = "single values",
+      .functions =
+          "dirichlet_categorical_probabilities(model) are those of all labels, "
+          "dirichlet_categorical_log_density(model, label) is that of one."};
+  return words;
+}
+
+void DirichletCategorical::describe_parameters(std::optional<double> level,
+                                               const TakeParameter &take) const {
   const ParameterTable table(level, take);
   for (const Label &label : labels()) {
     Parameter p;

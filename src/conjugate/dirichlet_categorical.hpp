@@ -80,7 +80,8 @@ class BAYES_API DirichletCategorical final : public Model {
   /// does not name.
   double log_predictive(std::string_view label) const;
 
-  void describe_parameters(double level, const TakeParameter &take) const;
+  const ModelWords &words() const override;
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   double free_parameters() const override;
   double observations() const override { return total_; }
   void merge(const Model &other) override;

@@ -1,6 +1,7 @@
 #include "document/model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -26,7 +27,29 @@ constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
 constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
 constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
 constexpr std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
-constexpr Seal model_seal = {"PGBM", model_format, "bayes_model"};
+/// The trailer is the seconds that the fit took, a double. Models of pg_bayes before that have them
+/// in their document.
+constexpr Seal model_seal = {"PGBM", model_format, "bayes_model", sizeof(double)};
+
+void append(std::string &bytes, double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(bits >> (8 * i));
+}
+
+double double_of(std::string_view bytes) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i)
+    bits |= std::uint64_t(static_cast<unsigned char>(bytes[std::size_t(i)])) << (8 * i);
+  return std::bit_cast<double>(bits);
+}
+
+Document without_seconds(const Document &document) {
+  Document::Object out;
+  if (const auto *const members = document.as<Document::Object>())
+    for (const Document::Member &member : *members)
+      if (member.first != "seconds") out.push_back(member);
+  return out;
+}
 
 std::vector<std::vector<double>> read_trace(const MemberReader &reader) {
   const char *const constraint = "is not an array of arrays of finite numbers or NaN";
@@ -191,6 +214,48 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   return info;
 }
 
+const ModelWords &Model::words() const {
+  static constexpr ModelWords words;
+  return words;
+}
+
+void Model::lacks(const char *what) const {
+  const ModelWords &words = this->words();
+  throw Error(
+      Errc::wrong_family, message("a model of family {} has no {}", info.family, what),
+      words.takes ? message("Its fit takes {}, not rows of columns.", words.takes) : std::string(),
+      words.functions);
+}
+
+void Model::require_rows() const {
+  if (const char *const other = words().takes)
+    throw Error(Errc::wrong_family,
+                message("a model of family {} takes {}, not rows of columns", info.family, other),
+                {}, words().functions);
+}
+
+void Model::describe_parameters(std::optional<double>, const TakeParameter &) const {
+  lacks("parameters that could be shown");
+}
+std::vector<double> Model::categories(int) const { return {}; }
+int Model::predict(std::span<const double>) const { lacks("components that a row could be of"); }
+std::optional<RowPrediction> Model::predict_row(std::span<const double> x, double) const {
+  RowPrediction out;
+  out.component = predict(x);
+  return out;
+}
+void Model::probabilities(std::span<const double>, std::span<double>) const {
+  lacks("components that a row could be of");
+}
+double Model::log_density(std::span<const double>) const { lacks("density of rows"); }
+PredictiveErrors Model::mcse(std::span<const double>, Control &) const {
+  lacks("averages over draws for a row");
+}
+int Model::sample(std::uint64_t, std::int64_t, std::span<double>) const {
+  lacks("rows to be drawn");
+}
+ComponentOverlaps Model::overlaps(const Model &) const { lacks("components to match"); }
+
 double Model::free_parameters() const { return std::numeric_limits<double>::quiet_NaN(); }
 double Model::observations() const { return std::numeric_limits<double>::quiet_NaN(); }
 double Model::relative_entropy() const { return std::numeric_limits<double>::quiet_NaN(); }
@@ -237,7 +302,9 @@ double Model::bic() const {
   return -2 * info.log_likelihood + free_parameters() * std::log(observations());
 }
 
-Document Model::to_document() const {
+Document Model::to_document() const { return document_with(true); }
+
+Document Model::document_with(bool seconds) const {
   Document document;
   document.set("pg_bayes",
                Document::object().set("format", model_format).set("version", info.version));
@@ -260,7 +327,7 @@ Document Model::to_document() const {
   document.set("objective", info.objective);
   document.set("log_likelihood", info.log_likelihood);
   document.set("seed", info.seed);
-  document.set("seconds", info.seconds);
+  if (seconds) document.set("seconds", info.seconds);
   document.set("options", info.options.is_null() ? Document::object() : info.options);
   if (!info.given_prior.is_null()) document.set("given_prior", info.given_prior);
   Document::List runs;
@@ -297,7 +364,19 @@ std::unique_ptr<Model> Model::from_document(const Document &document,
   }
 }
 
-void seal_model(std::string &bytes) { seal(bytes, model_seal); }
+void seal_model(std::string &bytes, bool seconds) { seal(bytes, model_seal, seconds); }
+
+bool identifies_content(std::string_view bytes) { return has_trailer(bytes); }
+
+std::string content_header(std::string_view bytes) {
+  if (identifies_content(bytes)) return std::string(bytes.substr(0, model_header_bytes));
+  const Document document = Document::from_bytes(unsealed(bytes, model_seal));
+  std::string out(model_header_bytes, '\0');
+  without_seconds(document).to_bytes(out);
+  append(out, 0);
+  seal_model(out);
+  return out.substr(0, model_header_bytes);
+}
 
 std::string_view missing_option(const ModelInfo &info) {
   const Document *const missing = info.options.find("missing");
@@ -307,16 +386,29 @@ std::string_view missing_option(const ModelInfo &info) {
 
 std::string Model::to_bytes() const {
   std::string bytes(model_header_bytes, '\0');
-  to_document().to_bytes(bytes);
+  document_with(false).to_bytes(bytes);
+  append(bytes, info.seconds);
   seal_model(bytes);
   return bytes;
 }
 
+bool Model::same_content(const Model &other) const {
+  return this == &other || std::string_view(to_bytes()).substr(0, model_header_bytes) ==
+                               std::string_view(other.to_bytes()).substr(0, model_header_bytes);
+}
+
 std::unique_ptr<Model> Model::from_bytes(std::string_view bytes,
                                          ModelReader (*find_reader)(std::string_view)) {
-  const std::string_view payload = unsealed(bytes, model_seal);
+  const std::string_view content = unsealed(bytes, model_seal);
   try {
-    return from_document(Document::from_bytes(payload), find_reader);
+    Document document = Document::from_bytes(content);
+    if (has_trailer(bytes)) {
+      if (document.find("seconds") != nullptr)
+        throw Error(Errc::invalid_text, "invalid bayes_model: member \"seconds\" is there twice");
+      if (document.as<Document::Object>() != nullptr)
+        document.set("seconds", double_of(bytes.substr(bytes.size() - sizeof(double))));
+    }
+    return from_document(document, find_reader);
   } catch (const Error &error) {
     if (error.code() != Errc::invalid_text) throw;
     throw Error(Errc::invalid_binary, error.what(), error.detail(), error.hint());

@@ -1,16 +1,20 @@
-// What all fitted models have in common: how they were fitted, the trace, and the byte and document
-// forms.
+// What all fitted models have in common: how they were fitted, the trace, the questions that any
+// model may be asked, and the byte and document forms.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/api.hpp"
 #include "document/document.hpp"
+#include "document/label_profiles.hpp"
+#include "document/parameter.hpp"
 #include "document/row_columns.hpp"
 #include "document/sealed.hpp"
 
@@ -48,6 +52,7 @@ struct ModelInfo {
   /// over the stored draws
   double log_likelihood = 0;
   std::int64_t seed = 0;
+  /// that the fit took: measured, so no part of what identifies a model
   double seconds = 0;
   std::string version = library_version;
   /// all options in force, including defaults
@@ -73,6 +78,51 @@ struct Draws {
   std::vector<double> values;
 };
 
+/// What a model of a family is made of and what it is asked with, in the words of its manual.
+struct ModelWords {
+  const char *part = "component", *parts = "components";
+  /// what rows consist of as far as the fit counts them: row, step, token, cell
+  const char *unit = "row";
+  /// Option tol is per unit.
+  bool tolerance_per_unit = false;
+  /// A part that has too few units counts as degenerate.
+  bool degenerate_if_few = true;
+  /// A row is of predictors, and what is predicted is the response.
+  bool response = false;
+  /// What the model takes instead of rows of columns, a plural; nullptr: it takes rows.
+  const char *takes = nullptr;
+  /// The functions of the family that answer what these models are not asked for as others are, a
+  /// sentence for a HINT.
+  const char *functions = "";
+};
+
+/// What a model predicts for a row. NaN where there is none.
+struct RowPrediction {
+  /// the most probable component, from 0; -1: the model predicts a response
+  int component = -1;
+  /// its name, if it has one; valid as long as the model
+  const std::string *label = nullptr;
+  /// of the response (of a binary one the probability of 1): the mean of its posterior predictive,
+  /// the standard deviation, and the quantiles that bound an interval
+  double mean = std::numeric_limits<double>::quiet_NaN(), sd = mean, lower = mean, upper = mean;
+};
+
+/// Monte Carlo standard errors of what predictions average over draws; NaN where undefined.
+struct PredictiveErrors {
+  double log_density;
+  std::vector<double> probabilities;
+};
+
+/// How much the components of two models of one family have in common.
+struct ComponentOverlaps {
+  /// of the components of the first model and of the second, not negative
+  std::vector<double> weights, other_weights;
+  /// Entry i * K' + j: the Bhattacharyya coefficient of component i of the first and j of the
+  /// second, from 0 to 1.
+  std::vector<double> overlaps;
+};
+
+class Control;
 class Model;
 
 /// Reads a model of one family: its `info` (read_model_info) and the family's own members; the
@@ -97,6 +147,43 @@ class BAYES_API Model {
 
   /// How many of these draws the model stores whole, for its predictions; 0 if it stores none.
   virtual std::int64_t stored_draws() const { return 0; }
+
+  // ---- what every model may be asked; Error(wrong_family) says that a family does not know ----
+
+  virtual const ModelWords &words() const;
+
+  /// Every number of the model with its posterior, and with intervals of this level, if there is
+  /// one. Throws Error(invalid_argument) unless 0 < level < 1.
+  virtual void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
+  /// The values of a categorical element of rows, rising; none of others.
+  virtual std::vector<double> categories(int element) const;
+
+  // One row x of info.dimension numbers that their columns allow; NaN is missing.
+  /// Throws Error(wrong_family) for a model that takes no rows (words().takes).
+  void require_rows() const;
+  /// the most probable component, from 0; ties: the first
+  virtual int predict(std::span<const double> x) const;
+  /// The most probable component, or what the response is, with an interval of this level; nullopt
+  /// if the row misses what the prediction needs.
+  virtual std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const;
+  /// how many probabilities a row has: one for each component, and further ones
+  virtual int outcomes() const { return info.components; }
+  /// outcomes() posterior probabilities
+  virtual void probabilities(std::span<const double> x, std::span<double> out) const;
+  /// log predictive density
+  virtual double log_density(std::span<const double> x) const;
+  /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
+  /// stored draws. Throws Error(invalid_argument) for a model without draws.
+  virtual PredictiveErrors mcse(std::span<const double> x, Control &control) const;
+  /// Draw `index` of the stream `seed` from the predictive distribution of rows: writes
+  /// info.dimension numbers, returns the component, from 0.
+  virtual int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
+
+  /// The components of this model beside those of another one of the family, at their point
+  /// estimates. Throws Error(invalid_argument) unless both have the same columns.
+  virtual ComponentOverlaps overlaps(const Model &other) const;
+  /// The components, if they are distributions over labels.
+  virtual std::optional<LabelProfiles> label_profiles() const { return std::nullopt; }
 
   // Numbers to choose a model by; NaN if the family has none.
   /// free parameters of the point estimate
@@ -124,8 +211,11 @@ class BAYES_API Model {
   static std::unique_ptr<Model> from_document(
       const Document &document, ModelReader (*find_reader)(std::string_view) = find_model_reader);
 
-  /// The byte form: magic, format, a 128-bit fingerprint of what follows, the document.
+  /// The byte form: magic, format, a 128-bit fingerprint of the document, the document without its
+  /// seconds, and the seconds, which are thus outside of what the fingerprint identifies.
   std::string to_bytes() const;
+  /// Do the two differ in nothing but their seconds?
+  bool same_content(const Model &other) const;
   /// Checks everything: throws Error(invalid_binary).
   static std::unique_ptr<Model> from_bytes(
       std::string_view bytes, ModelReader (*find_reader)(std::string_view) = find_model_reader);
@@ -133,6 +223,11 @@ class BAYES_API Model {
  protected:
   /// the model family's own members
   virtual void write(Document &document) const = 0;
+  /// Throws Error(wrong_family): models of this family have no `what`.
+  [[noreturn]] void lacks(const char *what) const;
+
+ private:
+  Document document_with(bool seconds) const;
 };
 
 /// Members sorted by length, then by bytes, as jsonb orders them.
@@ -142,12 +237,21 @@ BAYES_API Document in_order_of_jsonb(const Document &document);
 /// Error(invalid_argument) if they differ in method or options; columns are the family's to check.
 BAYES_API void merge_info(ModelInfo &info, const ModelInfo &other);
 
-/// The bytes at the start of a model's byte form that identify its content: equal headers, equal
-/// models. Different models have different headers unless someone constructs a collision: the
-/// fingerprint is not cryptographic.
+/// The bytes at the start of a model's byte form that identify its content: equal headers, models
+/// that are equal but for their seconds. Different models have different headers unless someone
+/// constructs a collision: the fingerprint is not cryptographic.
 inline constexpr int model_header_bytes = sealed_header_bytes;
 
-/// Overwrites the first model_header_bytes of `bytes` with the header of what follows them.
-BAYES_API void seal_model(std::string &bytes);
+/// Overwrites the first model_header_bytes of `bytes` with the header of what follows them: a
+/// document, and unless it has the seconds itself, as in bytes of early versions, these as a
+/// double.
+BAYES_API void seal_model(std::string &bytes, bool seconds = true);
+
+/// Does the header at the start of `bytes` identify the content? That of early versions, whose
+/// documents have the seconds in them, does not.
+BAYES_API bool identifies_content(std::string_view bytes);
+/// The header that identifies the content, whichever version wrote the bytes; of early ones all of
+/// them are needed, of others the header. Throws Error(invalid_binary).
+BAYES_API std::string content_header(std::string_view bytes);
 
 }  // namespace bayes

@@ -65,11 +65,13 @@ Error newer_format(Errc code, const Seal &seal, std::int64_t format) {
                {}, "It was made by a newer version of pg_bayes: upgrade this one to read it.");
 }
 
-void seal(std::string &bytes, const Seal &seal) {
-  const Fingerprint fingerprint(std::string_view(bytes).substr(sealed_header_bytes));
+void seal(std::string &bytes, const Seal &seal, bool trailer) {
+  std::string_view content = std::string_view(bytes).substr(sealed_header_bytes);
+  if (trailer) content.remove_suffix(seal.trailer);
+  const Fingerprint fingerprint(content);
   std::memcpy(bytes.data(), seal.magic, 4);
   put(bytes.data() + 4, std::uint64_t(seal.format), 2);
-  put(bytes.data() + 6, 0, 2);
+  put(bytes.data() + 6, trailer ? seal.trailer : 0, 2);
   put(bytes.data() + 8, fingerprint.a, 8);
   put(bytes.data() + 16, fingerprint.b, 8);
 }
@@ -84,13 +86,20 @@ std::string_view unsealed(std::string_view bytes, const Seal &seal) {
   const std::uint64_t format = Fingerprint::word(bytes.substr(4, 2));
   if (format > std::uint64_t(seal.format))
     throw newer_format(Errc::invalid_binary, seal, std::int64_t(format));
-  if (format < 1 || bytes[6] != 0 || bytes[7] != 0) fail("The header is wrong.");
-  const std::string_view payload = bytes.substr(sealed_header_bytes);
-  const Fingerprint fingerprint(payload);
+  const std::uint64_t trailer = Fingerprint::word(bytes.substr(6, 2));
+  if (format < 1 || (trailer != 0 && trailer != seal.trailer)) fail("The header is wrong.");
+  if (bytes.size() < sealed_header_bytes + trailer) fail("They end too early.");
+  const std::string_view content =
+      bytes.substr(sealed_header_bytes, bytes.size() - sealed_header_bytes - trailer);
+  const Fingerprint fingerprint(content);
   if (fingerprint.a != Fingerprint::word(bytes.substr(8, 8)) ||
       fingerprint.b != Fingerprint::word(bytes.substr(16, 8)))
     fail("The fingerprint does not match the content: some of it was changed or lost.");
-  return payload;
+  return content;
+}
+
+bool has_trailer(std::string_view bytes) {
+  return bytes.size() >= sealed_header_bytes && (bytes[6] != 0 || bytes[7] != 0);
 }
 
 }  // namespace bayes

@@ -1,7 +1,9 @@
 // The byte form of a value: a header that says what it is, its format and a 128-bit fingerprint of
-// what follows it.
+// its content, which follows; behind it may be a trailer of a fixed length, of what belongs to the
+// value but does not identify it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,16 +20,22 @@ struct Seal {
   int format;
   /// the type, for messages
   const char *what;
+  /// bytes of a trailer
+  std::size_t trailer = 0;
 };
 
 inline constexpr int sealed_header_bytes = 24;
 
-/// Overwrites the first sealed_header_bytes of `bytes` with the header of what follows them.
-BAYES_API void seal(std::string &bytes, const Seal &seal);
+/// Overwrites the first sealed_header_bytes of `bytes` with the header of what follows them: the
+/// content, and the trailer unless there is none.
+BAYES_API void seal(std::string &bytes, const Seal &seal, bool trailer = false);
 
-/// What follows the header. Throws Error(invalid_binary) unless the header is right and its
-/// fingerprint that of the rest.
+/// The content, between the header and the trailer. Throws Error(invalid_binary) unless the header
+/// is right and its fingerprint that of the content.
 BAYES_API std::string_view unsealed(std::string_view bytes, const Seal &seal);
+
+/// Does the header, which is not checked, say that a trailer follows the content?
+BAYES_API bool has_trailer(std::string_view bytes);
 
 /// The error for a format newer than this version reads.
 Error newer_format(Errc code, const Seal &seal, std::int64_t format);

@@ -9,6 +9,7 @@
 
 #include "factor/nmf_local_step.hpp"
 #include "factor/nmf_state.hpp"
+#include "families/parameter.hpp"
 
 namespace bayes {
 namespace {
@@ -80,6 +81,49 @@ double NmfModel::share_of_factor(Side side, std::int32_t key, int factor) const 
   return total > 0 ? of.expected(key, factor) / total : 0;
 }
 const std::vector<double> &NmfModel::shares() const { return state->shares; }
+const ModelWords &NmfModel::words() const {
+  static constexpr ModelWords words = {
+      .part = "factor",
+      .parts = "factors",
+      .unit = "cell",
+      .tolerance_per_unit = true,
+      .takes = "cells of a table",
+      .functions = "nmf_predict(model, row_key, column_key) says what a cell is."};
+  return words;
+}
+
+void NmfModel::describe_parameters(std::optional<double> level, const TakeParameter &take) const {
+  const ParameterTable table(level, take, Parameter::mean_field);
+  for (int k = 0; k < size(); ++k) {
+    Parameter p;
+    p.component = k;
+    p.name = "weight";
+    p.value = shares()[std::size_t(k)];
+    table.at_point(p);
+    for (const Side which : {Side::row, Side::column}) {
+      const NmfSide &side = state->side(which);
+      p.name = which == Side::row ? "row_weight" : "column_weight";
+      for (std::size_t i = 0; i < side.keys.size(); ++i) {
+        const std::int32_t key = std::int32_t(i);
+        p.label = &side.keys[i];
+        p.value = side.expected(key, k);
+        if (state->gamma)
+          table.under(p, {Marginal::Kind::gamma, side.numbers.of(key)[k], side.rate(key, k)});
+        else
+          table.at_point(p);
+      }
+    }
+  }
+}
+
+std::optional<LabelProfiles> NmfModel::label_profiles() const {
+  return LabelProfiles{
+      keys(Side::column), shares(),
+      [this](std::string_view key) { return code(Side::column, key); },
+      [this](std::int32_t key, int factor) { return share_of_factor(Side::column, key, factor); },
+      "share"};
+}
+
 const NmfError &NmfModel::error() const { return state->error; }
 bool NmfModel::missing() const { return state->missing; }
 

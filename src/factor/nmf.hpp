@@ -71,12 +71,20 @@ class BAYES_API NmfModel final : public Model {
   /// Whether absent cells are missing values, not zeros.
   bool missing() const;
 
+  using Model::predict;
   /// Predicts a cell. An unknown key (-1) has the distribution of the prior, or for point estimates
   /// the mean weights of its side.
   CellPrediction predict(std::int32_t row, std::int32_t column) const;
   /// The weights of a new row or column (`side`), given its cells by keys of the other side,
   /// ascending.
   NmfWeights transform(Side side, const DocumentTerms &cells) const;
+
+  const ModelWords &words() const override;
+  /// Of every factor its weight, its share of the sum of all cells, and then the weights of rows
+  /// and columns; after vi and svi with their posterior, which is that of the mean field.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  /// Factors over columns, of which each has its share of the factor's sum.
+  std::optional<LabelProfiles> label_profiles() const override;
 
   struct State;
   const std::unique_ptr<State> state;

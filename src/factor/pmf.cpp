@@ -272,6 +272,19 @@ template <class F> PmfPrediction summary(const PmfModel &model, F moments) {
 PmfModel::PmfModel() : state(std::make_unique<State>()) { info.family = "pmf"; }
 PmfModel::~PmfModel() = default;
 
+const ModelWords &PmfModel::words() const {
+  // A rotation of all vectors leaves every cell as it is, so their numbers mean nothing alone.
+  static constexpr ModelWords words = {
+      .part = "factor",
+      .parts = "factors",
+      .unit = "cell",
+      .takes = "cells of a table",
+      .functions =
+          "pmf_predict(model, row_key, column_key) says what a cell is, pmf_recommend which "
+          "cells of a row are largest."};
+  return words;
+}
+
 std::int64_t PmfModel::stored_draws() const { return std::int64_t(state->noise.size()); }
 
 const std::vector<std::string> &PmfModel::keys(Side side) const {

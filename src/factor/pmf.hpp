@@ -58,6 +58,7 @@ class BAYES_API PmfModel final : public Model {
   /// index among keys(side), -1 for an unknown key
   std::int32_t code(Side side, std::string_view key) const;
 
+  using Model::predict;
   /// Predicts a cell. An unknown key (-1) has the distribution of its side in each draw.
   PmfPrediction predict(std::int32_t row, std::int32_t column) const;
   /// The n columns with the largest means for a row (-1: an unknown one), in descending order, ties
@@ -74,6 +75,8 @@ class BAYES_API PmfModel final : public Model {
                                                std::int64_t n) const;
   /// The n keys of a side that are most similar to one of its keys.
   std::vector<PmfSimilarity> similar(Side side, std::int32_t index, std::int64_t n) const;
+
+  const ModelWords &words() const override;
 
   struct State;
   const std::unique_ptr<State> state;

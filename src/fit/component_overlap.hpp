@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "document/model.hpp"
 #include "document/row_columns.hpp"
 #include "families/normal/normal_point.hpp"
 #include "families/product/product_components.hpp"
@@ -41,6 +42,15 @@ BAYES_API std::vector<int> best_matching(std::span<const double> weights,
 inline std::vector<int> best_matching(const ComponentDensities &before,
                                       const ComponentDensities &after) {
   return best_matching(before.shares(), after.shares(), component_overlaps(before, after));
+}
+
+/// The same coefficients with the weights. Throws as component_overlaps().
+inline ComponentOverlaps overlaps_of(const ComponentDensities &before,
+                                     const ComponentDensities &after) {
+  const auto shares = [](const ComponentDensities &of) {
+    return std::vector<double>(of.shares().begin(), of.shares().end());
+  };
+  return {shares(before), shares(after), component_overlaps(before, after)};
 }
 
 }  // namespace bayes

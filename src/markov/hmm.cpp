@@ -87,6 +87,23 @@ double HiddenMarkovModel::free_parameters() const {
 
 double HiddenMarkovModel::observations() const { return state->observed; }
 
+const ModelWords &HiddenMarkovModel::words() const {
+  static constexpr ModelWords words = {
+      .part = "state",
+      .parts = "states",
+      .unit = "step",
+      .degenerate_if_few = false,
+      .takes = "sequences",
+      .functions =
+          "hmm_decode, hmm_probabilities, hmm_log_likelihood and hmm_predict take a model "
+          "and a sequence, hmm_sample draws one."};
+  return words;
+}
+
+ComponentOverlaps HiddenMarkovModel::overlaps(const Model &other) const {
+  return overlaps_of(densities(), static_cast<const HiddenMarkovModel &>(other).densities());
+}
+
 ComponentDensities HiddenMarkovModel::densities() const {
   const double visits = state->visits.sum();
   const Vector weights =

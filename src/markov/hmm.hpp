@@ -144,9 +144,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// draws of the parameters; 0 unless fitted by gibbs
   std::int64_t stored_draws() const override;
 
-  /// of what states emit, weighted by their visits, at the point estimate
-  /// (fit/component_overlap.hpp); symbols are labels
-  ComponentDensities densities() const;
+  const ModelWords &words() const override;
+  ComponentOverlaps overlaps(const Model &other) const override;
 
   /// from 0
   HmmState state_at(int index) const;
@@ -160,12 +159,14 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// state that they lead to, from 1) and the parameters of its emissions, with intervals of this
   /// level: after vi and svi under q, or linear response, after gibbs among the stored draws of the
   /// parameters.
-  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
   /// Throws Error(invalid_argument), naming element and step (from 1), for a value that is not
   /// allowed; NaN is missing.
   void check(std::span<const double> x, std::int64_t step) const;
 
+  using Model::predict;
+  using Model::sample;
   // One sequence, without known states. After gibbs all are averages over the stored draws of the
   // parameters, not weighted by the sequence; draws under which it is impossible do not count,
   // except in the likelihood. Else all use the point estimate of the parameters, and for emissions
@@ -236,7 +237,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// element by element
   std::vector<Category> categories() const;
   /// The values of a categorical element, rising, as steps have them; empty for others.
-  std::vector<double> categories(int element) const;
+  std::vector<double> categories(int element) const override;
 
   /// A sequence of `steps` observations, number `index` of the stream `seed`: take(state from 0,
   /// observation), step by step. After gibbs under one of the stored draws, else under the point
@@ -260,6 +261,9 @@ class BAYES_API HiddenMarkovModel final : public Model {
   void write(Document &document) const override;
 
  private:
+  /// of what states emit, weighted by their visits, at the point estimate
+  /// (fit/component_overlap.hpp); symbols are labels
+  ComponentDensities densities() const;
   HmmScorer &scorer() const;
   /// for every point that sequences are scored under; none if there are no categories
   std::vector<UnseenCategories> unseen_categories() const;

@@ -72,12 +72,6 @@ BAYES_API double mcse_of(std::vector<double> values, int chains, Control &contro
 /// Throws Error(invalid_argument) for a model without draws, or without `stored` ones.
 BAYES_API void require_posterior_draws(const Model &model, bool stored = false);
 
-/// Monte Carlo standard errors of predictions that are averages over draws; NaN where undefined.
-struct PredictiveErrors {
-  double log_density;
-  std::vector<double> probabilities;
-};
-
 /// `masses`, [draw][outcome], draws chain after chain: the joint density of a row and each outcome
 /// in every draw, in any unit. The row's density and the probabilities of outcomes are functions of
 /// their means; the errors are computed by the delta method, from the contribution of each draw.

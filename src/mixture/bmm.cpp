@@ -81,6 +81,10 @@ BmmComponent BernoulliMixture::component(int index) const {
   return out;
 }
 
+ComponentOverlaps BernoulliMixture::overlaps(const Model &other) const {
+  return overlaps_of(densities(), static_cast<const BernoulliMixture &>(other).densities());
+}
+
 ComponentDensities BernoulliMixture::densities() const {
   return {state->point.weights, state->point.components, info.columns};
 }

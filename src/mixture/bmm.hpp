@@ -65,10 +65,10 @@ class BAYES_API BernoulliMixture final : public Model {
   /// from 0; throws Error(invalid_argument) without posterior
   BmmPosterior posterior(int index) const;
   /// of a categorical element, rising; none of others
-  std::vector<double> categories(int element) const;
+  std::vector<double> categories(int element) const override;
   /// The weight and the parameters of every element of every component, with intervals of this
   /// level: as of GaussianMixture, and under linear response if the model has its deviations.
-  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
   /// Mean (d) and covariance (d x d) of a row drawn from the mixture (001), as by sample(); NaN for
   /// a categorical element, infinite if it does not exist.
@@ -80,18 +80,18 @@ class BAYES_API BernoulliMixture final : public Model {
   // (families/product/unseen_categories.hpp). With a posterior these use the posterior predictive
   // of each component.
   /// the most probable component, from 0; ties: the first
-  int predict(std::span<const double> x) const;
+  int predict(std::span<const double> x) const override;
   /// k posterior probabilities
-  void probabilities(std::span<const double> x, std::span<double> out) const;
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
   /// log predictive density
-  double log_density(std::span<const double> x) const;
+  double log_density(std::span<const double> x) const override;
   /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
   /// draws. Throws Error(invalid_argument) for a model without draws.
-  PredictiveErrors mcse(std::span<const double> x, Control &control) const;
+  PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
 
   /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
   /// component, from 0.
-  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
+  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const override;
 
   double free_parameters() const override;
   double observations() const override;
@@ -99,8 +99,7 @@ class BAYES_API BernoulliMixture final : public Model {
   /// bic + 2 x entropy of the responsibilities
   double icl() const;
 
-  /// at the point estimate (fit/component_overlap.hpp)
-  ComponentDensities densities() const;
+  ComponentOverlaps overlaps(const Model &other) const override;
 
   /// The model, without its draws, as a start for rows with these columns, whose labels are those
   /// of info.columns and others: its categories have the numbers that the labels have there.
@@ -113,6 +112,8 @@ class BAYES_API BernoulliMixture final : public Model {
   void write(Document &document) const override;
 
  private:
+  /// at the point estimate (fit/component_overlap.hpp)
+  ComponentDensities densities() const;
   struct Scorer;
   UnseenCategories unseen_categories() const;
   template <class F> void for_each_predictive_component(F f) const;

@@ -161,6 +161,15 @@ DirichletProcessMixture::Predictor &DirichletProcessMixture::predictor() const {
 
 const DpmmEstimate &DirichletProcessMixture::estimate() const { return state->estimate; }
 
+const ModelWords &DirichletProcessMixture::words() const {
+  static constexpr ModelWords words = {.part = "cluster", .parts = "clusters"};
+  return words;
+}
+
+ComponentOverlaps DirichletProcessMixture::overlaps(const Model &other) const {
+  return overlaps_of(densities(), static_cast<const DirichletProcessMixture &>(other).densities());
+}
+
 ComponentDensities DirichletProcessMixture::densities() const {
   Vector weights(size());
   for (int k = 0; k < size(); ++k)

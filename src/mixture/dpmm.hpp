@@ -69,10 +69,10 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// from 0, by decreasing count
   DpmmCluster cluster(int index) const;
   /// of a categorical element, rising; none of others
-  std::vector<double> categories(int element) const;
+  std::vector<double> categories(int element) const override;
   /// The weight and the parameters of every cluster of the estimated partition, with intervals of
   /// this level, all of them given that partition, and the weights given the mean concentration.
-  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   const DpmmEstimate &estimate() const;
   std::int64_t stored_draws() const override;
 
@@ -84,17 +84,19 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of its
   /// rows among those that x clusters with; last, the probability that x starts a new cluster.
   /// Averaged over the draws, each weighted with its predictive density of x.
-  void probabilities(std::span<const double> x, std::span<double> out) const;
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
   /// The most probable of these, from 0; size() means a new one.
-  int predict(std::span<const double> x) const;
+  int predict(std::span<const double> x) const override;
   /// log of the posterior predictive density, averaged over the draws
-  double log_density(std::span<const double> x) const;
+  double log_density(std::span<const double> x) const override;
   /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
   /// draws. Throws Error(invalid_argument) for a model without draws.
-  PredictiveErrors mcse(std::span<const double> x, Control &control) const;
+  PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
 
-  /// at the point estimate (fit/component_overlap.hpp)
-  ComponentDensities densities() const;
+  const ModelWords &words() const override;
+  /// with the probability of a new cluster
+  int outcomes() const override { return size() + 1; }
+  ComponentOverlaps overlaps(const Model &other) const override;
 
   struct State;
   std::unique_ptr<State> state;
@@ -103,6 +105,8 @@ class BAYES_API DirichletProcessMixture final : public Model {
   void write(Document &document) const override;
 
  private:
+  /// at the point estimate (fit/component_overlap.hpp)
+  ComponentDensities densities() const;
   struct Predictor;
   /// uses its own workspace: not for two threads at a time
   Predictor &predictor() const;

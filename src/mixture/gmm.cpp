@@ -40,6 +40,10 @@ GmmComponent GaussianMixture::component(int index) const {
                       row_major(dense_form(shape, scale, dimension()))};
 }
 
+ComponentOverlaps GaussianMixture::overlaps(const Model &other) const {
+  return overlaps_of(densities(), static_cast<const GaussianMixture &>(other).densities());
+}
+
 ComponentDensities GaussianMixture::densities() const {
   const auto &point = state->fitted.point;
   return {point.weights, point.components, info.columns};

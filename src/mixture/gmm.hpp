@@ -76,24 +76,24 @@ class BAYES_API GaussianMixture final : public Model {
   /// The weight, means and standard deviations of every component, with intervals of this level.
   /// After vi and svi under q, after gibbs and collapsed under the average of the parameters'
   /// posteriors given the partitions of the stored draws; other methods have values alone.
-  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
   // One row x of d finite numbers; of one that misses elements (NaN) the others count alone. With
   // a posterior these use the posterior predictive of each component (Student t), with draws its
   // average over them.
   /// the most probable component, from 0; ties: the first
-  int predict(std::span<const double> x) const;
+  int predict(std::span<const double> x) const override;
   /// k posterior probabilities
-  void probabilities(std::span<const double> x, std::span<double> out) const;
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
   /// log predictive density
-  double log_density(std::span<const double> x) const;
+  double log_density(std::span<const double> x) const override;
   /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
   /// draws. Throws Error(invalid_argument) for a model without draws.
-  PredictiveErrors mcse(std::span<const double> x, Control &control) const;
+  PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
 
   /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
   /// component, from 0.
-  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
+  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const override;
 
   double free_parameters() const override;
   double observations() const override;
@@ -103,8 +103,7 @@ class BAYES_API GaussianMixture final : public Model {
   /// full, diagonal, spherical or tied
   std::string covariance() const;
 
-  /// at the point estimate (fit/component_overlap.hpp)
-  ComponentDensities densities() const;
+  ComponentOverlaps overlaps(const Model &other) const override;
 
   struct State;  // parameters, posterior and prior as the learners use them
   std::unique_ptr<State> state;
@@ -113,6 +112,8 @@ class BAYES_API GaussianMixture final : public Model {
   void write(Document &document) const override;
 
  private:
+  /// at the point estimate (fit/component_overlap.hpp)
+  ComponentDensities densities() const;
   /// uses its own workspace: not for two threads at a time
   GmmScorer &scorer() const;
   mutable std::unique_ptr<GmmScorer> scorer_;

@@ -7,11 +7,6 @@
 #include <vector>
 
 #include "base/message.hpp"
-#include "families/parameter.hpp"
-#include "markov/hmm.hpp"
-#include "mixture/bmm.hpp"
-#include "mixture/dpmm.hpp"
-#include "mixture/gmm.hpp"
 #include "models/label_profiles.hpp"
 #include "models/matching.hpp"
 
@@ -19,17 +14,6 @@ namespace bayes {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
-void describe_any(const Model &model, const TakeParameter &take) {
-  if (const auto *const gmm = dynamic_cast<const GaussianMixture *>(&model))
-    gmm->describe_parameters({}, take);
-  else if (const auto *const bmm = dynamic_cast<const BernoulliMixture *>(&model))
-    bmm->describe_parameters({}, take);
-  else if (const auto *const dpmm = dynamic_cast<const DirichletProcessMixture *>(&model))
-    dpmm->describe_parameters({}, take);
-  else
-    dynamic_cast<const HiddenMarkovModel &>(model).describe_parameters({}, take);
-}
 
 /// A parameter, and what the same one of another model's component has too.
 struct Described {
@@ -46,7 +30,7 @@ std::vector<std::vector<Described>> described(const Model &model, bool by_name,
                                               const std::vector<int> &states) {
   const RowColumns &columns = model.info.columns;
   std::vector<std::vector<Described>> out(std::size_t(model.info.components));
-  describe_any(model, [&](const Parameter &p) {
+  model.describe_parameters({}, [&](const Parameter &p) {
     Described one{{}, p.element, {}, p.name, {}, p.value, p.deviation};
     // Too narrow, it would call a change what is none.
     if (p.known_by == Parameter::mean_field || p.known_by == Parameter::given_partition)
@@ -122,8 +106,8 @@ void compare_profiles(const LabelProfiles &before, const LabelProfiles &after,
 void compare_components(const Model &before, const Model &after,
                         const std::function<void(const ComparedParameter &)> &take) {
   const std::vector<MatchedComponents> pairs = match_components(before, after);
-  if (const auto profiles = label_profiles(before))
-    return compare_profiles(*profiles, *label_profiles(after), pairs, take);
+  if (const auto profiles = before.label_profiles())
+    return compare_profiles(*profiles, *after.label_profiles(), pairs, take);
   std::vector<int> own, of_partner(std::size_t(after.info.components), 0);
   for (int k = 1; k <= before.info.components; ++k) own.push_back(k);
   for (const MatchedComponents &pair : pairs)

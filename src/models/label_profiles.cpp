@@ -4,31 +4,8 @@
 #include <cmath>
 
 #include "base/control.hpp"
-#include "factor/nmf.hpp"
-#include "topics/lda.hpp"
 
 namespace bayes {
-
-std::optional<LabelProfiles> label_profiles(const Model &model) {
-  if (const auto *const lda = dynamic_cast<const TopicModel *>(&model))
-    return LabelProfiles{
-        lda->terms(), lda->weights(),
-        // not code(), to which a term of probability 0 is none of the model's
-        [&terms = lda->terms()](std::string_view term) {
-          const auto at = std::lower_bound(terms.begin(), terms.end(), term);
-          return at == terms.end() || *at != term ? -1 : std::int32_t(at - terms.begin());
-        },
-        [lda](std::int32_t term, int topic) { return lda->probability(topic, term); },
-        "probability"};
-  if (const auto *const nmf = dynamic_cast<const NmfModel *>(&model))
-    return LabelProfiles{nmf->keys(Side::column), nmf->shares(),
-                         [nmf](std::string_view key) { return nmf->code(Side::column, key); },
-                         [nmf](std::int32_t key, int factor) {
-                           return nmf->share_of_factor(Side::column, key, factor);
-                         },
-                         "share"};
-  return std::nullopt;
-}
 
 std::vector<std::int32_t> places_of_labels(const LabelProfiles &before,
                                            const LabelProfiles &after) {

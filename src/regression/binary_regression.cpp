@@ -161,6 +161,39 @@ std::optional<BinaryPrediction> BinaryRegression::predict(std::span<const double
                           probability_at(link_, mean + reach)};
 }
 
+const ModelWords &BinaryRegression::words() const {
+  static constexpr ModelWords logit = {
+      .part = "coefficient",
+      .parts = "coefficients",
+      .response = true,
+      .functions = "logreg_probability(model, x) is the probability of a response that is true."};
+  static constexpr ModelWords probit = {
+      .part = "coefficient",
+      .parts = "coefficients",
+      .response = true,
+      .functions = "probit_probability(model, x) is the probability of a response that is true."};
+  return link_ == Link::logit ? logit : probit;
+}
+
+void BinaryRegression::describe_parameters(std::optional<double> level,
+                                           const TakeParameter &take) const {
+  if (level) require_level(*level);
+  const char *const known_by = stored_draws() > 0    ? Parameter::draws
+                               : info.method == "vi" ? Parameter::mean_field
+                                                     : Parameter::normal_approximation;
+  coefficients(level.value_or(0.5), [&](const Coefficient &coefficient) {
+    take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));
+  });
+}
+
+std::optional<RowPrediction> BinaryRegression::predict_row(std::span<const double> x,
+                                                           double level) const {
+  require_level(level);
+  const auto found = predict(x, level);
+  if (!found) return std::nullopt;
+  return RowPrediction{-1, nullptr, found->mean, found->sd, found->lower, found->upper};
+}
+
 std::optional<double> BinaryRegression::probability(std::span<const double> row) const {
   const auto found = predict(row, 0.5);
   return found ? std::optional(found->mean) : std::nullopt;

@@ -49,6 +49,12 @@ class BAYES_API BinaryRegression final : public Model {
   /// 0 < level < 1
   std::optional<BinaryPrediction> predict(std::span<const double> row, double level) const;
 
+  const ModelWords &words() const override;
+  /// The coefficients, each with its term as label.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  using Model::predict;
+  std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
+
   struct State;
   const std::unique_ptr<State> state;
 

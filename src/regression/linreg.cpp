@@ -16,6 +16,8 @@ namespace bayes {
 namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+/// How em, which has a point for the coefficients, knows the posterior of the noise.
+constexpr const char *given_coefficients = "given coefficients";
 
 /// Below the upper bound of an interval; less than 1 also where (1 + level) / 2 is rounded to it.
 double upper_share(double level) { return std::min((1 + level) / 2, std::nextafter(1.0, 0.0)); }
@@ -245,6 +247,38 @@ Coefficient LinregModel::noise_variance(double level) const {
 }
 
 const RegressionTerms &LinregModel::terms() const { return state->terms; }
+
+const ModelWords &LinregModel::words() const {
+  static constexpr ModelWords words = {
+      .part = "coefficient",
+      .parts = "coefficients",
+      .response = true,
+      .functions =
+          "linreg_predict(model, x) says what the response of a row is, "
+          "linreg_log_density(model, x, y) how probable one is."};
+  return words;
+}
+
+void LinregModel::describe_parameters(std::optional<double> level,
+                                      const TakeParameter &take) const {
+  const char *const known_by = state->draws() > 0       ? Parameter::draws
+                               : info.method == "exact" ? Parameter::exact
+                               : info.method == "vi"    ? Parameter::mean_field
+                               : info.method == "em"    ? given_coefficients
+                                                        : Parameter::given_variances;
+  const double of = level.value_or(0.5);
+  coefficients(of, [&](const Coefficient &coefficient) {
+    take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));
+  });
+  take(parameter_of(noise_variance(of), "noise_variance", level.has_value(), known_by));
+}
+
+std::optional<RowPrediction> LinregModel::predict_row(std::span<const double> x,
+                                                      double level) const {
+  const auto found = predict(x, level);
+  if (!found) return std::nullopt;
+  return RowPrediction{-1, nullptr, found->mean, found->sd, found->lower, found->upper};
+}
 
 Coefficient LinregModel::contrast(std::span<const double> weights, double level) const {
   require_level(level);

@@ -60,6 +60,13 @@ class BAYES_API LinregModel final : public Model {
   struct State;
   const std::unique_ptr<State> state;
 
+  const ModelWords &words() const override;
+  /// The coefficients, each with its term as label, and the standard deviation of the noise.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  using Model::log_density;
+  using Model::predict;
+  std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
+
   /// Throws Error(wrong_family): posteriors do not add up, statistics do.
   void merge(const Model &other) override;
 

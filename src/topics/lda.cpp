@@ -6,6 +6,7 @@
 
 #include "base/special.hpp"
 #include "counts/document_parts.hpp"
+#include "families/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "topics/document_step.hpp"
 #include "topics/lda_evaluation.hpp"
@@ -102,6 +103,53 @@ std::vector<double> TopicModel::topic_posterior(int index) const {
   for (std::size_t w = 0; w < out.size(); ++w)
     out[w] = state->fitted.numbers.row(std::int32_t(w))[index];
   return out;
+}
+
+const ModelWords &TopicModel::words() const {
+  static constexpr ModelWords words = {
+      .part = "topic",
+      .parts = "topics",
+      .unit = "token",
+      .tolerance_per_unit = true,
+      .takes = "documents",
+      .functions = "lda_proportions, lda_predict and lda_perplexity take a model and a document."};
+  return words;
+}
+
+void TopicModel::describe_parameters(std::optional<double> level, const TakeParameter &take) const {
+  const ParameterTable table(level, take, Parameter::mean_field);
+  for (int k = 0; k < size(); ++k) {
+    Parameter weight;
+    weight.component = k;
+    weight.name = "weight";
+    weight.value = weights()[std::size_t(k)];
+    table.at_point(weight);
+    const std::vector<double> alphas = topic_posterior(k);
+    double sum = 0;
+    for (const double a : alphas) sum += a;
+    for (std::size_t w = 0; w < terms().size(); ++w) {
+      Parameter p;
+      p.component = k;
+      p.name = "probability";
+      p.label = &terms()[w];
+      p.value = probability(k, std::int32_t(w));
+      if (alphas.empty())
+        table.at_point(p);
+      else
+        table.under(p, {Marginal::Kind::beta, alphas[w], sum - alphas[w]});
+    }
+  }
+}
+
+std::optional<LabelProfiles> TopicModel::label_profiles() const {
+  return LabelProfiles{
+      terms(), weights(),
+      // not code(), to which a term of probability 0 is none of the model's
+      [&terms = terms()](std::string_view term) {
+        const auto at = std::lower_bound(terms.begin(), terms.end(), term);
+        return at == terms.end() || *at != term ? -1 : std::int32_t(at - terms.begin());
+      },
+      [this](std::int32_t term, int topic) { return probability(topic, term); }, "probability"};
 }
 
 const std::vector<double> &TopicModel::weights() const { return state->weights; }

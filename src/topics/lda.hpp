@@ -103,6 +103,13 @@ class BAYES_API TopicModel final : public Model {
   /// Expected proportions of a document given one of these draws.
   std::vector<double> proportions(const DocumentTerms &document, const TopicDraw &draw) const;
 
+  const ModelWords &words() const override;
+  /// The weight of every topic and the probabilities of its terms; after vi and svi with their
+  /// posterior, which is that of the mean field.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  /// topics over terms
+  std::optional<LabelProfiles> label_profiles() const override;
+
   struct State;
   const std::unique_ptr<State> state;
 

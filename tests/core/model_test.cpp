@@ -362,7 +362,8 @@ BOOST_AUTO_TEST_CASE(errors_of_a_reader_become_invalid_input) {
 
 BOOST_AUTO_TEST_CASE(changed_bytes_are_refused) {
   const std::string bytes = sampled().to_bytes();
-  for (std::size_t i = 0; i < bytes.size(); ++i)
+  // Seconds are at the end, outside of the fingerprint.
+  for (std::size_t i = 0; i + sizeof(double) < bytes.size(); ++i)
     for (const int bit : {0, 3, 7}) {
       std::string changed = bytes;
       changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
@@ -386,10 +387,86 @@ BOOST_AUTO_TEST_CASE(bytes_with_a_valid_fingerprint_are_checked_too) {
   document.set("rows", 0);
   std::string impossible(bayes::model_header_bytes, '\0');
   document.to_bytes(impossible);
-  bayes::seal_model(impossible);
+  bayes::seal_model(impossible, false);
   BOOST_TEST(refused_bytes(impossible) ==
              R"(invalid bayes_model: member "rows" is 0, but must be a )"
              R"(whole number from 1 to 9223372036854775807)");
+}
+
+BOOST_AUTO_TEST_CASE(seconds_do_not_identify_a_model) {
+  Sample one = sample(), other = sample();
+  other.info.seconds = 7.25;
+  const std::string bytes = one.to_bytes(), longer = other.to_bytes();
+  BOOST_TEST((bytes != longer));
+  BOOST_TEST(one.same_content(other));
+  BOOST_TEST((bayes::content_header(bytes) == bayes::content_header(longer)));
+  BOOST_TEST((bayes::content_header(bytes) == bytes.substr(0, bayes::model_header_bytes)));
+  BOOST_TEST(bayes::identifies_content(bytes));
+  BOOST_TEST(Model::from_bytes(bytes, find_sample)->info.seconds == 0.5);
+  BOOST_TEST(Model::from_bytes(longer, find_sample)->info.seconds == 7.25);
+  BOOST_TEST(Model::from_document(other.to_document(), find_sample)->info.seconds == 7.25);
+  other.info.seconds = 0.5;
+  other.info.objective = -12.25;
+  BOOST_TEST(!one.same_content(other));
+  BOOST_TEST((bayes::content_header(bytes) != bayes::content_header(other.to_bytes())));
+}
+
+BOOST_AUTO_TEST_CASE(early_bytes_with_seconds_in_the_document_are_the_same_models) {
+  const Sample model = sample();
+  std::string early(bayes::model_header_bytes, '\0');
+  model.to_document().to_bytes(early);
+  bayes::seal_model(early, false);
+  BOOST_TEST(!bayes::identifies_content(early));
+  const auto read = Model::from_bytes(early, find_sample);
+  BOOST_TEST(read->info.seconds == 0.5);
+  BOOST_TEST((read->to_bytes() == model.to_bytes()));
+  BOOST_TEST((bayes::content_header(early) == bayes::content_header(model.to_bytes())));
+  early.back() = static_cast<char>(early.back() ^ 1);
+  BOOST_TEST(refusal(Errc::invalid_binary, [&] { bayes::content_header(early); }) != "accepted");
+}
+
+BOOST_AUTO_TEST_CASE(seconds_at_the_end_are_checked) {
+  const std::string bytes = sample().to_bytes(), start = bytes.substr(0, bytes.size() - 8);
+  const std::string says = R"(invalid bayes_model: member "seconds" is )";
+  BOOST_TEST(refused_bytes(start + std::string(6, '\0') + "\xf8\x7f") ==
+             says + R"("NaN", but must be a finite number of at least 0.0)");
+  BOOST_TEST(refused_bytes(start + std::string(6, '\0') + "\xf0\xbf") ==
+             says + "-1.0, but must be a finite number of at least 0.0");
+  std::string twice(bayes::model_header_bytes, '\0');
+  sample().to_document().to_bytes(twice);
+  twice += std::string(8, '\0');
+  bayes::seal_model(twice);
+  BOOST_TEST(refused_bytes(twice) == "invalid bayes_model: member \"seconds\" is there twice");
+  std::string no_object(bayes::model_header_bytes, '\0');
+  Document(1.5).to_bytes(no_object);
+  no_object += std::string(8, '\0');
+  bayes::seal_model(no_object);
+  BOOST_TEST(refused_bytes(no_object) != "accepted");
+}
+
+BOOST_AUTO_TEST_CASE(a_family_says_by_name_what_it_does_not_know) {
+  const Sample model = sample();
+  const std::vector<double> x(2);
+  std::vector<double> out(3);
+  const auto says = [](const std::function<void()> &ask) {
+    return refusal(Errc::wrong_family, ask);
+  };
+  const std::string start = "a model of family sample has no ";
+  const bayes::TakeParameter ignore = [](const bayes::Parameter &) {};
+  BOOST_TEST(says([&] { model.predict(x); }) == start + "components that a row could be of");
+  BOOST_TEST(says([&] { model.predict_row(x, 0.5); }) ==
+             start + "components that a row could be of");
+  BOOST_TEST(says([&] { model.probabilities(x, out); }) ==
+             start + "components that a row could be of");
+  BOOST_TEST(says([&] { model.log_density(x); }) == start + "density of rows");
+  BOOST_TEST(says([&] { model.sample(1, 0, out); }) == start + "rows to be drawn");
+  BOOST_TEST(says([&] { model.describe_parameters(0.5, ignore); }) ==
+             start + "parameters that could be shown");
+  BOOST_TEST(says([&] { model.overlaps(model); }) == start + "components to match");
+  BOOST_TEST(says([&] { model.require_rows(); }) == "accepted");
+  BOOST_TEST(model.outcomes() == 3);
+  BOOST_TEST(model.categories(0).empty());
+  BOOST_TEST(!model.label_profiles());
 }
 
 BOOST_AUTO_TEST_CASE(fingerprints_differ) {
@@ -400,7 +477,7 @@ BOOST_AUTO_TEST_CASE(fingerprints_differ) {
     for (std::size_t changed = 0; changed <= length; ++changed) {
       std::string bytes(bayes::model_header_bytes + length, '\0');
       if (changed < length) bytes[bayes::model_header_bytes + changed] = 1;
-      bayes::seal_model(bytes);
+      bayes::seal_model(bytes, false);
       headers.push_back(bytes.substr(8, 16));
     }
   for (const std::size_t half : {0, 8}) {

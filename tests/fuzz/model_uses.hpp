@@ -153,7 +153,7 @@ inline void use_ratings(const bayes::PmfModel &model) {
 }
 
 inline void use_classes(const bayes::BayesClassifier &model) {
-  attempt([&] { model.describe_features(0.9, [](const bayes::Parameter &) {}); });
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
   for (int k = 0; k < model.classes(); ++k) attempt([&] { model.class_of(k); });
   const double missing = std::numeric_limits<double>::quiet_NaN();
   for (const double value : {1.0, 0.5, missing}) {

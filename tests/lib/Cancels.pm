@@ -387,7 +387,7 @@ our %kinds = (
           generate_series(1, 1000)",
     'writing a model as text' => "SELECT sum(length(model::text)) FROM options,
           generate_series(1, 1000)",
-    'writing a model as bytes' => "SELECT sum(length(bayes_model_send(model))) FROM options,
+    'writing a model as bytes' => "SELECT sum(length(_bayes_model_send(model))) FROM options,
           generate_series(1, 1000)",
     'information about a model' => "SELECT count(i.options) FROM options, generate_series(1, 1000),
           bayes_info(model) AS i",

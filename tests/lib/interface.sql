@@ -22,7 +22,7 @@ CREATE VIEW interface AS
       AS volatility,
     proisstrict AS strict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
       ELSE 'unsafe' END AS parallel
-  FROM functions WHERE NOT internal;
+  FROM functions WHERE proname !~ '^_';
 -- The same as texts, each complete.
 CREATE VIEW interface_lines AS
   SELECT format('%s(%s) -> %s: %s %s%s, parallel %s', proname, arguments, result, volatility,

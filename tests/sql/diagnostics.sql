@@ -166,8 +166,8 @@ SELECT is((SELECT count(*) FROM bayes_draws(NULL))::int, 0, 'a NULL model has no
 SELECT is(whole_complaint('SELECT bayes_draws(plain) FROM models'),
   '22023 model has no posterior draws | It is of family gmm, fitted by method em. | Only methods '
     'that sample store draws: fit it by one of them.', 'a model that was not sampled');
-SELECT never($$SELECT bayes_model_send(sampled::text::bayes_model) <> bayes_model_send(sampled)
-  OR bayes_model_send(sampled::jsonb::bayes_model) <> bayes_model_send(sampled)
+SELECT never($$SELECT _bayes_model_send(sampled::text::bayes_model) <> _bayes_model_send(sampled)
+  OR _bayes_model_send(sampled::jsonb::bayes_model) <> _bayes_model_send(sampled)
   OR sampled::text::bayes_model::text <> sampled::text AS wrong FROM models$$,
     'draws survive text and jsonb');
 SELECT is((SELECT sampled::jsonb - 'draws' = plain::jsonb FROM models), true,

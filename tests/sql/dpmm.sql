@@ -322,10 +322,10 @@ RESET pg_bayes.threads;
 -- ---- stored, written, read ----
 
 SELECT never($$SELECT data, method, shape, model::text::bayes_model::text <> model::text
-  OR bayes_model_send(model::text::bayes_model) <> bayes_model_send(model) AS wrong FROM fits$$,
+  OR _bayes_model_send(model::text::bayes_model) <> _bayes_model_send(model) AS wrong FROM fits$$,
   'text and back, to the last bit');
-SELECT never($$SELECT data, method, shape, bayes_model_send((model::jsonb)::bayes_model)
-  <> bayes_model_send(model) AS wrong FROM fits$$, 'jsonb and back');
+SELECT never($$SELECT data, method, shape, _bayes_model_send((model::jsonb)::bayes_model)
+  <> _bayes_model_send(model) AS wrong FROM fits$$, 'jsonb and back');
 CREATE TABLE stored (data text, method text, shape text, model bayes_model);
 INSERT INTO stored SELECT data, method, shape, model::text::bayes_model FROM fits;
 SELECT never($$SELECT data, method, dpmm_predict(model, s.x) <> s.label

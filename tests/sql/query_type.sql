@@ -147,7 +147,7 @@ SELECT results_eq('SELECT q::text, said FROM queries',
   'a query is a text on assignment and request');
 SELECT is(complaint('SELECT upper(q) FROM queries'),
   '42883 function upper(bayes_query) does not exist', 'but on no other occasion');
-SELECT is(bayes_query_send('SELECT ''é'''), convert_to('SELECT ''é''', 'UTF8'),
+SELECT is(_bayes_query_send('SELECT ''é'''), convert_to('SELECT ''é''', 'UTF8'),
   'in binary it is its text');
 
 -- A view keeps what it calls when its text is read again.

@@ -18,7 +18,7 @@ BEGIN
   IF model IS NULL THEN
     RETURN NULL;
   END IF;
-  PERFORM model::text::bayes_model, bayes_model_send(model);
+  PERFORM model::text::bayes_model, _bayes_model_send(model);
   RETURN 'stored';
 EXCEPTION WHEN OTHERS THEN RETURN format('%s: %s', SQLSTATE, SQLERRM);
 END $$;

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(180);
+SELECT plan(182);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -129,6 +129,10 @@ INSERT INTO calls VALUES
   ('bayes_compare(bayes_model,bayes_model)',
    'SELECT r.* FROM models, bayes_compare(model, model) AS r
     WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
+  ('bayes_parameters(bayes_model,double precision)',
+   'SELECT r.* FROM models, bayes_parameters(model) AS r WHERE family <> ''pmf'''),
+  ('bayes_sample(bayes_model,integer,bigint)',
+   'SELECT r.* FROM models, bayes_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
   ('gmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
   ('bmm_sample(bayes_model,integer,bigint)',

@@ -29,6 +29,6 @@ SELECT throws_ok(format('CREATE INDEX ON things (nb_predict(%L::bayes_model, ROW
 SELECT ok(linreg_fit(s) = linreg_fit(s) AND linreg_fit(s, '{"method": "gibbs"}')
   = linreg_fit(s, '{"method": "gibbs"}'), 'the same statistics, the same model')
 FROM (SELECT linreg_stats(sin(i), ARRAY[i, i % 7]) AS s FROM generate_series(1, 50) AS i) AS t;
-SELECT is((bayes_info(linreg_fit(s))).seconds, 0::float8, 'which says that it took no time')
+SELECT is(_bayes_model_hash(linreg_fit(s)), _bayes_model_hash(linreg_fit(s)), 'with the same hash')
 FROM (SELECT linreg_stats(sin(i), ARRAY[i, i % 7]) AS s FROM generate_series(1, 50) AS i) AS t;
 SELECT * FROM finish();

@@ -223,7 +223,7 @@ my %values = (
             "'{{a,b},{c,d}}'::text[]", "'{{{0,1}}}'::float8[]", "'{a,NULL,b}'::text[]",
             q{'{a,"",b}'::"char"[]},
         map({ ("array_fill(1, '{$_}')", "array_fill(true, '{$_}')") } 200, 1601, 100000),
-            q{'{"[0,1]"}'::int4range[]}, q{ARRAY[bayes_model_send((SELECT bits FROM given))]},
+            q{'{"[0,1]"}'::int4range[]}, q{ARRAY[_bayes_model_send((SELECT bits FROM given))]},
             'ARRAY[(SELECT bits FROM given)]'],
     # One observation: the first is a number; records are vectors.
     anynonarray => ['0.5::float8', 'NULL::float8', 'NULL::text',
@@ -273,7 +273,7 @@ my %values = (
     bayes_query => [map { my $text = $_; $text =~ s/'/''/g; "'$text'" } @queries],
     cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}',
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
-    bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "bayes_model_send($models[0])"],
+    bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "_bayes_model_send($models[0])"],
     internal => ['NULL'],
     linreg_stats => ['(SELECT sums FROM regressions)', '(SELECT sums_labels FROM regressions)',
         'NULL', q{'{}'}, q{'[]'}, q{'{"linreg_stats": {"format": 99}}'},

@@ -69,19 +69,19 @@ chmod 0755, $files;
 
 # Everything that must survive, as text with all bits.
 my $fingerprint = q{
-  SELECT string_agg(name || coalesce(md5(bayes_model_send(model)::text), 'NULL') || note,
+  SELECT string_agg(name || coalesce(md5(_bayes_model_send(model)::text), 'NULL') || note,
            ' ' ORDER BY name) FROM models
   UNION ALL SELECT md5(string_agg(density::text, ' ' ORDER BY name, id)) FROM scores
-  UNION ALL SELECT string_agg(label || md5(bayes_model_send(m)::text), ' ' ORDER BY x) FROM labelled
+  UNION ALL SELECT string_agg(label || md5(_bayes_model_send(m)::text), ' ' ORDER BY x) FROM labelled
   UNION ALL SELECT md5(string_agg(c::text, ' ' ORDER BY name, component)) FROM components AS c
-  UNION ALL SELECT string_agg(k || bic::text || md5(bayes_model_send(model)::text), ' ' ORDER BY k)
+  UNION ALL SELECT string_agg(k || bic::text || md5(_bayes_model_send(model)::text), ' ' ORDER BY k)
   FROM tried, unnest(choices)
   UNION ALL SELECT string_agg(topic || shares::text, ' ' ORDER BY name, page) FROM pages
   UNION ALL SELECT md5(string_agg(t::text, ' ' ORDER BY name, topic, rank)) FROM topics AS t
   UNION ALL SELECT md5(string_agg(t::text, ' ' ORDER BY topic, rank)) FROM topics_found AS t
-  UNION ALL SELECT string_agg(md5(bayes_model_send(m)::text) || weights::text, ' ' ORDER BY name)
+  UNION ALL SELECT string_agg(md5(_bayes_model_send(m)::text) || weights::text, ' ' ORDER BY name)
   FROM factored
-  UNION ALL SELECT md5(bayes_model_send(m)::text) FROM rated
+  UNION ALL SELECT md5(_bayes_model_send(m)::text) FROM rated
   UNION ALL SELECT md5(string_agg(r::text, ' ' ORDER BY key)) FROM recommended AS r
   UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY name, side, key, factor)) FROM factors AS f
   UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY side, key, factor)) FROM factors_found AS f
@@ -130,7 +130,7 @@ for my $format ('text', 'csv', 'binary') {
         "\\copy back FROM '$files/models.$format' (FORMAT $format)");
     is($errors, '', "COPY, $format");
     is($server->query('SELECT count(*) FROM models FULL JOIN back USING (name)
-          WHERE bayes_model_send(models.model) IS DISTINCT FROM bayes_model_send(back.model)'), '0',
+          WHERE _bayes_model_send(models.model) IS DISTINCT FROM _bayes_model_send(back.model)'), '0',
         'and back, to the last bit');
     $server->query('DROP TABLE back');
 }
@@ -163,7 +163,7 @@ my $try = sub {
 srand(20260703);
 for my $name ('topics gibbs', 'vi full') {
     $sound = pack 'H*',
-        $server->query("SELECT encode(bayes_model_send(model), 'hex') FROM models
+        $server->query("SELECT encode(_bayes_model_send(model), 'hex') FROM models
           WHERE name = '$name'");
     is(receive($sound), '', "sound bytes are received: $name");
     $try->(substr($sound, 0, $_)) for 1 .. 30, map { int rand length $sound } 1 .. 60;
@@ -199,7 +199,7 @@ $server->ctl('stop', '-m', 'immediate');
 $server->ctl('start');
 is($server->query($fingerprint), $want, 'after a crash');
 is($server->query('SELECT count(*) FROM models JOIN late USING (name)
-      WHERE bayes_model_send(models.model) IS DISTINCT FROM bayes_model_send(late.model)'), '0',
+      WHERE _bayes_model_send(models.model) IS DISTINCT FROM _bayes_model_send(late.model)'), '0',
     'what was committed last is there too');
 
 # ---- replication ----
@@ -211,7 +211,7 @@ my $change = $server->query(
     "SELECT data FROM pg_logical_slot_get_changes('changes', NULL, NULL)
       WHERE data LIKE '%INSERT%'");
 my ($text) = $change =~ /model\[bayes_model\]:'((?:[^']|'')*)'/;
-is($server->query("SELECT bayes_model_send('$text'::bayes_model) = bayes_model_send(model)
+is($server->query("SELECT _bayes_model_send('$text'::bayes_model) = _bayes_model_send(model)
       FROM models WHERE name = 'em full'"), 't', 'logical decoding carries a model');
 $server->query("SELECT pg_drop_replication_slot('changes')");
 

@@ -59,7 +59,7 @@ for my $use ('model::text', 'model::jsonb', '(SELECT max(symbol) FROM hmm_emissi
     like($err, qr/ERROR:  22P05: character .* has no equivalent in encoding "LATIN1"/,
         "$use: an error names the character");
 }
-is(query('latin', 'SELECT count(*) FROM other WHERE length(bayes_model_send(model)) > 100'), '1',
+is(query('latin', 'SELECT count(*) FROM other WHERE length(_bayes_model_send(model)) > 100'), '1',
     'its bytes can be sent');
 
 # Terms of documents likewise.

@@ -171,7 +171,7 @@ $session->run(q{SET work_mem = '4MB'; CREATE TABLE large AS SELECT id,
       jsonb_set(model::jsonb, '{options}', (SELECT jsonb_object_agg('option ' || i, id)
         FROM generate_series(1, 20000) AS i))::bayes_model AS model
       FROM models, generate_series(1, 40) AS id WHERE name = 'a'});
-my $size = $session->run('SELECT max(length(bayes_model_send(model))) FROM large');
+my $size = $session->run('SELECT max(length(_bayes_model_send(model))) FROM large');
 cmp_ok(40 * 4 * $size, '>', 64e6, '40 large models are more than is cached');
 sub twice {
     my ($models) = @_;

@@ -72,7 +72,7 @@ is($server->query("SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e
 is(told($role, 'ALTER FUNCTION gmm_predict(bayes_model, "any") COST 1'), '42501',
     'so functions cannot be altered');
 is(told($role, "CREATE FUNCTION mine(bayes_model) RETURNS jsonb
-      AS '\$libdir/pg_bayes', 'bayes_model_to_jsonb' LANGUAGE C"), '42501',
+      AS '\$libdir/pg_bayes', '_bayes_model_to_jsonb' LANGUAGE C"), '42501',
     'nor declared otherwise');
 my $limit = $server->query('SELECT gmm_fit(x, 2) IS NULL FROM faithful; SHOW pg_bayes.max_threads')
     =~ s/.*\n//sr;

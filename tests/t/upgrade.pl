@@ -38,9 +38,9 @@ SQL
 is($errors, '', 'there is something to upgrade');
 
 my $fingerprint = q{
-  SELECT md5(string_agg(name || coalesce(bayes_model_send(model)::text, ''), ' ' ORDER BY name))
+  SELECT md5(string_agg(name || coalesce(_bayes_model_send(model)::text, ''), ' ' ORDER BY name))
   FROM models
-  UNION ALL SELECT md5(string_agg(k || bayes_model_send(model)::text, ' ' ORDER BY k))
+  UNION ALL SELECT md5(string_agg(k || _bayes_model_send(model)::text, ' ' ORDER BY k))
   FROM tried, unnest(choices)
   UNION ALL SELECT md5(string_agg(l::text, ' ' ORDER BY l::text)) FROM labelled AS l
   UNION ALL SELECT md5(string_agg(c::text, ' ' ORDER BY name, component)) FROM components AS c

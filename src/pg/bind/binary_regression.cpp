@@ -81,7 +81,7 @@ Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
 }
 
 Datum binary_probability(FunctionCallInfo fcinfo, const char *family) {
-  const auto given = model_and_row(fcinfo, family, Missing::skip_null);
+  const auto given = model_and_row(fcinfo, family);
   if (!given) PG_RETURN_NULL();
   const auto found = static_cast<const BinaryRegression &>(given->model).probability(given->x);
   if (!found) PG_RETURN_NULL();

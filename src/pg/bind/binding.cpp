@@ -61,6 +61,7 @@ void warn_if_not_converged(const Model &model) {
            "quantities.");
     return;
   }
+  const ModelWords &words = model.words();
   const double tol = tolerance(model);
   if (std::isnan(tol)) return;  // a method without a convergence criterion
   const double change = last_change(model);
@@ -69,9 +70,7 @@ void warn_if_not_converged(const Model &model) {
     std::snprintf(detail, sizeof detail,
                   "The objective changed by %.3g in the last iteration; option tol is %.3g%s.",
                   change, tol,
-                  info.family == "lda"   ? " for each token"
-                  : info.family == "nmf" ? " for each cell"
-                                         : "");
+                  words.tolerance_per_unit ? message(" for each {}", words.unit).c_str() : "");
   const bool limited = info.options.find("max_seconds") != nullptr;
   report(WARNING,
          message("{} fit by {} did not converge in {} iterations", info.family, info.method,
@@ -91,22 +90,21 @@ void warn_if_degenerate(const Model &model) {
   for (std::size_t i = 0; i < std::min(most, info.degenerate.size()); ++i)
     numbers += (i ? ", " : "") + std::to_string(info.degenerate[i] + 1);
   if (info.degenerate.size() > most) numbers += ", ...";
-  const bool one = info.degenerate.size() == 1, hmm = info.family == "hmm";
+  const bool one = info.degenerate.size() == 1;
+  const ModelWords &words = model.words();
   const char *const bound = info.options.find("minimum") ? "minimum" : "covariance_floor";
-  report(WARNING,
-         hmm ? message("{} fit by {} is degenerate: state{} {} {} at the bound of option {}",
-                       info.family, info.method, one ? "" : "s", numbers, one ? "is" : "are", bound)
-             : message("{} fit by {} is degenerate: component{} {} {} at the bound of option {} or "
-                       "{} too few rows",
-                       info.family, info.method, one ? "" : "s", numbers, one ? "is" : "are", bound,
-                       one ? "has" : "have"),
+  std::string says =
+      message("{} fit by {} is degenerate: {} {} {} at the bound of option {}", info.family,
+              info.method, one ? words.part : words.parts, numbers, one ? "is" : "are", bound);
+  if (words.degenerate_if_few)
+    says += message(" or {} too few {}s", one ? "has" : "have", words.unit);
+  report(WARNING, says,
          "Without the bound the likelihood would be higher, as a rule without limit: a variance of "
          "rows that are few or equal goes to 0. The log-likelihood, and bic and icl with it, "
          "depends on the bound and cannot be compared with those of other fits.",
          message("Use fewer {}, method map or vi{}, or a larger {}; \"degenerate\": \"allow\" "
                  "accepts such a fit.",
-                 hmm ? "states" : "components",
-                 info.options.find("restarts") ? ", more restarts" : "", bound));
+                 words.parts, info.options.find("restarts") ? ", more restarts" : "", bound));
 }
 
 }  // namespace bayes::pg

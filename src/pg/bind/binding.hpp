@@ -29,12 +29,8 @@ template <class C> struct Binding {
   /// Fits a model to the data, which are not empty.
   std::unique_ptr<Model> (*fit)(const FitRequest &request, C &data, Control &control);
 
-  // ---- for window functions that label rows: one of the two ----
-
-  /// The label of a row by a fitted model, from 0.
-  int (*label)(const Model &model, std::span<const double> x) = nullptr;
-  /// If labels do not follow from a model and a row: fits, and returns the label of every fitted
-  /// row, from 0.
+  /// For window functions that label rows, if labels do not follow from a model and a row: fits,
+  /// and returns the label of every fitted row, from 0.
   std::vector<int> (*fit_labels)(const FitRequest &request, C &data, Control &control) = nullptr;
 
   // ---- for functions that fit several models to choose from ----

@@ -1,9 +1,8 @@
 // Bernoulli mixtures in SQL.
 #include "mixture/bmm.hpp"
 
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/mixture_functions.hpp"
-#include "pg/bind/parameters.hpp"
 #include "pg/bind/profile.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
@@ -62,8 +61,6 @@ constexpr Binding<RowCollector> bmm = {
       }
       return bmm_fit(data.rows, request.k, request.options, start, request.update, control);
     },
-    .label = [](const Model &model,
-                std::span<const double> x) { return mixture(model).predict(x); },
     .check_selection = {select_policy, ColumnUse::likelihoods},
     .fit_selection = select_models,
 };
@@ -106,7 +103,7 @@ BAYES_FUNCTION(bmm_components) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(bmm_parameters) { return parameter_rows<BernoulliMixture>(fcinfo, bmm.family); }
+BAYES_FUNCTION(bmm_parameters) { return parameter_rows(fcinfo, bmm.family); }
 
 BAYES_FUNCTION(bmm_posterior) {
   ResultRows result(fcinfo);
@@ -129,27 +126,19 @@ BAYES_FUNCTION(bmm_moments) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(bmm_sample) { return sample_rows<BernoulliMixture>(fcinfo, bmm.family); }
+BAYES_FUNCTION(bmm_sample) { return sample_rows(fcinfo, bmm.family); }
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(bmm_predict) { return predict_row<BernoulliMixture>(fcinfo, bmm.family); }
-BAYES_FUNCTION(bmm_probabilities) {
-  return row_probabilities<BernoulliMixture>(fcinfo, bmm.family);
-}
-BAYES_FUNCTION(bmm_log_density) { return row_log_density<BernoulliMixture>(fcinfo, bmm.family); }
+BAYES_FUNCTION(bmm_predict) { return component_of_row(fcinfo, bmm.family); }
+BAYES_FUNCTION(bmm_probabilities) { return row_probabilities(fcinfo, bmm.family); }
+BAYES_FUNCTION(bmm_log_density) { return row_log_density(fcinfo, bmm.family); }
 
-BAYES_FUNCTION(bmm_probabilities_mcse) {
-  return row_probabilities_mcse<BernoulliMixture>(fcinfo, bmm.family);
-}
+BAYES_FUNCTION(bmm_probabilities_mcse) { return row_probabilities_mcse(fcinfo, bmm.family); }
 
-BAYES_FUNCTION(bmm_log_density_mcse) {
-  return row_log_density_mcse<BernoulliMixture>(fcinfo, bmm.family);
-}
+BAYES_FUNCTION(bmm_log_density_mcse) { return row_log_density_mcse(fcinfo, bmm.family); }
 
 // ---- a model and many rows ----
 
-BAYES_FUNCTION(bmm_profile_transition) {
-  return profile_transition<BernoulliMixture>(fcinfo, bmm.family);
-}
+BAYES_FUNCTION(bmm_profile_transition) { return profile_transition(fcinfo, bmm.family); }
 BAYES_FUNCTION(bmm_profile_final) { return profile_final(fcinfo); }

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "pg/bind/parameters.hpp"
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/values/json.hpp"
 #include "regression/coefficients.hpp"
@@ -88,7 +88,7 @@ double prediction_level(FunctionCallInfo fcinfo);
 template <class M, class CellsOf>
 Datum prediction(FunctionCallInfo fcinfo, const char *family, CellsOf cells) {
   const double level = prediction_level(fcinfo);
-  const auto given = model_and_row(fcinfo, family, Missing::skip_null);
+  const auto given = model_and_row(fcinfo, family);
   if (!given) PG_RETURN_NULL();
   const auto found = static_cast<const M &>(given->model).predict(given->x, level);
   if (!found) PG_RETURN_NULL();

@@ -7,7 +7,7 @@
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
-#include "pg/bind/parameters.hpp"
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
@@ -271,9 +271,7 @@ BAYES_FUNCTION(conjugate_inverse_transition) { return remove_row<ConjugateRows>(
   BAYES_FUNCTION(name##_loss) { return number_of_models(fcinfo, name, expected_loss); }          \
   BAYES_FUNCTION(name##_difference) { return difference(fcinfo, name); }                         \
   BAYES_FUNCTION(name##_best) { return best(fcinfo, name); }                                     \
-  BAYES_FUNCTION(name##_parameters) {                                                            \
-    return parameter_rows<ConjugateModel>(fcinfo, conjugate_family(name));                       \
-  }
+  BAYES_FUNCTION(name##_parameters) { return parameter_rows(fcinfo, conjugate_family(name)); }
 
 BAYES_CONJUGATE(beta_bernoulli)
 BAYES_CONJUGATE(gamma_poisson)

@@ -5,7 +5,7 @@
 #include "base/message.hpp"
 #include "conjugate/dirichlet_categorical.hpp"
 #include "families/parameter.hpp"
-#include "pg/bind/parameters.hpp"
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
@@ -175,6 +175,4 @@ BAYES_FUNCTION(dirichlet_categorical_log_density) {
 }
 
 /// (model [, level float8])
-BAYES_FUNCTION(dirichlet_categorical_parameters) {
-  return parameter_rows<DirichletCategorical>(fcinfo, label_family);
-}
+BAYES_FUNCTION(dirichlet_categorical_parameters) { return parameter_rows(fcinfo, label_family); }

@@ -7,8 +7,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
-#include "pg/bind/mixture_functions.hpp"
-#include "pg/bind/parameters.hpp"
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/profile.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/window.hpp"
@@ -187,9 +186,7 @@ BAYES_FUNCTION(dpmm_clusters) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(dpmm_parameters) {
-  return parameter_rows<DirichletProcessMixture>(fcinfo, dpmm.family);
-}
+BAYES_FUNCTION(dpmm_parameters) { return parameter_rows(fcinfo, dpmm.family); }
 
 BAYES_FUNCTION(dpmm_estimate) {
   ResultRows result(fcinfo);
@@ -232,28 +229,18 @@ BAYES_FUNCTION(dpmm_draws) {
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinfo, dpmm.family); }
+BAYES_FUNCTION(dpmm_predict) { return component_of_row(fcinfo, dpmm.family); }
 
 /// The probabilities of the clusters, followed by that of a new one.
-BAYES_FUNCTION(dpmm_probabilities) {
-  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, 1);
-}
+BAYES_FUNCTION(dpmm_probabilities) { return row_probabilities(fcinfo, dpmm.family); }
 
-BAYES_FUNCTION(dpmm_log_density) {
-  return row_log_density<DirichletProcessMixture>(fcinfo, dpmm.family);
-}
+BAYES_FUNCTION(dpmm_log_density) { return row_log_density(fcinfo, dpmm.family); }
 
-BAYES_FUNCTION(dpmm_probabilities_mcse) {
-  return row_probabilities_mcse<DirichletProcessMixture>(fcinfo, dpmm.family);
-}
+BAYES_FUNCTION(dpmm_probabilities_mcse) { return row_probabilities_mcse(fcinfo, dpmm.family); }
 
-BAYES_FUNCTION(dpmm_log_density_mcse) {
-  return row_log_density_mcse<DirichletProcessMixture>(fcinfo, dpmm.family);
-}
+BAYES_FUNCTION(dpmm_log_density_mcse) { return row_log_density_mcse(fcinfo, dpmm.family); }
 
 // ---- a model and many rows ----
 
-BAYES_FUNCTION(dpmm_profile_transition) {
-  return profile_transition<DirichletProcessMixture>(fcinfo, dpmm.family, 1);
-}
+BAYES_FUNCTION(dpmm_profile_transition) { return profile_transition(fcinfo, dpmm.family); }
 BAYES_FUNCTION(dpmm_profile_final) { return profile_final(fcinfo); }

@@ -1,9 +1,8 @@
 // Gaussian mixtures in SQL.
 #include "mixture/gmm.hpp"
 
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/mixture_functions.hpp"
-#include "pg/bind/parameters.hpp"
 #include "pg/bind/profile.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
@@ -60,8 +59,6 @@ constexpr Binding<RowCollector> gmm = {
       return gmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
                      control);
     },
-    .label = [](const Model &model,
-                std::span<const double> x) { return mixture(model).predict(x); },
     .check_selection = {select_policy},
     .fit_selection = select_models,
 };
@@ -104,7 +101,7 @@ BAYES_FUNCTION(gmm_components) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(gmm_parameters) { return parameter_rows<GaussianMixture>(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_parameters) { return parameter_rows(fcinfo, gmm.family); }
 
 BAYES_FUNCTION(gmm_posterior) {
   ResultRows result(fcinfo);
@@ -118,25 +115,19 @@ BAYES_FUNCTION(gmm_posterior) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(gmm_sample) { return sample_rows<GaussianMixture>(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_sample) { return sample_rows(fcinfo, gmm.family); }
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.family); }
-BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.family); }
-BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_predict) { return component_of_row(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_probabilities) { return row_probabilities(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_log_density) { return row_log_density(fcinfo, gmm.family); }
 
-BAYES_FUNCTION(gmm_probabilities_mcse) {
-  return row_probabilities_mcse<GaussianMixture>(fcinfo, gmm.family);
-}
+BAYES_FUNCTION(gmm_probabilities_mcse) { return row_probabilities_mcse(fcinfo, gmm.family); }
 
-BAYES_FUNCTION(gmm_log_density_mcse) {
-  return row_log_density_mcse<GaussianMixture>(fcinfo, gmm.family);
-}
+BAYES_FUNCTION(gmm_log_density_mcse) { return row_log_density_mcse(fcinfo, gmm.family); }
 
 // ---- a model and many rows ----
 
-BAYES_FUNCTION(gmm_profile_transition) {
-  return profile_transition<GaussianMixture>(fcinfo, gmm.family);
-}
+BAYES_FUNCTION(gmm_profile_transition) { return profile_transition(fcinfo, gmm.family); }
 BAYES_FUNCTION(gmm_profile_final) { return profile_final(fcinfo); }

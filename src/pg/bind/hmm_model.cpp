@@ -1,7 +1,7 @@
 // A hidden Markov model as relations, and sequences sampled from it.
 #include "base/message.hpp"
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/hmm.hpp"
-#include "pg/bind/parameters.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -83,7 +83,7 @@ BAYES_FUNCTION(hmm_emissions) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(hmm_parameters) { return parameter_rows<HiddenMarkovModel>(fcinfo, hmm_family); }
+BAYES_FUNCTION(hmm_parameters) { return parameter_rows(fcinfo, hmm_family); }
 
 BAYES_FUNCTION(hmm_posterior) {
   ResultRows result(fcinfo);

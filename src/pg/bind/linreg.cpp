@@ -30,16 +30,15 @@ void warn_of_terms(const LinregWarnings &warnings) {
 }
 
 /// The model of some statistics, and its bytes if they are wanted; nullptr if the fit failed under
-/// on_error = null. `timed`: it says how long the fit took.
+/// on_error = null.
 std::unique_ptr<Model> fit_sums(bool null_on_error, const LinregSums &sums, const Document &options,
-                                std::string *bytes, bool timed = true) {
+                                std::string *bytes) {
   std::unique_ptr<LinregModel> model;
   LinregWarnings warnings;
   note_positions(sums.columns);
   report_names_of_rows(sums.columns);
   if (!attempt(null_on_error, [&](Control &control) {
         model = linreg_fit(sums, options, control, warnings);
-        if (!timed) model->info.seconds = 0;
         if (bytes) *bytes = bytes_of(*model);
         return true;
       }))
@@ -138,9 +137,8 @@ BAYES_FUNCTION(linreg_fit_stats) {
   Document options;
   if (!PG_ARGISNULL(1)) options = document_of_jsonb(PG_GETARG_DATUM(1));
   std::string bytes;
-  // The function is immutable: of equal statistics it makes equal models.
   if (!fit_sums(linreg_check_options(options).null_on_error, load_stats(PG_GETARG_DATUM(0)),
-                options, &bytes, false))
+                options, &bytes))
     PG_RETURN_NULL();
   return store_bytes(bytes);
 }
@@ -186,7 +184,7 @@ BAYES_FUNCTION(linreg_predict) {
 BAYES_FUNCTION(linreg_log_density) {
   const double response = PG_GETARG_FLOAT8(2);
   if (!(std::fabs(response) <= largest_element)) refuse_value(response, "y", 0);
-  const auto given = model_and_row(fcinfo, linreg_family, Missing::skip_null);
+  const auto given = model_and_row(fcinfo, linreg_family);
   if (!given) PG_RETURN_NULL();
   const auto found = static_cast<const LinregModel &>(given->model).log_density(given->x, response);
   if (!found) PG_RETURN_NULL();

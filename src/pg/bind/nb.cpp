@@ -9,8 +9,8 @@
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "document/members.hpp"
+#include "pg/bind/any_model.hpp"
 #include "pg/bind/nb_rows.hpp"
-#include "pg/bind/parameters.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/response_query.hpp"
@@ -200,7 +200,7 @@ BAYES_FUNCTION(nb_features) {
   const auto loaded = load_model(PG_GETARG_DATUM(0), nb_family);
   const BayesClassifier &model = classifier(*loaded);
   const RowColumns &columns = model.info.columns;
-  model.describe_features(level, [&](const Parameter &p) {
+  model.describe_parameters(level, [&](const Parameter &p) {
     poll_interrupts();
     const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(p.element)];
     const bool category = !std::isnan(p.category);

@@ -13,11 +13,34 @@ ProfileState *profile_state(FunctionCallInfo fcinfo) {
 
 void require_same_model(const Model &first, const Model &model) {
   // A model that has left the cache is parsed anew, so its address may differ.
-  const ModelInfo &a = first.info, &b = model.info;
-  if (&first != &model && (a.objective != b.objective || a.seconds != b.seconds ||
-                           a.components != b.components || a.dimension != b.dimension))
+  if (!first.same_content(model))
     throw Error(Errc::invalid_argument, "the rows of a profile have different models", {},
                 "Group the rows by the model: GROUP BY model.");
+}
+
+std::vector<std::vector<double>> categories_of(const Model &model) {
+  std::vector<std::vector<double>> out(std::size_t(model.info.dimension));
+  for (std::size_t j = 0; j < out.size(); ++j) out[j] = model.categories(int(j));
+  return out;
+}
+
+Datum profile_transition(FunctionCallInfo fcinfo, const char *family) {
+  const MemoryContext context = aggregate_context(fcinfo);
+  ProfileState *state = profile_state(fcinfo);
+  if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
+    if (!state) PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+  }
+  std::shared_ptr<const Model> keep;
+  const auto [model, x] = incomplete_row_of_model(fcinfo, family, keep);
+  if (!state)
+    state = make_in<ProfileState>(context, "pg_bayes profile", keep, categories_of(model),
+                                  std::size_t(model.outcomes()));
+  else
+    require_same_model(*state->model, model);
+  model.probabilities(x, state->probabilities);
+  state->profile.add(x, state->probabilities);
+  PG_RETURN_POINTER(state);
 }
 
 Datum profile_final(FunctionCallInfo fcinfo) {

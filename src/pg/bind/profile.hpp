@@ -1,5 +1,5 @@
 // F_profile(model, row): aggregates that say what makes the components of a fitted model different,
-// the same for every family M that has probabilities of rows; hmm_profile(model, sequence) for
+// the same for every family that has probabilities of rows; hmm_profile(model, sequence) for
 // states.
 #pragma once
 
@@ -33,34 +33,10 @@ void require_same_model(const Model &first, const Model &model);
 /// (internal) -> bayes_profile[]
 Datum profile_final(FunctionCallInfo fcinfo);
 
-template <class M> std::vector<std::vector<double>> categories_of(const M &model) {
-  std::vector<std::vector<double>> out(std::size_t(model.dimension()));
-  if constexpr (requires { model.categories(0); })
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] = model.categories(int(j));
-  return out;
-}
+/// of every element; none of those that are not categorical
+std::vector<std::vector<double>> categories_of(const Model &model);
 
-/// (internal, model, row) -> internal; a row that is NULL is left out. A row has a probability for
-/// every component, and `more`.
-template <class M>
-Datum profile_transition(FunctionCallInfo fcinfo, const char *family, int more = 0) {
-  const MemoryContext context = aggregate_context(fcinfo);
-  ProfileState *state = profile_state(fcinfo);
-  if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
-    if (!state) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  std::shared_ptr<const Model> keep;
-  const ModelAndRow row = incomplete_row_of_model(fcinfo, family, keep);
-  const M &model = static_cast<const M &>(row.model);
-  if (!state)
-    state = make_in<ProfileState>(context, "pg_bayes profile", keep, categories_of(model),
-                                  std::size_t(model.size() + more));
-  else
-    require_same_model(*state->model, model);
-  model.probabilities(row.x, state->probabilities);
-  state->profile.add(row.x, state->probabilities);
-  PG_RETURN_POINTER(state);
-}
+/// (internal, model, row) -> internal; a row that is NULL is left out.
+Datum profile_transition(FunctionCallInfo fcinfo, const char *family);
 
 }  // namespace bayes::pg

@@ -11,14 +11,23 @@ struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
       : context(context),
         models(family),
-        readers(context, type_of(fcinfo, row)),
-        arrays(is_array_type(type_of(fcinfo, row))) {}
+        type(type_of(fcinfo, row)),
+        arrays(is_array_type(type)) {}
   static Oid type_of(FunctionCallInfo fcinfo, int argument) {
     return guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
   }
+  const std::shared_ptr<const Model> &model(Datum value) {
+    const std::shared_ptr<const Model> &model = models.share(value);
+    // Before the type of the rows is looked at: a model of another kind may take what no row is.
+    model->require_rows();
+    if (!readers) readers.emplace(context, type);
+    return model;
+  }
   MemoryContext context;
   ModelCache models;
-  ModelReaders readers;
+  /// of the rows
+  Oid type;
+  std::optional<ModelReaders> readers;
   /// rows are arrays
   bool arrays;
   TupleDesc result = nullptr;
@@ -30,7 +39,7 @@ std::optional<std::span<const double>> numbers_of(CallSite &site,
                                                   Datum row, Missing missing) {
   if (model->info.dimension == 0 && site.arrays && is_empty_array(row))
     return std::span<const double>();
-  RowReader &reader = site.readers.of(model);
+  RowReader &reader = site.readers->of(model);
   reader.open(row);
   const auto x = reader.read(row, 0, missing);
   if (x && x->size() != std::size_t(model->info.dimension))
@@ -40,10 +49,11 @@ std::optional<std::span<const double>> numbers_of(CallSite &site,
 
 }  // namespace
 
-std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family,
-                                         Missing skip) {
+std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 1);
-  const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
+  const std::shared_ptr<const Model> &model = site.model(PG_GETARG_DATUM(0));
+  // NaN and infinity of a predictor are errors, not reasons to leave a row out.
+  const Missing skip = model->words().response ? Missing::skip_null : Missing::skip;
   const std::string_view option = missing_option(model->info);
   const Missing missing = option == "marginalize" ? Missing::keep
                           : option == "skip"      ? skip
@@ -65,7 +75,7 @@ TupleDesc scalar_result_row(FunctionCallInfo fcinfo) {
 ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
                                     std::shared_ptr<const Model> &keep) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 2);
-  keep = site.models.share(PG_GETARG_DATUM(1));
+  keep = site.model(PG_GETARG_DATUM(1));
   return {*keep, *numbers_of(site, keep, PG_GETARG_DATUM(2), Missing::keep)};
 }
 

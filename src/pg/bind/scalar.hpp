@@ -18,11 +18,10 @@ struct ModelAndRow {
   std::span<const double> x;
 };
 
-/// Reads the arguments (model, row) of a strict function. What a missing value means was said when
-/// the model was fitted, by option missing: marginalize takes it, error refuses it, and skip leaves
-/// the row out: nullopt. `skip`: which rows that are, Missing::skip or skip_null.
-std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family,
-                                         Missing skip = Missing::skip);
+/// Reads the arguments (model, row) of a strict function. `family`: of the model; nullptr: of any
+/// that takes rows. What a missing value means was said when the model was fitted, by option
+/// missing: marginalize takes it, error refuses it, and skip leaves the row out: nullopt.
+std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family);
 
 /// Of a function that calls model_and_row before: the description of the composite values that it
 /// returns, looked up once.

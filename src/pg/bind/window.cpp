@@ -117,7 +117,7 @@ Datum cluster_window(FunctionCallInfo fcinfo, const Binding<RowCollector> &bindi
   if (!x) PG_RETURN_NULL();
   const std::size_t dimension = std::size_t(partition.model->info.dimension);
   if (x->size() != dimension) wrong_length(x->size(), dimension, "the model", partition.row);
-  PG_RETURN_INT32(binding.label(*partition.model, *x) + 1);
+  PG_RETURN_INT32(partition.model->predict(*x) + 1);
 }
 
 }  // namespace bayes::pg

@@ -3,6 +3,7 @@
 #include "pg/values/json.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
+#include "pg/values/varlena.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -11,6 +12,13 @@ namespace {
 
 Datum model_of_document(const Document &document) {
   return store_model(*Model::from_document(document));
+}
+
+/// Of two stored models: -1, 0 or 1.
+int compare(FunctionCallInfo fcinfo) {
+  const int order =
+      content_header_of(PG_GETARG_DATUM(0)).compare(content_header_of(PG_GETARG_DATUM(1)));
+  return order < 0 ? -1 : order > 0;
 }
 
 /// Components as an int[], numbered from 1.
@@ -54,6 +62,26 @@ BAYES_FUNCTION(bayes_model_to_jsonb) {
 
 BAYES_FUNCTION(bayes_model_from_jsonb) {
   return model_of_document(document_of_jsonb(PG_GETARG_DATUM(0)));
+}
+
+// ---- equality and order: of the headers that identify the content ----
+
+BAYES_FUNCTION(bayes_model_eq) { PG_RETURN_BOOL(compare(fcinfo) == 0); }
+BAYES_FUNCTION(bayes_model_ne) { PG_RETURN_BOOL(compare(fcinfo) != 0); }
+BAYES_FUNCTION(bayes_model_lt) { PG_RETURN_BOOL(compare(fcinfo) < 0); }
+BAYES_FUNCTION(bayes_model_le) { PG_RETURN_BOOL(compare(fcinfo) <= 0); }
+BAYES_FUNCTION(bayes_model_gt) { PG_RETURN_BOOL(compare(fcinfo) > 0); }
+BAYES_FUNCTION(bayes_model_ge) { PG_RETURN_BOOL(compare(fcinfo) >= 0); }
+BAYES_FUNCTION(bayes_model_cmp) { PG_RETURN_INT32(compare(fcinfo)); }
+
+BAYES_FUNCTION(bayes_model_hash) {
+  const Datum header = new_varlena(content_header_of(PG_GETARG_DATUM(0)));
+  return guarded([header] { return DirectFunctionCall1(hashvarlena, header); });
+}
+BAYES_FUNCTION(bayes_model_hash_extended) {
+  const Datum header = new_varlena(content_header_of(PG_GETARG_DATUM(0)));
+  const Datum seed = PG_GETARG_DATUM(1);
+  return guarded([header, seed] { return DirectFunctionCall2(hashvarlenaextended, header, seed); });
 }
 
 BAYES_FUNCTION(bayes_columns) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/message.hpp"
 #include "pg/values/varlena.hpp"
@@ -54,10 +55,10 @@ void require_text(const Model &model) {
                 "Use fewer components, or store fewer draws.");
 }
 
-std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
-  std::unique_ptr<Model> model;
+/// What `read` makes of stored bytes; bytes that are not a model are corrupted data.
+template <class Read> auto read_stored(Read read) {
   try {
-    model = Model::from_bytes(bytes);
+    return read();
   } catch (const Error &error) {
     if (error.code() != Errc::invalid_binary) throw;
     throw SqlError(
@@ -65,6 +66,10 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
         error.detail(),
         error.hint().empty() ? "Fit the model again, or restore it from a backup." : error.hint());
   }
+}
+
+std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
+  std::unique_ptr<Model> model = read_stored([bytes] { return Model::from_bytes(bytes); });
   if (family && model->info.family != family)
     throw Error(Errc::wrong_family,
                 message("model is of family {}, expected {}", model->info.family, family),
@@ -93,6 +98,21 @@ void require_readable(std::string_view bytes) {
 
 std::unique_ptr<Model> load_model(Datum value, const char *family) {
   return parse(Plain(value).bytes(), family);
+}
+
+std::string content_header_of(Datum value) {
+  auto *const stored = reinterpret_cast<struct varlena *>(DatumGetPointer(value));
+  char header[model_header_bytes];
+  std::size_t size = 0;
+  guarded([&] {
+    struct varlena *const slice = pg_detoast_datum_slice(stored, 0, model_header_bytes);
+    size = std::min<std::size_t>(VARSIZE_ANY_EXHDR(slice), model_header_bytes);
+    std::memcpy(header, VARDATA_ANY(slice), size);
+    if (slice != stored) pfree(slice);
+  });
+  if (identifies_content({header, size})) return {header, size};
+  const Plain plain(value);
+  return read_stored([&plain] { return content_header(plain.bytes()); });
 }
 
 std::string bytes_of(Model &model) {

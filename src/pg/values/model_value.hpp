@@ -16,6 +16,10 @@ namespace bayes::pg {
 /// not invalid input: XX001. `family`, if given, must be the model family: 42804.
 std::unique_ptr<Model> load_model(Datum value, const char *family = nullptr);
 
+/// The header that identifies the content of a stored model, however it is stored; of a large one
+/// little more is read. Equal ones are of models that differ in nothing but their seconds.
+std::string content_header_of(Datum value);
+
 /// The model's byte form, with options in jsonb's order, so that it does not depend on whether they
 /// came from jsonb. They are read once before they are returned: throws Error(numeric) for a model
 /// that a later reader would refuse, as it has numbers out of range.
@@ -27,7 +31,7 @@ inline Datum store_model(Model &model) { return store_bytes(bytes_of(model)); }
 
 /// Identifies a stored value without reading all of it: by the toast pointer if it is stored out of
 /// line, by all bytes if it is compressed, by the header with its fingerprint if it is plain. Equal
-/// identities imply equal models, but not the reverse.
+/// identities imply models that are equal but for their seconds, but not the reverse.
 struct ModelIdentity {
   char form;
   std::size_t size;

@@ -1,0 +1,157 @@
+#include "pg/bind/any_model.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "base/message.hpp"
+#include "families/parameter.hpp"
+#include "pg/bind/scalar.hpp"
+#include "pg/server/context.hpp"
+#include "pg/server/server_control.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+namespace bayes::pg {
+namespace {
+
+void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &p) {
+  poll_interrupts();
+  const bool named = p.element >= 0 && !info.columns.empty();
+  const RowColumn *const column = named ? &info.columns[std::size_t(p.element)] : nullptr;
+  const bool category = !std::isnan(p.category);
+  const std::string *label = p.label;
+  if (!label && column && category) label = label_of(*column, p.category);
+  result.row(
+      {p.component < 0 ? Cell() : Cell(p.component + 1),
+       p.element < 0 ? Cell() : Cell(p.element + 1), column ? Cell::text(column->name) : Cell(),
+       p.likelihood ? Cell::text(p.likelihood) : Cell(), Cell::text(p.name),
+       category ? Cell(std::int64_t(p.category)) : Cell(), label ? Cell::text(*label) : Cell(),
+       Cell::or_null(p.value), Cell::or_null(p.deviation), Cell::or_null(p.lower),
+       Cell::or_null(p.upper), p.known_by ? Cell::text(p.known_by) : Cell()});
+}
+
+/// Data that live from row to row of a set-returning function.
+struct SampleGenerator {
+  SampleGenerator(MemoryContext, Datum value, const char *family, std::int64_t seed)
+      : model(load_model(value, family)),
+        seed(std::uint64_t(seed)) {
+    model->require_rows();
+    x.resize(std::size_t(model->info.dimension));
+  }
+  std::unique_ptr<Model> model;
+  std::uint64_t seed;
+  std::vector<double> x;
+};
+
+/// Monte Carlo standard errors for the row of this call; nullopt if it is to be left out.
+std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo, const char *family) {
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) return std::nullopt;
+  ServerControl control;
+  return row->model.mcse(row->x, control);
+}
+
+}  // namespace
+
+double level_argument(FunctionCallInfo fcinfo, int at) {
+  const double level = PG_NARGS() > at ? PG_GETARG_FLOAT8(at) : default_level;
+  require_level(level);
+  return level;
+}
+
+Datum parameter_rows(FunctionCallInfo fcinfo, const char *family) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  const auto model = load_model(PG_GETARG_DATUM(0), family);
+  model->describe_parameters(
+      level, [&](const Parameter &parameter) { emit_parameter(result, model->info, parameter); });
+  return Datum(0);
+}
+
+Datum component_of_row(FunctionCallInfo fcinfo, const char *family) {
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  PG_RETURN_INT32(row->model.predict(row->x) + 1);
+}
+
+Datum row_probabilities(FunctionCallInfo fcinfo, const char *family) {
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  const int k = row->model.outcomes();
+  double *out;
+  ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
+  row->model.probabilities(row->x, std::span(out, std::size_t(k)));
+  PG_RETURN_ARRAYTYPE_P(array);
+}
+
+Datum row_log_density(FunctionCallInfo fcinfo, const char *family) {
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(row->model.log_density(row->x));
+}
+
+Datum row_log_density_mcse(FunctionCallInfo fcinfo, const char *family) {
+  const auto errors = errors_of_row(fcinfo, family);
+  if (!errors || std::isnan(errors->log_density)) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(errors->log_density);
+}
+
+Datum row_probabilities_mcse(FunctionCallInfo fcinfo, const char *family) {
+  const auto errors = errors_of_row(fcinfo, family);
+  if (!errors) PG_RETURN_NULL();
+  const Cell cell = Cell::vector_with_nulls(errors->probabilities);
+  return guarded([&cell] { return cell.to_datum(); });
+}
+
+Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
+  if (SRF_IS_FIRSTCALL()) {
+    const int n = PG_GETARG_INT32(1);
+    if (n < 0)
+      throw Error(Errc::invalid_argument,
+                  message("n is {}, the number of draws cannot be negative", n));
+    FuncCallContext *const context = SRF_FIRSTCALL_INIT();
+    context->max_calls = std::uint64_t(n);
+    context->user_fctx =
+        make_in<SampleGenerator>(context->multi_call_memory_ctx, "pg_bayes sampler",
+                                 PG_GETARG_DATUM(0), family, PG_GETARG_INT64(2));
+    const MemoryContext before = MemoryContextSwitchTo(context->multi_call_memory_ctx);
+    context->tuple_desc = result_row(fcinfo);
+    MemoryContextSwitchTo(before);
+  }
+  FuncCallContext *const context = SRF_PERCALL_SETUP();
+  if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
+  SampleGenerator &generator = *static_cast<SampleGenerator *>(context->user_fctx);
+  const int component =
+      generator.model->sample(generator.seed, std::int64_t(context->call_cntr), generator.x);
+  const Cell cells[] = {component + 1, Cell::vector(generator.x)};
+  const Datum row = composite(context->tuple_desc, cells);
+  SRF_RETURN_NEXT(context, row);
+}
+
+}  // namespace bayes::pg
+
+using namespace bayes;
+using namespace bayes::pg;
+
+/// bayes_parameters(model [, level])
+BAYES_FUNCTION(bayes_parameters) { return parameter_rows(fcinfo, nullptr); }
+
+/// bayes_predict(model, row [, level]) -> bayes_prediction
+BAYES_FUNCTION(bayes_predict) {
+  const double level = level_argument(fcinfo, 2);
+  const auto row = model_and_row(fcinfo, nullptr);
+  if (!row) PG_RETURN_NULL();
+  const auto found = row->model.predict_row(row->x, level);
+  if (!found) PG_RETURN_NULL();
+  const Cell cells[] = {found->component < 0 ? Cell() : Cell(found->component + 1),
+                        found->label ? Cell::text(*found->label) : Cell(),
+                        Cell::or_null(found->mean),
+                        Cell::or_null(found->sd),
+                        Cell::or_null(found->lower),
+                        Cell::or_null(found->upper)};
+  return composite(scalar_result_row(fcinfo), cells);
+}
+
+BAYES_FUNCTION(bayes_probabilities) { return row_probabilities(fcinfo, nullptr); }
+BAYES_FUNCTION(bayes_log_density) { return row_log_density(fcinfo, nullptr); }
+BAYES_FUNCTION(bayes_sample) { return sample_rows(fcinfo, nullptr); }
