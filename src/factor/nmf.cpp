@@ -108,7 +108,7 @@ void NmfModel::describe_parameters(std::optional<double> level, const TakeParame
         p.label = &side.keys[i];
         p.value = side.expected(key, k);
         if (state->gamma)
-          table.under(p, {Marginal::Kind::gamma, side.numbers.of(key)[k], side.rate(key, k)});
+          table.under(p, {Marginal::Kind::gamma, side.numbers.row(key)[k], side.rate(key, k)});
         else
           table.at_point(p);
       }
