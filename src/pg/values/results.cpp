@@ -32,7 +32,7 @@ bool is_model_type(Oid type) {
   bool varlena;
   getTypeOutputInfo(type, &output, &varlena);
   const char *const name = get_func_name(output);
-  return name && std::strcmp(name, "bayes_model_out") == 0;
+  return name && std::strcmp(name, "_bayes_model_out") == 0;
 }
 
 /// Fills arrays for PostgreSQL's tuple-forming functions, checking the columns. Raises.
