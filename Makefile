@@ -86,9 +86,8 @@ else
 version := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" control/pg_bayes.control)
 sources := $(wildcard src/pg/*/*.cpp)
 # What a folder's files include takes longer to compile than they do, so they are compiled together.
-# Files of a model are compiled alone: the functions of one model are called like those of another.
-models := binary_regression bmm dpmm gmm hmm lda nb nmf pmf
-alone := $(foreach model,$(models),$(wildcard src/pg/bind/$(model).cpp src/pg/bind/$(model)_*.cpp))
+# Those of models are compiled alone: the functions of one model are called like those of another.
+alone := $(wildcard src/pg/models/*.cpp)
 together := $(filter-out $(alone),$(sources))
 folders := $(sort $(patsubst %/,%,$(dir $(together))))
 fragments := $(sort $(wildcard sql/[0-9]*.sql))

@@ -1,6 +1,6 @@
 -- Sampling of any density
 
-CREATE FUNCTION mh_sample(target regprocedure, start float8[] [, options jsonb])
+CREATE FUNCTION mh_sample(target regprocedure, start float8[], options jsonb DEFAULT NULL)
   RETURNS TABLE (chain int, draw int, x float8[], log_density float8, accepted float8)
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 8000;
 COMMENT IS 'Draws from the distribution whose log density, up to a constant, the function target '
@@ -12,8 +12,7 @@ COMMENT IS 'Draws from the distribution whose log density, up to a constant, the
   'that is NaN or Infinity; 2202E a start of another shape; 25006 a function that writes, or '
   '0A000 if it is declared stable or immutable (temporary tables, large objects, settings, '
   'advisory locks and notifications go through); 42501 no right to call it; and those of the '
-  'function, with the point in their context.';
-COMMENT IS 'The same with options: chains (4), draws (4000, of each chain, including the warmup), '
-  'warmup (half of draws), thin (1), scale (1; a guess of the standard deviations '
-  'of the distribution, a number or an array; those of the first proposals are 2.38 / sqrt(d) '
-  'times that), adapt (true), seed. NULL means none.';
+  'function, with the point in their context. options: chains (4), draws (4000, of each chain, '
+  'including the warmup), warmup (half of draws), thin (1), scale (1; a guess of the standard '
+  'deviations of the distribution, a number or an array; those of the first proposals are 2.38 / '
+  'sqrt(d) times that), adapt (true), seed. NULL means none.';

@@ -189,17 +189,17 @@ void measure_perplexity(const std::string &directory, int k, int sweeps, int war
       draw_prior(chain, drawn, random);
       if (t >= warmup) {
         ++added;
-        for (std::int32_t w = 0; w < sums.terms(); ++w)
+        for (std::int32_t w = 0; w < sums.rows(); ++w)
           for (int j = 0; j < k; ++j) sums.row(w)[j] += chain.counts.row(w)[j];
       }
       if ((t + 1) % 25 != 0) continue;
       cpu += cpu_seconds() - mark;
       const auto scored = [&](auto count, double times) {
         PaddedMatrix topics(sums.rows(), k);
-        std::vector<double> totals(std::size_t(k), chain.prior.eta * sums.terms());
-        for (std::int32_t w = 0; w < sums.terms(); ++w)
+        std::vector<double> totals(std::size_t(k), chain.prior.eta * sums.rows());
+        for (std::int32_t w = 0; w < sums.rows(); ++w)
           for (int j = 0; j < k; ++j) totals[std::size_t(j)] += count(w, j) / times;
-        for (std::int32_t w = 0; w < sums.terms(); ++w)
+        for (std::int32_t w = 0; w < sums.rows(); ++w)
           for (int j = 0; j < k; ++j)
             topics.row(w)[j] = (count(w, j) / times + chain.prior.eta) / totals[std::size_t(j)];
         return perplexity(test, topics, chain.prior.alpha);

@@ -76,7 +76,8 @@ SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
 FROM (SELECT DISTINCT family FROM cases
-      WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')) AS f
+      WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')
+        AND family !~ '^(beta|gamma|dirichlet|normal)_') AS f
 UNION ALL
 SELECT family, methods, called, statement
 FROM (VALUES ('gmm'), ('bmm'), ('dpmm'), ('hmm')) AS f(family), (VALUES

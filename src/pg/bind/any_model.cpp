@@ -54,7 +54,7 @@ std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo, const cha
 }  // namespace
 
 double level_argument(FunctionCallInfo fcinfo, int at) {
-  const double level = PG_NARGS() > at ? PG_GETARG_FLOAT8(at) : default_level;
+  const double level = PG_GETARG_FLOAT8(at);
   require_level(level);
   return level;
 }

@@ -10,7 +10,7 @@ namespace bayes::pg {
 
 inline constexpr double default_level = 0.95;
 
-/// The level of the intervals, argument `at` (from 0), by default 0.95.
+/// The level of the intervals, argument `at` (from 0).
 double level_argument(FunctionCallInfo fcinfo, int at = 1);
 
 /// (model [, level]): every number of the model, a row for each.

@@ -188,7 +188,7 @@ BAYES_FUNCTION(mh_sample) {
   }
   guarded([function] { require_execute(function); });
   const Starts starts = starts_of(PG_GETARG_DATUM(1));
-  const bool has_options = PG_NARGS() > 2 && !PG_ARGISNULL(2);
+  const bool has_options = !PG_ARGISNULL(2);
   const Document given = has_options ? document_of_jsonb(PG_GETARG_DATUM(2)) : Document();
   const MetropolisOptions options = MetropolisOptions::read(given, starts.dimension);
   if (starts.chains > 1 && starts.chains != options.plan.chains)

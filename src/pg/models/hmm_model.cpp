@@ -1,7 +1,7 @@
 // A hidden Markov model as relations, and sequences sampled from it.
 #include "base/message.hpp"
 #include "pg/bind/any_model.hpp"
-#include "pg/bind/hmm.hpp"
+#include "pg/models/hmm.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;

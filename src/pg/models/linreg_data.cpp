@@ -1,4 +1,4 @@
-#include "pg/bind/linreg_data.hpp"
+#include "pg/models/linreg_data.hpp"
 
 #include <cmath>
 

@@ -107,8 +107,7 @@ BAYES_FUNCTION(bmm_bootstrap_query) {
                                           return check.policy(request);
                                         },
                                         ColumnUse::likelihoods, UnknownLabels::missing};
-  QueryRows query(fcinfo, bmm_family, check_bootstrap,
-                  std::span(of_bootstrap).first(PG_NARGS() > 2 ? 2 : 1));
+  QueryRows query(fcinfo, bmm_family, check_bootstrap, of_bootstrap);
   Datum row = Datum(0);
   const TupleDesc description = result_row(fcinfo);
   const bool done = attempt_fit(query.data(), [&](Control &control) {

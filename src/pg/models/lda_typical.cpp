@@ -3,8 +3,8 @@
 
 #include "base/message.hpp"
 #include "data/ordered_tasks.hpp"
-#include "pg/bind/lda.hpp"
-#include "pg/bind/lda_documents.hpp"
+#include "pg/models/lda.hpp"
+#include "pg/models/lda_documents.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
 #include "topics/topic_summaries.hpp"

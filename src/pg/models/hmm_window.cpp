@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "pg/bind/hmm.hpp"
+#include "pg/models/hmm.hpp"
 #include "pg/bind/partition.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/server/server_control.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
-#include "pg/bind/factor.hpp"
+#include "pg/models/factor.hpp"
 #include "pg/bind/query_rows.hpp"
 
 using namespace bayes;

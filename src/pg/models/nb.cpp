@@ -10,7 +10,7 @@
 #include "base/unseen.hpp"
 #include "document/members.hpp"
 #include "pg/bind/any_model.hpp"
-#include "pg/bind/nb_rows.hpp"
+#include "pg/models/nb_rows.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/response_query.hpp"

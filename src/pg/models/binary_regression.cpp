@@ -4,7 +4,7 @@
 #include <array>
 
 #include "pg/bind/aggregate.hpp"
-#include "pg/bind/coefficients.hpp"
+#include "pg/models/coefficients.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_collector.hpp"

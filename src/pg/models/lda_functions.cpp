@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/message.hpp"
-#include "pg/bind/lda.hpp"
+#include "pg/models/lda.hpp"
 #include "pg/server/context.hpp"
 #include "topics/topic_summaries.hpp"
 

@@ -232,7 +232,7 @@ Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
     x = PG_GETARG_BOOL(1);
   } else if (kind == gamma_poisson) {
     x = double(PG_GETARG_INT64(1));
-    if (PG_NARGS() > 2) exposure = PG_GETARG_FLOAT8(2);
+    exposure = PG_GETARG_FLOAT8(2);
     if (!(exposure > 0 && exposure <= largest_element))
       throw Error(Errc::invalid_argument,
                   message("exposure is {}, but must be positive", shown(exposure)));

@@ -1,4 +1,4 @@
-#include "pg/bind/factor.hpp"
+#include "pg/models/factor.hpp"
 
 #include <algorithm>
 #include <cmath>

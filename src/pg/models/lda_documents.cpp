@@ -1,4 +1,4 @@
-#include "pg/bind/lda_documents.hpp"
+#include "pg/models/lda_documents.hpp"
 
 #include "base/message.hpp"
 #include "pg/bind/query_rows.hpp"

@@ -1,9 +1,9 @@
 // Hidden Markov models in SQL: fits, as aggregates and over the sequences of a query.
-#include "pg/bind/hmm.hpp"
+#include "pg/models/hmm.hpp"
 
 #include "base/message.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/hmm_query.hpp"
+#include "pg/models/hmm_query.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/server/server_control.hpp"
 

@@ -1,4 +1,4 @@
-#include "pg/bind/nb_rows.hpp"
+#include "pg/models/nb_rows.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -79,15 +79,12 @@ void warn_of_constant(const std::vector<std::string> &names, bool left_out);
 /// Says why there is no model of rows that were all left out.
 void warn_of_no_row(const char *family, const char *detail);
 
-/// The level of a prediction's intervals, by default 0.95.
-double prediction_level(FunctionCallInfo fcinfo);
-
 /// (model, row [, level]) -> a composite value, whose columns `cells` makes of what the model
 /// predicts; NULL for a row that misses something, unless the model was fitted with missing =
 /// error.
 template <class M, class CellsOf>
 Datum prediction(FunctionCallInfo fcinfo, const char *family, CellsOf cells) {
-  const double level = prediction_level(fcinfo);
+  const double level = level_argument(fcinfo, 2);
   const auto given = model_and_row(fcinfo, family);
   if (!given) PG_RETURN_NULL();
   const auto found = static_cast<const M &>(given->model).predict(given->x, level);

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/message.hpp"
-#include "pg/bind/coefficients.hpp"
-#include "pg/bind/linreg_data.hpp"
+#include "pg/models/coefficients.hpp"
+#include "pg/models/linreg_data.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/message.hpp"
-#include "pg/bind/lda.hpp"
+#include "pg/models/lda.hpp"
 #include "pg/server/boundary.hpp"
 
 using namespace bayes;

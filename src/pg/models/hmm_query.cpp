@@ -1,10 +1,10 @@
-#include "pg/bind/hmm_query.hpp"
+#include "pg/models/hmm_query.hpp"
 
 #include <limits>
 
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "pg/bind/hmm.hpp"
+#include "pg/models/hmm.hpp"
 #include "pg/server/encoding.hpp"
 
 namespace bayes::pg {

@@ -1,12 +1,12 @@
 // Topic models in SQL: fits, as aggregates and over the documents of a query.
-#include "pg/bind/lda.hpp"
+#include "pg/models/lda.hpp"
 
 #include <cmath>
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/lda_documents.hpp"
+#include "pg/models/lda_documents.hpp"
 #include "pg/bind/query_rows.hpp"
 
 using namespace bayes;

@@ -4,7 +4,7 @@
 #include "base/message.hpp"
 #include "families/parameter.hpp"
 #include "pg/bind/binding.hpp"
-#include "pg/bind/hmm.hpp"
+#include "pg/models/hmm.hpp"
 #include "pg/bind/profile.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/server/context.hpp"

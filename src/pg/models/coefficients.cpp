@@ -1,4 +1,4 @@
-#include "pg/bind/coefficients.hpp"
+#include "pg/models/coefficients.hpp"
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
@@ -42,12 +42,6 @@ void warn_of_constant(const std::vector<std::string> &names, bool left_out) {
 void warn_of_no_row(const char *family, const char *detail) {
   report_once(WARNING, message("{}_fit gives no model: no row is complete", family), detail,
               "Leave out predictors that are hardly ever known, or fill them in by coalesce.");
-}
-
-double prediction_level(FunctionCallInfo fcinfo) {
-  const double level = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : default_level;
-  require_level(level);
-  return level;
 }
 
 }  // namespace bayes::pg
