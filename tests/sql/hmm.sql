@@ -123,7 +123,8 @@ SELECT ok((SELECT max(covariance[1][1]) > 2.5 * min(covariance[1][1]) FROM hmm_e
 
 SELECT never($$SELECT data, method, model::text::bayes_model::text <> model::text
   OR _bayes_model_send(model::text::bayes_model) <> _bayes_model_send(model)
-  OR _bayes_model_send((model::jsonb)::bayes_model) <> _bayes_model_send(model) AS wrong FROM fits$$,
+  OR _bayes_model_send((model::jsonb)::bayes_model) <> _bayes_model_send(model) AS wrong
+  FROM fits$$,
   'text and back, to the last bit');
 SELECT never($$SELECT data, method, (SELECT array_agg(s::text) FROM hmm_states(model) s)
   <> (SELECT array_agg(s::text) FROM hmm_states(back) s) OR (SELECT array_agg(s::text)

@@ -116,7 +116,8 @@ FROM sparse;
 CREATE TABLE classes AS SELECT size, nb_fit(kind, ARRAY[visits], jsonb_build_object('likelihood',
   jsonb_build_object('family', 'negative_binomial', 'size', size))) AS m
 FROM people, (VALUES (2), (3)) AS v(size) GROUP BY size;
-SELECT is(complaint('SELECT bayes_rollup(m) FROM classes'), '22023 element 1 is negative_binomial with '
+SELECT is(complaint('SELECT bayes_rollup(m) FROM classes'),
+  '22023 element 1 is negative_binomial with '
   'size 2 and negative_binomial with size 3', 'columns of other sizes are not merged');
 CREATE TABLE mixtures AS SELECT size, bmm_fit(ARRAY[visits], 2, jsonb_build_object('likelihood',
   jsonb_build_object('family', 'negative_binomial', 'size', size))) AS m

@@ -53,7 +53,8 @@ SELECT never(
 SELECT never(
   'SELECT name, from_text = from_bytes IS NOT TRUE OR from_bytes = from_text IS NOT TRUE
      OR _bayes_model_hash(from_text) <> _bayes_model_hash(from_bytes)
-     OR _bayes_model_hash_extended(from_text, 7) <> _bayes_model_hash_extended(from_bytes, 7) AS wrong
+     OR _bayes_model_hash_extended(from_text, 7) <> _bayes_model_hash_extended(from_bytes, 7)
+     AS wrong
    FROM together',
   'texts are the same models as bytes, though these have the seconds at another place');
 SELECT is((SELECT count(DISTINCT model) FROM (SELECT model FROM stored UNION ALL

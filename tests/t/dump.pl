@@ -72,7 +72,8 @@ my $fingerprint = q{
   SELECT string_agg(name || coalesce(md5(_bayes_model_send(model)::text), 'NULL') || note,
            ' ' ORDER BY name) FROM models
   UNION ALL SELECT md5(string_agg(density::text, ' ' ORDER BY name, id)) FROM scores
-  UNION ALL SELECT string_agg(label || md5(_bayes_model_send(m)::text), ' ' ORDER BY x) FROM labelled
+  UNION ALL SELECT string_agg(label || md5(_bayes_model_send(m)::text), ' ' ORDER BY x)
+    FROM labelled
   UNION ALL SELECT md5(string_agg(c::text, ' ' ORDER BY name, component)) FROM components AS c
   UNION ALL SELECT string_agg(k || bic::text || md5(_bayes_model_send(model)::text), ' ' ORDER BY k)
   FROM tried, unnest(choices)
@@ -130,7 +131,8 @@ for my $format ('text', 'csv', 'binary') {
         "\\copy back FROM '$files/models.$format' (FORMAT $format)");
     is($errors, '', "COPY, $format");
     is($server->query('SELECT count(*) FROM models FULL JOIN back USING (name)
-          WHERE _bayes_model_send(models.model) IS DISTINCT FROM _bayes_model_send(back.model)'), '0',
+          WHERE _bayes_model_send(models.model) IS DISTINCT FROM
+            _bayes_model_send(back.model)'), '0',
         'and back, to the last bit');
     $server->query('DROP TABLE back');
 }

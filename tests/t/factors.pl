@@ -159,7 +159,8 @@ my $one = q{'{"method": "em", "max_iter": 1}'};
 $session->run("CREATE TABLE large AS SELECT nmf_fit(i, i % 9, 1, 1, $one) AS model
       FROM generate_series(1, 1200000) AS i; CREATE TABLE copy AS SELECT * FROM large LIMIT 0;
       INSERT INTO copy SELECT model::text::bayes_model FROM large", 120);
-is($session->run('SELECT count(*), sum((_bayes_model_send(c.model) = _bayes_model_send(l.model))::int)
+is($session->run('SELECT count(*), sum((_bayes_model_send(c.model)
+      = _bayes_model_send(l.model))::int)
       FROM copy AS c, large AS l'), '1|1',
     'a model of more than a million keys comes back from text');
 $session->run('DROP TABLE large, copy');

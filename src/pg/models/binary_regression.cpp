@@ -4,11 +4,11 @@
 #include <array>
 
 #include "pg/bind/aggregate.hpp"
-#include "pg/models/coefficients.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_collector.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/models/coefficients.hpp"
 #include "regression/terms.hpp"
 
 using namespace bayes;

@@ -3,8 +3,8 @@
 
 #include "base/message.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/models/hmm_query.hpp"
 #include "pg/bind/selection.hpp"
+#include "pg/models/hmm_query.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;

@@ -4,9 +4,9 @@
 #include "base/message.hpp"
 #include "families/parameter.hpp"
 #include "pg/bind/binding.hpp"
-#include "pg/models/hmm.hpp"
 #include "pg/bind/profile.hpp"
 #include "pg/input/observation.hpp"
+#include "pg/models/hmm.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "pg/models/hmm.hpp"
 #include "pg/bind/partition.hpp"
 #include "pg/input/observation.hpp"
+#include "pg/models/hmm.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/server/spill_file.hpp"
 

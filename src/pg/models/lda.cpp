@@ -6,8 +6,8 @@
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/models/lda_documents.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/models/lda_documents.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;

@@ -3,9 +3,9 @@
 #include "data/ordered_tasks.hpp"
 #include "document/option_table.hpp"
 #include "pg/bind/aggregate.hpp"
+#include "pg/bind/query_rows.hpp"
 #include "pg/models/lda.hpp"
 #include "pg/models/lda_documents.hpp"
-#include "pg/bind/query_rows.hpp"
 #include "pg/server/server_control.hpp"
 #include "topics/topic_summaries.hpp"
 

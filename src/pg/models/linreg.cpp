@@ -4,12 +4,12 @@
 #include <array>
 
 #include "base/message.hpp"
-#include "pg/models/coefficients.hpp"
-#include "pg/models/linreg_data.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/input/unlikely_numbers.hpp"
+#include "pg/models/coefficients.hpp"
+#include "pg/models/linreg_data.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/linreg_value.hpp"

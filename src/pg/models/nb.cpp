@@ -10,10 +10,10 @@
 #include "base/unseen.hpp"
 #include "document/members.hpp"
 #include "pg/bind/any_model.hpp"
-#include "pg/models/nb_rows.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/models/nb_rows.hpp"
 #include "pg/server/encoding.hpp"
 
 using namespace bayes;

@@ -7,8 +7,8 @@
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/models/factor.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/models/factor.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
