@@ -17,7 +17,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// From here on NearlyNormal has 12 digits, and fractions and series would need hundreds of terms.
 constexpr double large_shape = 3e4;
 /// Far more terms than fractions and series of shapes up to large_shape have.
-constexpr int most_terms = 20'000;
+constexpr int max_terms = 20'000;
 
 /// Standard deviations from the mean to x + rest, of a gamma variable.
 double gamma_deviate(double shape, double x, double rest) {
@@ -75,7 +75,7 @@ template <class A, class B> double continued_fraction(A a, B b) {
   constexpr double nothing = 1e-290;
   const auto kept = [](double x) { return std::fabs(x) < nothing ? nothing : x; };
   double value = kept(b(0)), c = value, d = 0;
-  for (int n = 1; n < most_terms; ++n) {
+  for (int n = 1; n < max_terms; ++n) {
     const double an = a(n), bn = b(n);
     d = 1 / kept(bn + an * d);
     c = kept(bn + an / c);
@@ -105,7 +105,7 @@ Tails gamma_tails(double shape, double x, double log_x, double rest) {
   }
   if (x < shape + 1) {
     double sum = 1 / shape, term = sum;
-    for (int n = 1; n < most_terms && term > 1e-17 * sum; ++n) sum += term *= x / (shape + n);
+    for (int n = 1; n < max_terms && term > 1e-17 * sum; ++n) sum += term *= x / (shape + n);
     return Tails::of_below(log_density, sum);
   }
   // Legendre's
@@ -145,7 +145,7 @@ Tails lower_beta_tails(double a, double b, const Place &at, double difference) {
   if (a < 1) {
     // x^a / (a B(a, b)) times 1 + a sum_n (1 - b)_n x^n / (n! (a + n)), where x < 2 / 3, or b x < 2
     double sum = 0, power = 1;
-    for (int n = 1; n < most_terms; ++n) {
+    for (int n = 1; n < max_terms; ++n) {
       power *= (n - b) * x / n;
       sum += power / (a + n);
       if (std::fabs(power) < 1e-18 && n > b * x) break;

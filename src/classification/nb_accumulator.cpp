@@ -235,12 +235,12 @@ void NbAccumulator::take(Part &part, const Slot &slot, double x, double weight,
     if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest) refuse(slot, x, number);
     Slot &own = slots_[std::size_t(slot.element)];
     code = own.codes.try_emplace(x + 0.0, int(own.codes.size())).first->second;
-    if (code >= most_categories)
+    if (code >= max_categories)
       throw Error(Errc::too_large,
                   message("{} has more than {} categories",
                           slot.name.empty() ? message("element {}", slot.element + 1)
                                             : message("column {}", describe(Document(slot.name))),
-                          most_categories),
+                          max_categories),
                   {}, "Measurements and counts have likelihoods of their own.");
   }
   std::vector<double> &of = part.categories[std::size_t(slot.categorical)];

@@ -13,7 +13,7 @@ namespace bayes {
 namespace {
 
 /// What of all rows can weigh; a posterior is then within the range of doubles.
-constexpr double most_statistic = 1e300;
+constexpr double max_statistic = 1e300;
 
 /// The statistics of all naive features, for each class those of a family's columns: an object with
 /// a member for each family.
@@ -38,7 +38,7 @@ Document write_statistics(const ProductStatistics &statistics) {
 bool can_be(const Column &column, const double *statistics) {
   return column.valid_statistics(statistics) &&
          std::all_of(statistics, statistics + column.size().statistics,
-                     [](double s) { return std::abs(s) <= most_statistic; });
+                     [](double s) { return std::abs(s) <= max_statistic; });
 }
 
 void read_statistics(const MemberReader &in, NbTotals &totals) {
@@ -144,16 +144,16 @@ void read_categories(const MemberReader &in, NbTotals &totals) {
       continue;
     }
     const std::size_t n = totals.names[j].labels.size();
-    if (n > std::size_t(most_categories))
-      in.reject("row_columns", message("has a column of more than {} labels", most_categories));
+    if (n > std::size_t(max_categories))
+      in.reject("row_columns", message("has a column of more than {} labels", max_categories));
     totals.specs[j].categories = int(n);
   }
   if (open.empty()) return;
   const Tensor counts = in.tensor("categories", {std::int64_t(open.size())});
   double all = 0;
   for (const double n : counts.values) {
-    if (!(n >= 1 && n <= most_categories && n == std::floor(n)))
-      in.reject("categories", message("must be whole numbers from 1 to {}", most_categories));
+    if (!(n >= 1 && n <= max_categories && n == std::floor(n)))
+      in.reject("categories", message("must be whole numbers from 1 to {}", max_categories));
     all += n;
   }
   const Tensor values = in.tensor("category_values", {std::int64_t(all)});
@@ -236,8 +236,8 @@ NbTotals read_totals(const MemberReader &in, RowColumns names, int dimension) {
     out.rows[std::size_t(c)] = std::int64_t(n);
   }
   out.weight = read_above(in, "class_weights", k, 0);
-  if (!(out.weight.maxCoeff() <= most_statistic))
-    in.reject("class_weights", message("must be at most {}", describe_number(most_statistic)));
+  if (!(out.weight.maxCoeff() <= max_statistic))
+    in.reject("class_weights", message("must be at most {}", describe_number(max_statistic)));
   if (!out.naive.empty()) {
     out.product.count = out.weight;
     out.product.carrier = read_vector(in, "log_carriers", k);

@@ -22,7 +22,7 @@ namespace {
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Log odds of probabilities go from -most to most: what is beyond is nothing beside 1.
-constexpr int most_log_odds = 34;
+constexpr int max_log_odds = 34;
 double probability_of(double log_odds) {
   const double e = std::exp(-std::fabs(log_odds));
   return log_odds < 0 ? e / (1 + e) : 1 / (1 + e);
@@ -42,7 +42,7 @@ template <class F> void each_point(const std::vector<double> &bounds, F f) {
 
 std::vector<double> even_bounds() {
   std::vector<double> out;
-  for (int s = -most_log_odds; s <= most_log_odds; ++s) out.push_back(probability_of(s));
+  for (int s = -max_log_odds; s <= max_log_odds; ++s) out.push_back(probability_of(s));
   return out;
 }
 
@@ -53,7 +53,7 @@ class Difference {
     const auto width = [](const Marginal &of) { return of.quantile(0.75) - of.quantile(0.25); };
     over_x_ = width(x) < width(y);
     bounds_ = even_bounds();
-    for (int s = -most_log_odds; s <= most_log_odds; s += 2)
+    for (int s = -max_log_odds; s <= max_log_odds; s += 2)
       turns_.push_back(other().quantile(probability_of(s)));
   }
 
@@ -123,7 +123,7 @@ std::vector<double> probabilities_best(std::span<const ConjugateModel *const> mo
     for (std::size_t j = 0; j < n; ++j) {
       poll_here();
       if (j == i) continue;
-      for (int s = -most_log_odds; s <= most_log_odds; s += 2)
+      for (int s = -max_log_odds; s <= max_log_odds; s += 2)
         bounds.push_back(each[i].probability_below(each[j].quantile(probability_of(s))));
     }
     std::erase_if(bounds, [&](double p) { return !(p >= low && p <= high); });

@@ -78,8 +78,8 @@ LabelWeight &LabelSums::weight_of(std::string_view label) {
   if (label.size() > DirichletCategorical::longest_label)
     throw Error(Errc::too_large, message("a label is {} bytes long, but the limit is {}",
                                          label.size(), DirichletCategorical::longest_label));
-  if (weights.size() == std::size_t(DirichletCategorical::most_labels))
-    throw Error(Errc::too_large, message("more than {} labels", DirichletCategorical::most_labels));
+  if (weights.size() == std::size_t(DirichletCategorical::max_labels))
+    throw Error(Errc::too_large, message("more than {} labels", DirichletCategorical::max_labels));
   if ((bytes += label.size()) > DirichletCategorical::most_bytes)
     throw Error(Errc::too_large, message("distinct labels take more than {} MB",
                                          DirichletCategorical::most_bytes >> 20));
@@ -245,7 +245,7 @@ std::unique_ptr<Model> read_dirichlet_categorical(const Document &document) {
   const MemberReader reader(document);
   const auto *const counts = reader.value("counts").as<Document::Object>();
   if (counts == nullptr || counts->empty() ||
-      counts->size() > std::size_t(DirichletCategorical::most_labels))
+      counts->size() > std::size_t(DirichletCategorical::max_labels))
     reader.reject("counts", "is not an object with a count for each label");
   LabelSums sums;
   sums.rows = info.rows;

@@ -10,7 +10,7 @@
 namespace bayes {
 namespace {
 
-constexpr double most_sums = 1e7;
+constexpr double max_sums = 1e7;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -24,11 +24,11 @@ Profile::Profile(int components, std::vector<std::vector<double>> categories)
     for (const double category : columns_[j]) units_.push_back({int(j), category});
   }
   const double sums = double(components) * double(units_.size());
-  if (sums > most_sums)
+  if (sums > max_sums)
     throw Error(Errc::too_large,
                 message("a profile of {} components has {} columns and categories", components,
                         units_.size()),
-                message("The limit is {} of both multiplied.", std::int64_t(most_sums)));
+                message("The limit is {} of both multiplied.", std::int64_t(max_sums)));
   weights_.assign(rows_.size() * columns_.size(), 0.0);
   sums_.assign(std::size_t(sums), 0.0);
   counts_.assign(columns_.size(), 0.0);

@@ -29,7 +29,7 @@ class Arrangement {
         pieces_(rows.stretch(0)),
         rows_(std::size_t(rows.rows())),
         threads_(plan_tasks(20 * double(rows.rows()), 0, control).threads),
-        bits_(std::clamp(int(std::bit_width(rows_ / rows_of_bucket)), 1, most_bits)),
+        bits_(std::clamp(int(std::bit_width(rows_ / rows_of_bucket)), 1, max_bits)),
         pieces_of_chunk_((pieces_.size() + most_chunks - 1) / most_chunks),
         chunks_((pieces_.size() + pieces_of_chunk_ - 1) / pieces_of_chunk_),
         position_(rows_),
@@ -53,7 +53,7 @@ class Arrangement {
 
  private:
   static constexpr std::size_t rows_of_bucket = 2048, most_chunks = 64;
-  static constexpr int most_bits = 12;  // more places to write to than that do not fit into caches
+  static constexpr int max_bits = 12;  // more places to write to than that do not fit into caches
 
   std::size_t buckets() const { return std::size_t(1) << bits_; }
   std::size_t bucket_of(std::uint64_t hash) const { return hash >> (64 - bits_); }

@@ -22,7 +22,7 @@ BAYES_API void hash_block(int numbers, std::uint64_t seed, const double *block, 
 using RowNumbers = std::vector<std::uint32_t, Untouched<std::uint32_t>>;
 
 /// The largest number of rows that can be sorted.
-inline constexpr std::int64_t most_arranged_rows = 0xffffffff;
+inline constexpr std::int64_t max_arranged_rows = 0xffffffff;
 
 /// Puts rows in the order of a hash of elements and weight, in their memory: all of them are in
 /// stretch 0, in pieces whose memory is the caller's to change. (Rows with equal 64-bit hashes

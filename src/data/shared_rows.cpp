@@ -65,7 +65,7 @@ std::vector<double> shared_rows(RowSource &rows, Control &control, const BlockSc
                                 const std::vector<double> &log_weights_of_one,
                                 const BlockScorer &other,
                                 const std::vector<double> &log_weights_of_other) {
-  constexpr std::int64_t most_blocks = 80;
+  constexpr std::int64_t max_blocks = 80;
   const RowShape shape = rows.shape();
   const std::size_t k = std::size_t(one.components());
   Shares first(one, log_weights_of_one, rows.incomplete()),
@@ -73,7 +73,7 @@ std::vector<double> shared_rows(RowSource &rows, Control &control, const BlockSc
   std::vector<double> out(k * k, 0.0);
   Buffer block(shape.block_doubles());
   const std::int64_t blocks = (rows.rows() + block_rows - 1) / block_rows,
-                     step = (blocks + most_blocks - 1) / most_blocks;
+                     step = (blocks + max_blocks - 1) / max_blocks;
   for (std::int64_t index = 0; index < blocks; index += step) {
     rows.read_block(index, block.data());
     const int size = int(std::min<std::int64_t>(block_rows, rows.rows() - index * block_rows));

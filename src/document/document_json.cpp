@@ -76,7 +76,7 @@ class JsonWriter {
     out += '[';
     for (std::int64_t i = 0; i < tensor.shape[dimension]; ++i) {
       poll_in_loop(std::size_t(i));
-      if (count_ && out.size() > most_uncounted) count();
+      if (count_ && out.size() > max_uncounted) count();
       if (i > 0) out += ", ";
       if (dimension + 1 < tensor.shape.size())
         extent(tensor, dimension + 1, at);
@@ -131,7 +131,7 @@ class JsonWriter {
     out += '"';
   }
 
-  static constexpr std::size_t most_uncounted = 4096;
+  static constexpr std::size_t max_uncounted = 4096;
   const bool count_;
   std::size_t size_ = 0;
 };

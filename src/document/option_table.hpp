@@ -8,7 +8,7 @@
 //
 // A line says key, member, what the value may be and, last, whether the key applies, which may
 // depend on the options before it. The same lines read the options, write those in force, in this
-// order, and refuse what nobody asked for. What a member holds before its line is its default.
+// order, and reject unknown or inapplicable keys. A member's initial value is the default.
 #pragma once
 
 #include <cstdint>

@@ -40,9 +40,9 @@ struct Parameter {
   /// one of the above; nullptr if the model has no posterior
   const char *known_by = nullptr;
 
-  /// its place among the numbers of a component's point; -1: nobody asks for it
+  /// its index among the numbers of a component's point; -1: none
   int number = -1;
-  /// It is the root of what the point has: its mean is not the root of that one's.
+  /// Reported as the square root of the stored parameter; E[sqrt x] is not sqrt(E[x]).
   bool root = false;
 };
 using TakeParameter = std::function<void(const Parameter &)>;

@@ -87,7 +87,7 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   // Allocated counts change slowly, as with EM, so minibatches add little noise.
   out.plan.kappa = 0.6;
   if (start) {
-    out.hand_on(start->info, false);
+    out.inherit(start->info, false);
     const ModelInfo &info = start->info;
     const Document *const absent = info.options.find("absent"), *const scaled = info.options.find(
                                                                     "hierarchical");

@@ -97,7 +97,7 @@ double pmf_numbers_of_draw(double keys, int rank, bool means, bool hierarchical)
 /// million numbers (64 MB), or up to 10 if these are more numbers; within 40 million numbers (320
 /// MB) and the available memory, and at least one.
 std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Control &control) {
-  const double allowed = std::min(control.memory / 4 / 8, most_stored_numbers) / numbers,
+  const double allowed = std::min(control.memory / 4 / 8, max_stored_numbers) / numbers,
                usual = std::clamp(8e6 / numbers, 10.0, 500.0);
   return equal_draws(plan, std::min(allowed, plan.stored_draws > 0 ? plan.stored_draws : usual));
 }

@@ -31,14 +31,14 @@ template <class Scorer> class MarginalScorers {
     }
     const auto found = known_.find(elements_);
     if (found != known_.end()) return *found->second;
-    if (double(known_.size() + 1) * numbers > most_numbers) known_.clear();
+    if (double(known_.size() + 1) * numbers > max_numbers) known_.clear();
     return *known_.emplace(elements_, make(std::span<const int>(elements_))).first->second;
   }
   std::span<const double> observed() const { return observed_; }
 
  private:
   /// remembered at a time
-  static constexpr double most_numbers = 4e6;
+  static constexpr double max_numbers = 4e6;
   std::map<std::vector<int>, std::unique_ptr<Scorer>> known_;
   std::vector<int> elements_;
   std::vector<double> observed_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double not_found = std::numeric_limits<double>::quiet_NaN();
 /// doublings of a double's whole range
-constexpr int most_doublings = 2200;
+constexpr int max_doublings = 2200;
 
 /// P(X <= x) of the mixture, less p.
 class Excess {
@@ -89,13 +89,13 @@ double quantile_of_mixture(std::span<const Predicted> parts, std::span<const dou
     }
     width = high - low;
     for (int n = 0; excess(low) >= 0; ++n, width *= 2, low -= width)
-      if (n == most_doublings) return not_found;
+      if (n == max_doublings) return not_found;
     width = high - low;
   } else if (support == Support::whole) {
     low = -1;
   }
   for (int n = 0; !(excess(high) >= 0); ++n, width *= 2, high += width) {
-    if (n == most_doublings || !std::isfinite(high)) return not_found;
+    if (n == max_doublings || !std::isfinite(high)) return not_found;
     low = high;
   }
   if (support == Support::whole) return whole_quantile(excess, low, high);

@@ -8,7 +8,7 @@
 
 namespace bayes {
 
-void FitOptions::hand_on(const ModelInfo &start, bool is_update) {
+void FitOptions::inherit(const ModelInfo &start, bool is_update) {
   started = true;
   update = is_update;
   method = start.method;

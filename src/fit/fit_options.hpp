@@ -67,7 +67,7 @@ struct FitOptions {
   /// likelihoods, covariance, bounds of maximum likelihood, missing, and the prior as far as it was
   /// given), and the method; what concerns the run (seed, iterations, tolerance, restarts, time,
   /// chains) is not.
-  void hand_on(const ModelInfo &start, bool is_update);
+  void inherit(const ModelInfo &start, bool is_update);
 
   // Lines of a model's table (document/option_table.hpp), in parts between which a model puts its
   // own. The first part begins every table, as the others depend on the method.

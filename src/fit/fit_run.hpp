@@ -99,21 +99,22 @@ class FitRun {
   auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {
     std::optional<decltype(go(begin(1), all))> best, run;
     if (plan_.restarts == 1) trial.data = nullptr;
-    const Restarts restarts{[&](int restart) -> const RunTrace & {
-                              run.reset();  // memory is reckoned for one run beside the best
-                              Data &data = trial.data ? *trial.data : all;
-                              if constexpr (requires { begin(restart, &best->state); })
-                                run = go(begin(restart, best ? &best->state : nullptr), data);
-                              else
-                                run = go(begin(restart), data);
-                              return *run;
-                            },
-                            [&] { best = std::move(run); },
-                            [&]() -> const RunTrace & {
-                              run.reset();
-                              best = go(std::move(best->state), all);
-                              return *best;
-                            }};
+    const Restarts restarts{
+        [&](int restart) -> const RunTrace & {
+          run.reset();  // the memory check assumes two runs at once: this one and the best
+          Data &data = trial.data ? *trial.data : all;
+          if constexpr (requires { begin(restart, &best->state); })
+            run = go(begin(restart, best ? &best->state : nullptr), data);
+          else
+            run = go(begin(restart), data);
+          return *run;
+        },
+        [&] { best = std::move(run); },
+        [&]() -> const RunTrace & {
+          run.reset();
+          best = go(std::move(best->state), all);
+          return *best;
+        }};
     run_restarts(restarts, trial.data ? &trial.weight : nullptr);
     return *std::move(best);
   }

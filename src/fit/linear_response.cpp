@@ -127,19 +127,18 @@ Vector corrected(const std::vector<PosteriorFactor> &factors, const std::vector<
 }  // namespace
 
 void require_linear_response_size(double natural_parameters) {
-  if (natural_parameters > most_linear_response)
+  if (natural_parameters > max_linear_response)
     throw Error(Errc::too_large,
                 message("option \"linear_response\" takes posteriors of at most {} numbers, but "
                         "that of this model has {}",
-                        most_linear_response, std::int64_t(natural_parameters)),
+                        max_linear_response, std::int64_t(natural_parameters)),
                 "It passes over the data twice for each number.",
                 "Leave it out, use a smaller k, or method gibbs.");
 }
 
 bool ResponseCost::pays(double natural, double over) const {
-  return natural <= most_linear_response &&
-         2 * natural * (2 * natural * over + natural * natural) <=
-             std::max(2 * natural * visits, free_operations);
+  return natural <= max_linear_response && 2 * natural * (2 * natural * over + natural * natural) <=
+                                               std::max(2 * natural * visits, free_operations);
 }
 
 namespace detail {
@@ -166,13 +165,13 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
 
 Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
                 const std::function<Vector(const Vector &)> &pass) {
-  constexpr int most_steps = 10;
+  constexpr int max_steps = 10;
   const std::vector<Whitened> whitened = whiten(factors);
   const Matrix root = root_of_response(response(natural, whitened, pass));
   Vector change = pass(natural) - natural;
   double left = distance(whitened, root, change);
   if (left <= farthest) return corrected(factors, whitened, root);
-  for (int step = 0; step < most_steps && !(left <= 0.1 * farthest); ++step) {
+  for (int step = 0; step < max_steps && !(left <= 0.1 * farthest); ++step) {
     poll_here();
     const Vector next = natural + newton_step(whitened, root, change);
     change = pass(next) - next;

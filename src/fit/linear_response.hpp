@@ -31,7 +31,7 @@ namespace bayes {
 
 /// Natural parameters of a posterior that linear response takes: there are two passes over the rows
 /// for each, and matrices of so many rows and columns.
-inline constexpr int most_linear_response = 2000;
+inline constexpr int max_linear_response = 2000;
 
 /// Throws Error(too_large) if there are more.
 void require_linear_response_size(double natural_parameters);
@@ -111,10 +111,10 @@ template <Learner L> struct Response {
 template <Learner L, class Data>
 Response<L> linear_response_and_approach(const L &learner, const typename L::State &q, Data &data,
                                          Control &control) {
-  constexpr int most_turns = 3;
+  constexpr int max_turns = 3;
   Response<L> out;
   typename L::State at = q;
-  for (int turn = 0; turn < most_turns && out.deviations.size() == 0; ++turn) {
+  for (int turn = 0; turn < max_turns && out.deviations.size() == 0; ++turn) {
     Vector natural = natural_parameters(at, at);
     out.deviations = detail::approach(natural, posterior_factors(at), [&](const Vector &from) {
       const typename L::State state = from_natural_parameters(from, at);

@@ -14,7 +14,8 @@ struct Schedule {
   const char *method = "";
   int restart = 1, restarts = 1;
   int max_iterations = 1000;
-  /// Converged when the objective will hardly rise by more than this; 0: when it stands still.
+  /// Converged when the predicted remaining gain of the objective is at most this; 0: when the
+  /// objective no longer changes.
   double tolerance = 1e-4;
   /// The share of the iterations so far over which changes are compared for the estimate of what is
   /// left; 0: single iterations.

@@ -26,7 +26,7 @@ constexpr double least = 1e-200;
 /// Probabilities below it are too small for scaled recursions.
 constexpr double least_probability = 1e-150;
 /// Vectors of a step held in registers at once.
-constexpr int most_held = 4;
+constexpr int max_held = 4;
 
 /// sum_i v[i] m[i][.], vectors `first` and following of the rows. Two accumulators, to shorten the
 /// dependency chain.
@@ -52,8 +52,8 @@ inline void product(int k, int padded, const double *v, const double *m, Lanes *
 /// f(index of the first vector, integral_constant of their number) for tiles of a step's vectors.
 template <class F> inline void each_tile(int vectors, F f) {
   int first = 0;
-  for (; first + most_held <= vectors; first += most_held)
-    f(first, std::integral_constant<int, most_held>{});
+  for (; first + max_held <= vectors; first += max_held)
+    f(first, std::integral_constant<int, max_held>{});
   switch (vectors - first) {
     case 1: return f(first, std::integral_constant<int, 1>{});
     case 2: return f(first, std::integral_constant<int, 2>{});
@@ -116,7 +116,7 @@ inline Lanes begin_forward(const MarkovChain &chain, const double *emission, dou
 
 /// Workspace for a step of any number of states.
 struct Step {
-  alignas(cache_line) double at[most_states];
+  alignas(cache_line) double at[max_states];
 };
 
 template <bool Checked, bool Backward>

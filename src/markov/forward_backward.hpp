@@ -23,7 +23,7 @@ namespace bayes {
 /// the logarithm of an impossible event's probability
 inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 /// a multiple of every number of lanes
-inline constexpr int most_states = 1000;
+inline constexpr int max_states = 1000;
 
 /// Numbers of a step, up to whole vectors.
 int padded_states(int k);

@@ -17,9 +17,9 @@ namespace {
 /// Observations to begin on: blocks here and there, of these the distinct ones, at most 10,000.
 MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t seed,
                            Control &control) {
-  constexpr std::int64_t most_blocks = 500;
+  constexpr std::int64_t max_blocks = 500;
   const std::int64_t blocks = (sequences.rows.rows() + block_rows - 1) / block_rows;
-  Observations some(sequences, zeros, std::max<std::int64_t>(1, blocks / most_blocks));
+  Observations some(sequences, zeros, std::max<std::int64_t>(1, blocks / max_blocks));
   MemoryRows all = Sketch::of(some, control, seed, 10000).sorted(), out(all.shape());
   out.set_incomplete(all.incomplete());
   Buffer block(all.shape().block_doubles());

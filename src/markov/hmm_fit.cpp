@@ -93,7 +93,7 @@ void HmmFitBase::find_names(const MarkovWeights &prior) {
 }
 
 const Sequences *HmmFitBase::trial() {
-  if (sequences_.steps <= most_trial_steps) return nullptr;
+  if (sequences_.steps <= max_trial_steps) return nullptr;
   if (!trial_) trial_.emplace(sequences_, options_.seed, control_);
   return &trial_->sequences();
 }

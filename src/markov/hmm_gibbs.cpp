@@ -25,8 +25,8 @@ Vector squares_of(const Vector &alpha) {
       .matrix();
 }
 
-/// E[p^2] of what is a probability among the emissions' parameters. Other parameters may have no
-/// variance, and nobody is told of it.
+/// E[p^2] of the emission parameters that are probabilities; others may have infinite variance and
+/// report no standard deviation.
 Matrix squares_of(const ProductPosterior &q, const ProductPoint &mean) {
   Matrix out = Matrix::Zero(mean.values.rows(), mean.values.cols());
   q.columns->for_each([&](int j, const Column &column, const ColumnOffsets &at) {

@@ -236,7 +236,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   out.plan.batch_rows = 16;
   out.restarts = 0;
   if (start) {
-    out.hand_on(start->info, update);
+    out.inherit(start->info, update);
     hand_on_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
     hand_on_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
     out.emission = start->emission();

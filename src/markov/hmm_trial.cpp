@@ -13,7 +13,7 @@ Trial::Trial(const Sequences &from, std::uint64_t seed, Control &control)
   sequences_.values = from.values;
   SequenceWriter writer(sequences_, rows_.shape(),
                         [this](const double *x, double weight) { rows_.append(x, weight); });
-  const double share = 0.5 * double(most_trial_steps) / double(from.steps);
+  const double share = 0.5 * double(max_trial_steps) / double(from.steps);
   const std::size_t d = std::size_t(rows_.shape().dimension);
   std::vector<double> steps;
   double weight = 0;
@@ -31,7 +31,7 @@ Trial::Trial(const Sequences &from, std::uint64_t seed, Control &control)
           chosen = sequence == 1 || Random(seed, std::uint64_t(sequence), 9).uniform() < share;
           weight = w;
         }
-        if (!chosen || step > most_trial_steps / 2) return;
+        if (!chosen || step > max_trial_steps / 2) return;
         for (std::size_t j = 0; j < d; ++j) steps.push_back(x[j * block_rows]);
       });
   put();

@@ -10,7 +10,7 @@
 namespace bayes {
 
 /// Beyond this number of steps restarts run on a subset of the sequences.
-inline constexpr std::int64_t most_trial_steps = 100000;
+inline constexpr std::int64_t max_trial_steps = 100000;
 
 /// A subset of many sequences, long ones truncated.
 class Trial {

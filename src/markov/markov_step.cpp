@@ -312,7 +312,7 @@ class Worker {
   }
 
   struct Workspace {
-    alignas(cache_line) double last[most_states];
+    alignas(cache_line) double last[max_states];
   };
 
   const RowShape shape_;

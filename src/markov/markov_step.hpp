@@ -48,13 +48,13 @@ struct PathDraws {
 
 /// Checkpoints of a sequence take no more doubles than this, unless the root of their number alone
 /// does.
-inline constexpr std::int64_t most_checkpoint_doubles = 1 << 20;
+inline constexpr std::int64_t max_checkpoint_doubles = 1 << 20;
 
 /// Sums over all sequences. Throws Error(invalid_argument), naming the first sequence that is
 /// impossible. `draws`: nullptr for expectations.
 BAYES_API MarkovSums markov_step(const Sequences &sequences, Control &control,
                                  const MarkovChain &chain, const EmissionScorer &scorer,
                                  const PathDraws *draws = nullptr,
-                                 std::int64_t checkpoint_doubles = most_checkpoint_doubles);
+                                 std::int64_t checkpoint_doubles = max_checkpoint_doubles);
 
 }  // namespace bayes

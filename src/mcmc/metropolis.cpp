@@ -19,7 +19,7 @@ namespace {
 /// warmup.
 constexpr int steps_of_element = 30;
 /// Limit of the numbers kept for R-hat, which takes 80 bytes for each draw of an element.
-constexpr std::int64_t most_diagnosed = 2'000'000, most_of_element = 200'000;
+constexpr std::int64_t max_diagnosed = 2'000'000, max_of_element = 200'000;
 
 constexpr double impossible = -std::numeric_limits<double>::infinity();
 
@@ -210,7 +210,7 @@ MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> 
   // The log density and the elements of every chain.
   std::vector<std::vector<std::vector<double>>> kept(
       dimension + 1, std::vector<std::vector<double>>(std::size_t(plan.chains)));
-  const std::int64_t most = std::min(most_of_element, most_diagnosed / std::int64_t(dimension + 1));
+  const std::int64_t most = std::min(max_of_element, max_diagnosed / std::int64_t(dimension + 1));
   const auto every = int(1 + plan.all_stored() / most);
   std::vector<double> x(dimension), proposal(dimension);
   for (int chain = 0; chain < plan.chains; ++chain) {

@@ -41,7 +41,7 @@ ChainRun run_chains(const ChainSettings &settings, Control &control,
   const std::int64_t all = plan.all_stored(),
                      stored = std::max<std::int64_t>(1, std::min(settings.most_stored, all)),
                      kept = std::clamp(settings.most_kept, stored, all);
-  std::int64_t index = 0, next = 0;  // of draws that count; of those kept
+  std::int64_t index = 0, next = 0;  // of draws after warmup and thinning; of those kept
   EvenlySpaced keeps(all, kept), stores(kept, stored);
   const auto begin = std::chrono::steady_clock::now();
   for (int chain = 0; chain < plan.chains; ++chain) {

@@ -12,7 +12,7 @@ namespace bayes {
 namespace {
 
 constexpr std::int64_t usual = 500;
-constexpr double most_usual = 2e6, most_beyond = 5e5;  // numbers
+constexpr double max_usual = 2e6, max_beyond = 5e5;  // numbers
 
 std::int64_t wanted(const ChainPlan &plan) {
   return plan.stored_draws > 0 ? plan.stored_draws : std::max(usual, plan.all_stored() / 4);
@@ -45,10 +45,10 @@ std::vector<int> draws_to_store(const ChainPlan &plan, const Draws &quantities,
   const auto within = [&](double limit) {
     return std::min(most, double(collected) * std::min(1.0, limit / numbers));
   };
-  double count = within(most_stored_numbers);
+  double count = within(max_stored_numbers);
   if (plan.stored_draws == 0) {
-    const double beyond = within(most_beyond);
-    count = std::min(double(usual), within(most_usual));
+    const double beyond = within(max_beyond);
+    count = std::min(double(usual), within(max_usual));
     if (beyond > count)
       count = std::max(count, std::min(beyond, std::ceil(2 * largest_size(quantities, control))));
   }
@@ -117,10 +117,10 @@ PredictiveErrors predictive_errors(std::span<const double> masses, std::size_t o
 
 DrawBlocks::DrawBlocks(std::int64_t draws, int chain_count) : chains(std::max(chain_count, 1)) {
   // The diagnostics need a dozen of each chain.
-  constexpr std::int64_t most_blocks = 128, least_of_chain = 24, longest = 65535;
+  constexpr std::int64_t max_blocks = 128, least_of_chain = 24, longest = 65535;
   if (draws % chains != 0) return;
   draws_of_chain_ = draws / chains;
-  const std::int64_t most = std::max(least_of_chain, most_blocks / chains);
+  const std::int64_t most = std::max(least_of_chain, max_blocks / chains);
   length = int(std::min(longest, (draws_of_chain_ + most - 1) / most));
   if (length > 0) of_chain = int(draws_of_chain_ / length);
 }

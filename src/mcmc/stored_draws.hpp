@@ -34,7 +34,7 @@ BAYES_API std::int64_t equal_draws(const ChainPlan &plan, double most);
 
 /// Maximal size of the stored draws, in numbers: in text form a number takes about 20 bytes, and
 /// the text of a model at most 1 GB.
-inline constexpr double most_stored_numbers = 4e7;
+inline constexpr double max_stored_numbers = 4e7;
 
 /// Number of complete draws to hold while the chains run, at most `held`, which memory allows:
 /// option stored_draws; by default 500, or a quarter of all draws if that is more.

@@ -135,7 +135,7 @@ BAYES_API RowOptions bmm_check_options(int k, const Document &options,
 /// Fits a mixture of k products of columns to the rows; a NaN in a row is a missing element.
 ///
 /// `start`, if given, is where the first run begins (by default the only one), k is then its size,
-/// components keep its order, and it hands on what FitOptions::hand_on says; categories of the rows
+/// components keep its order, and it inherits what FitOptions::inherit says; categories of the rows
 /// that it does not know are added. With `update` its posterior is also the prior. Throws Error:
 /// invalid_argument for options, for an element that its likelihood does not know (naming row and
 /// element), k < 1, or k above the number of distinct rows; too_large for more parameters than

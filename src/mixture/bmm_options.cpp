@@ -59,7 +59,7 @@ BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
 
   BmmOptions out;
   if (start) {
-    out.hand_on(start->info, update);
+    out.inherit(start->info, update);
     hand_on_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
     out.likelihood = start->likelihood();
     if (all_equal(out.likelihood)) out.likelihood.resize(1);

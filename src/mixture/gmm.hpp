@@ -131,7 +131,7 @@ BAYES_API RowOptions gmm_check_options(int k, const Document &options,
 /// Fits a Gaussian mixture with k components to the rows.
 ///
 /// `start`, if given, is where the first run begins (by default the only one), k is then its size,
-/// components keep its order, and it hands on what FitOptions::hand_on says; with `update` its
+/// components keep its order, and it inherits what FitOptions::inherit says; with `update` its
 /// posterior is also the prior. Throws Error:
 /// invalid_argument for options, k < 1, or k above the number of distinct rows; numeric where no
 /// fit exists.

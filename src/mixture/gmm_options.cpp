@@ -72,7 +72,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
 
   GmmOptions out;
   if (start) {
-    out.hand_on(start->info, update);
+    out.inherit(start->info, update);
     out.covariance = {start->covariance()};
     hand_on_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
     out.scale = start->info.options.find("scale") != nullptr;

@@ -20,7 +20,7 @@ using simd::madd;
 constexpr double far_away = 1e300;
 // A Student t of more degrees of freedom is a normal to double precision, and its integral's terms
 // would cancel.
-constexpr double most_degrees = 1e8;
+constexpr double max_degrees = 1e8;
 
 }  // namespace
 
@@ -71,7 +71,7 @@ GmmScorer::GmmScorer(const GaussianMixture::State &state) : fitted_(&state.fitte
     // of B / a, the covariance of the point estimate
     const double log_scale = std::log(a * (q.c(k) + 1) / (q.c(k) * nu));
     // With so many degrees of freedom it is normal, and more would leave 1 + |y|^2 / nu no digits.
-    const double degrees = std::min(nu, most_degrees);
+    const double degrees = std::min(nu, max_degrees);
     constant_[std::size_t(k)] =
         log_weight - 0.5 * (scales[s].log_determinant + d_ * log_scale) +
         d_ / dimension *
@@ -128,7 +128,7 @@ void GmmScorer::compile_quadrature(const MixturePosterior<NormalIndependent> &q)
     const FactoredScale &b = scales[std::size_t(k)];
     const SymmetricEigen eigen = symmetric_eigen(
         nu * product_transposed(product(b.whiten, q.components.C[std::size_t(k)]), b.whiten));
-    const double degrees = std::min(nu, most_degrees);
+    const double degrees = std::min(nu, max_degrees);
     integrals_.push_back({std::sqrt(nu) * transposed_product(eigen.vectors, b.whiten),
                           q.components.m.col(k), eigen.values.cwiseMax(0.0), degrees,
                           std::log(q.alpha(k) / q.alpha.sum()) +

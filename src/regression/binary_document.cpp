@@ -9,7 +9,7 @@ namespace bayes {
 namespace {
 
 /// of centres and scales; of coefficients in the model's units
-constexpr double most_of_column = 1e155, most_of_coefficient = 1e100;
+constexpr double max_of_column = 1e155, max_of_coefficient = 1e100;
 
 /// p (p + 1) / 2
 std::int64_t triangle(std::int64_t p) { return p * (p + 1) / 2; }
@@ -37,7 +37,7 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
   auto model = std::make_unique<BinaryRegression>(link);
   const MemberReader in(document);
   ModelInfo &info = model->info;
-  info = read_model_info(document, most_predictors, 1, 0);
+  info = read_model_info(document, max_predictors, 1, 0);
   if (!is_method(link, info.method)) in.reject("method", "is not one of this family");
   BinaryRegression::State &state = *model->state;
   const MemberReader options = in.object("options");
@@ -47,22 +47,22 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
   if (p == 0) in.reject("row_columns", "make no terms");
   state.observations = in.number("observations", 0, 1e300, true);
   state.parameters = int(in.integer("parameters", 0, p));
-  state.scales.centre = read_numbers(in, "centre", {p}, most_of_column);
-  state.scales.scale = read_numbers(in, "scale", {p}, most_of_column);
+  state.scales.centre = read_numbers(in, "centre", {p}, max_of_column);
+  state.scales.scale = read_numbers(in, "scale", {p}, max_of_column);
   for (const double x : state.scales.scale)
-    if (!(x >= 1 / most_of_column)) in.reject("scale", "must be positive");
-  state.mean = read_numbers(in, "mean", {p}, most_of_coefficient);
+    if (!(x >= 1 / max_of_column)) in.reject("scale", "must be positive");
+  state.mean = read_numbers(in, "mean", {p}, max_of_coefficient);
   if (info.method == "gibbs") {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});
     if (draws.shape[0] == 0) in.reject("coefficient_draws", "must not be empty");
-    state.draws = read_numbers(in, "coefficient_draws", draws.shape, most_of_coefficient);
+    state.draws = read_numbers(in, "coefficient_draws", draws.shape, max_of_coefficient);
     if (in.has("deviations")) {
       state.deviations = in.tensor("deviations", {p}).values;
       for (const double x : state.deviations)
         if (!(x >= 0)) in.reject("deviations", "must not be negative");
     }
   } else if (info.method != "em") {
-    state.root = read_numbers(in, "root", {triangle(p)}, most_of_coefficient);
+    state.root = read_numbers(in, "root", {triangle(p)}, max_of_coefficient);
     for (std::int64_t j = 0; j < p; ++j)
       if (!(state.root[std::size_t(triangle(j) + j)] > 0))
         in.reject("root", "must have a positive diagonal");

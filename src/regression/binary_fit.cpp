@@ -15,7 +15,7 @@ namespace bayes {
 namespace {
 
 /// Coefficients whose draws are recorded one by one: quantities of a model are at most 64.
-constexpr int most_recorded_draws = 60;
+constexpr int max_recorded_draws = 60;
 
 class BinaryFit {
  public:
@@ -129,7 +129,7 @@ class BinaryFit {
   void sample(BinaryRows &data, const PriorPrecision &precision, const BinaryMode &mode) {
     model_->trace.clear();
     const std::size_t p = state().size();
-    const int recorded = int(p) <= most_recorded_draws ? int(p) : 0;
+    const int recorded = int(p) <= max_recorded_draws ? int(p) : 0;
     const bool logit = options_.link == Link::logit;
     const Matrix root = logit ? Matrix() : inverse_lower(augmented_precision(data, precision));
     const auto record = [this, recorded](const Vector &u) {
@@ -150,7 +150,7 @@ class BinaryFit {
     settings.quantities = {"log_likelihood"};
     for (int j = 1; j <= recorded; ++j) settings.quantities.push_back(message("w{}", j));
     settings.most_stored =
-        collected_draws(options_.chains, std::int64_t(most_stored_numbers / double(p)));
+        collected_draws(options_.chains, std::int64_t(max_stored_numbers / double(p)));
     settings.most_kept = options_.chains.all_stored();
     run_.take(run_chains(settings, control_,
                          [&](int chain) {

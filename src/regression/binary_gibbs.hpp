@@ -26,8 +26,8 @@ struct BinaryTask {
   std::function<std::vector<double>(const Vector &u)> record;
   /// receives stored draws
   std::vector<double> &draws;
-  /// Takes all draws that count: u and, of a model with an intercept, in the place of u_0 that of
-  /// the columns themselves, which follows from u by `own_intercept`.
+  /// Takes all draws after warmup and thinning: u and, of a model with an intercept, in the place
+  /// of u_0 that of the columns themselves, which follows from u by `own_intercept`.
   DrawMoments &moments;
   std::function<double(const Vector &u)> own_intercept;
 };

@@ -35,9 +35,9 @@ LinkMoments over_predictor(Link link, double m, double s) {
   // Where probabilities are small, most of their mean square comes from above.
   const double above = logit ? 2 * s : -2 * m * s / (1 + 2 * s * s);
   const int first = -int(std::ceil(9 / step)), last = int(std::ceil((9 + above) / step));
-  constexpr int most_nodes = 480;
-  double weight[most_nodes], value[most_nodes];
-  const int nodes = std::min(last - first + 1, most_nodes);
+  constexpr int max_nodes = 480;
+  double weight[max_nodes], value[max_nodes];
+  const int nodes = std::min(last - first + 1, max_nodes);
   // The logistic function needs exp(m + s t), which is a geometric series.
   const double ratio = logit ? std::exp(s * step) : 1;
   double e = logit ? std::exp(m + s * step * first) : 0, total = 0, mean = 0;

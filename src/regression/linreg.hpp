@@ -97,7 +97,7 @@ struct LinregWarnings {
   std::vector<std::string> constant, dependent;
   /// predictors (from 0) that equal a response that varies in every row
   std::vector<int> response;
-  /// have those no coefficient?
+  /// are these terms excluded from the model?
   bool constant_left_out = false, dependent_left_out = false;
 };
 

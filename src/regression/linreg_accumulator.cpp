@@ -24,9 +24,9 @@ constexpr double always_harmless = 1e-22;
 constexpr double constant_part = 1e-26;
 /// A sum of squares may have been so many times what it is. (sums() takes every column for as
 /// inexact as the one that has shrunk most.)
-constexpr double most_shrunk = 1e6;
+constexpr double max_shrunk = 1e6;
 /// Of so many labels those that have no rows left are kept.
-constexpr int many_labels = most_terms / 4;
+constexpr int many_labels = max_terms / 4;
 
 }  // namespace
 
@@ -231,7 +231,7 @@ bool LinregAccumulator::still_exact() {
   if (weighted_ && errors * peak_[one_cell] > harmless * weight.hi) return false;
   for (int i = 0; i < int(front_); ++i) {
     const double now = front_sum(i, i).hi;
-    if (now > 0 && peak_[std::size_t(i)] > most_shrunk * now) return false;
+    if (now > 0 && peak_[std::size_t(i)] > max_shrunk * now) return false;
   }
   std::vector<int> varying;
   std::vector<double> scale;

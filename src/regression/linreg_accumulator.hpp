@@ -16,7 +16,7 @@ class BAYES_API LinregAccumulator {
 
   bool begun() const { return front_ > 0; }
   /// Before the first row: the kinds of the columns, or their number if they have no names. Throws
-  /// Error(too_large) for more than most_terms.
+  /// Error(too_large) for more than max_terms.
   void begin(const RowColumns &columns, int dimension, bool weighted);
 
   int dimension() const { return dimension_; }
@@ -54,7 +54,7 @@ class BAYES_API LinregAccumulator {
   void take_labels(std::span<const double> x, double weight, double sign);
   int label_cell(int column, double code);
   void add_to_label(std::size_t label, double weight, double rest, const double *cells);
-  /// `removed`: the rows that wait, all of them, are taken away.
+  /// `removed`: subtracts the buffered rows instead of adding them.
   void flush(bool removed = false);
   template <bool Weighted> void find_largest();
   template <bool Weighted> void add_products(const double *left);

@@ -85,7 +85,7 @@ void LinregModel::write(Document &document) const {
 std::unique_ptr<Model> read_linreg_model(const Document &document) {
   auto model = std::make_unique<LinregModel>();
   const MemberReader in(document);
-  model->info = read_model_info(document, most_predictors, most_terms + 1, 0);
+  model->info = read_model_info(document, max_predictors, max_terms + 1, 0);
   const std::string &method = model->info.method;
   if (method != "exact" && method != "em" && method != "laplace" && method != "vi" &&
       method != "gibbs")

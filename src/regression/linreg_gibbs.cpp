@@ -14,7 +14,7 @@ namespace bayes {
 namespace {
 
 /// Coefficients that bayes_draws shows at most, and draws that a model stores by default.
-constexpr int most_recorded = 50;
+constexpr int max_recorded = 50;
 constexpr double usual_stored = 2000, most_stored_doubles = 2e6;
 
 class LinregChain final : public ChainSampler {
@@ -141,7 +141,7 @@ class LinregChain final : public ChainSampler {
   double alpha_ = 1, residual_squares_ = 0, expected_noise_ = 1;
 };
 
-/// Posterior means and deviations are those of all draws that count.
+/// Posterior means and deviations are those of all draws after warmup and thinning.
 void take_moments(const LinregProblem &problem, const DrawMoments &moments,
                   LinregModel::State &state) {
   begin_state(problem.system, state);
@@ -169,10 +169,10 @@ void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, Li
   if (!(problem.observations > 0))
     throw Error(Errc::numeric, "there are not enough rows to know the noise by", {},
                 "Give more rows, or use method exact.");
-  const bool records = problem.size() <= most_recorded;
+  const bool records = problem.size() <= max_recorded;
   const ChainPlan &plan = options.chains;
   const double numbers = problem.system.size + 1;
-  const double most = std::min(control.memory / 4 / 8, most_stored_numbers) / numbers,
+  const double most = std::min(control.memory / 4 / 8, max_stored_numbers) / numbers,
                usual = std::clamp(most_stored_doubles / numbers, 10.0, usual_stored);
   ChainSettings settings{
       "gibbs",

@@ -18,7 +18,7 @@ constexpr double usual_coefficient = 2.5, usual_single_coefficient = 0.1;
 /// of the variance of the response: noise is not taken to be less
 constexpr double least_noise = 1e-12;
 /// terms whose matrix is decomposed
-constexpr int most_in_basis = 200;
+constexpr int max_in_basis = 200;
 
 WideCholesky without_prior(const LinregSystem &system) {
   return WideCholesky(system.products, system.tolerance, 1);
@@ -184,7 +184,7 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
   }
   residual_squares = found.residual_squares / (unit * unit);
   response_squares = system.squares(y) / (unit * unit);
-  in_basis = !ard && p > 0 && p <= most_in_basis;
+  in_basis = !ard && p > 0 && p <= max_in_basis;
   if (in_basis) {
     eigen = symmetric_eigen(gram);
     eigen.values = eigen.values.cwiseMax(0.0);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int sums_format = 1;
 constexpr Seal sums_seal = {"PGBR", sums_format, "linreg_stats"};
-constexpr std::int64_t most_rows = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
 
 /// Cells whose sums are factored when they are read: of so many that takes some milliseconds.
 constexpr Eigen::Index most_factored = 500;
@@ -150,7 +150,7 @@ void LinregSums::add(const LinregSums &other) {
     }
   }
   require_finite();
-  if (other.rows > most_rows - rows || other.skipped > most_rows - skipped)
+  if (other.rows > max_rows - rows || other.skipped > max_rows - skipped)
     throw Error(Errc::too_large, "merged statistics have more rows than can be counted");
   rows += other.rows;
   skipped += other.skipped;
@@ -198,17 +198,17 @@ LinregSums LinregSums::read(const Document &document) {
   if (!document.as<Document::Object>())
     throw Error(Errc::invalid_text, "invalid linreg_stats: this is no object");
   const MemberReader in(document);
-  const std::int64_t format = in.object("linreg_stats").integer("format", 1, most_rows);
+  const std::int64_t format = in.object("linreg_stats").integer("format", 1, max_rows);
   if (format > sums_format) throw newer_format(Errc::invalid_text, sums_seal, format);
   LinregSums out;
-  out.rows = in.integer("rows", 0, most_rows);
-  out.skipped = in.integer("skipped", 0, most_rows);
-  out.dimension = int(in.integer("dimension", 0, most_predictors));
+  out.rows = in.integer("rows", 0, max_rows);
+  out.skipped = in.integer("skipped", 0, max_rows);
+  out.dimension = int(in.integer("dimension", 0, max_predictors));
   out.columns = read_columns(document, out.dimension);
   std::int64_t terms = 1 + out.dimension;
   for (const RowColumn &column : out.columns)
     if (has_labels(column)) terms += std::int64_t(column.labels.size()) - 2;
-  if (terms > most_terms) in.reject("row_columns", "has more labels than a regression has terms");
+  if (terms > max_terms) in.reject("row_columns", "has more labels than a regression has terms");
   // A short text may name thousands of labels: the sums, millions, have their room once they are
   // there.
   out.count_cells();

@@ -66,7 +66,7 @@ class BAYES_API LinregSums {
 
   /// Adds those of other rows. Columns are matched by name; labels that are in one of them alone
   /// are in the result. Throws Error(invalid_argument) for rows of other columns,
-  /// Error(array_shape) of another length, Error(too_large) for more than most_terms,
+  /// Error(array_shape) of another length, Error(too_large) for more than max_terms,
   /// Error(numeric) if a sum overflows.
   void add(const LinregSums &other);
   /// Throws Error(numeric) if a sum has overflowed.

@@ -26,7 +26,7 @@ struct LinregSystem {
   std::int64_t rows;
   /// of all rows
   double weight;
-  /// weight, less 1 with an intercept: what the noise is known from
+  /// weight, less 1 with an intercept: not n - p, as a proper prior knows of the coefficients
   double observations() const { return weight - (intercept ? 1 : 0); }
 
   /// Of terms and the response, 0 without an intercept.

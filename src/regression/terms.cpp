@@ -41,12 +41,12 @@ int reference_label(const RowColumn &column, const Document &reference) {
 }  // namespace
 
 void require_terms(std::int64_t terms, const RowColumns &columns) {
-  if (terms <= most_terms) return;
+  if (terms <= max_terms) return;
   const auto most = std::max_element(
       columns.begin(), columns.end(),
       [](const RowColumn &a, const RowColumn &b) { return a.labels.size() < b.labels.size(); });
   const bool labels = most != columns.end() && most->labels.size() > 1;
-  throw Error(Errc::too_large, message("a regression of more than {} terms", most_terms),
+  throw Error(Errc::too_large, message("a regression of more than {} terms", max_terms),
               labels ? message("Column {} alone has {} labels so far, and each is a term.",
                                quoted_text(most->name), most->labels.size())
                      : message("The rows have {} columns.", terms),

@@ -19,14 +19,14 @@
 namespace bayes {
 
 /// Terms of a regression at most: its matrices have the square of it.
-inline constexpr int most_terms = 5000;
+inline constexpr int max_terms = 5000;
 /// Columns at most of the rows of a regression.
-inline constexpr int most_predictors = most_terms;
+inline constexpr int max_predictors = max_terms;
 
 /// The name of the term that is 1 in every row.
 inline constexpr const char *intercept_name = "(intercept)";
 
-/// Throws Error(too_large) for more terms than most_terms; `columns` are named in it.
+/// Throws Error(too_large) for more terms than max_terms; `columns` are named in it.
 BAYES_API void require_terms(std::int64_t terms, const RowColumns &columns);
 
 /// What a term is of a row.
@@ -43,7 +43,7 @@ class BAYES_API RegressionTerms {
   /// `columns`: of the rows, or empty if they are arrays of `dimension` numbers, whose terms are
   /// x1, x2, .... `reference`: option reference, an object with a label for any column of labels;
   /// null for none. Throws Error(invalid_argument) for a reference that cannot be, Error(too_large)
-  /// for more than most_terms.
+  /// for more than max_terms.
   RegressionTerms(const RowColumns &columns, int dimension, bool intercept,
                   const Document &reference = {});
 

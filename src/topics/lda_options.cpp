@@ -147,7 +147,7 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   require_object(options, "{\"method\": \"svi\", \"seed\": 2}");
   LdaOptions out;
   out.k = k;
-  if (start) out.hand_on(start->info, update);
+  if (start) out.inherit(start->info, update);
   out.restarts = 0;
   out.plan.batch_rows = 256;
   // Several chains tend to end in different modes; averaging over these would blur the topics.

@@ -68,14 +68,14 @@ BOOST_AUTO_TEST_CASE(checkpoints_of_checkpoints_change_nothing) {
   rare << 1 - 1e-160, 1e-160, 0.2, 0.8;  // too small for scaled numbers
   for (const Matrix &transition : {usual, rare}) {
     Data data(transition);
-    const MarkovSums whole = data.sums(nullptr, most_checkpoint_doubles);
+    const MarkovSums whole = data.sums(nullptr, max_checkpoint_doubles);
     BOOST_TEST(distance(whole.visits[0] + whole.visits[1], 370008) < 1e-10);
     BOOST_TEST(distance(whole.initial[0] + whole.initial[1], 4) < 1e-12);
     check_same(whole, data.sums(nullptr, 0));
     std::vector<std::uint16_t> labels(std::size_t(data.rows.rows())), others(labels.size());
     const PathDraws draws{RowRandom(5, 0, 0, 0), labels.data(), nullptr},
         again{RowRandom(5, 0, 0, 0), others.data(), nullptr};
-    check_same(data.sums(&draws, most_checkpoint_doubles), data.sums(&again, 0));
+    check_same(data.sums(&draws, max_checkpoint_doubles), data.sums(&again, 0));
     BOOST_TEST((labels == others));
   }
 }

@@ -77,7 +77,7 @@ SELECT family, NULL, 'scores', format(
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
 FROM (SELECT DISTINCT family FROM cases
       WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')
-        AND family !~ '^(beta|gamma|dirichlet|normal)_') AS f
+        AND family !~ '^(beta|gamma|dirichlet|normal)_|^(logreg|probit)$') AS f
 UNION ALL
 SELECT family, methods, called, statement
 FROM (VALUES ('gmm'), ('bmm'), ('dpmm'), ('hmm')) AS f(family), (VALUES

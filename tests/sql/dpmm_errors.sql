@@ -184,8 +184,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The limit is 4 million draws. | Ask for fewer chains or draws, or raise thin.'),
   ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END,
     '{"missing": "error"}') FROM few$q$,
-    'Of the options that the family has, missing = marginalize takes it as not observed, and '
-    'missing = skip leaves such rows out.'),
+    'Use option missing = marginalize (if the model has it) or missing = skip.'),
   ($q$SELECT dpmm_draws(vi) FROM given$q$, 'Fit with option method "collapsed", "gibbs" or '
     '"slice".'),
   ($q$SELECT dpmm_clusters(gmm) FROM given$q$, 'bayes_info(model) shows the family of a model.'),

@@ -361,14 +361,12 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'All rows of one model have the same length.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END, 2,
     '{"missing": "error"}') FROM faithful$q$,
-    'Of the options that the family has, missing = marginalize takes it as not observed, and '
-    'missing = skip leaves such rows out.'),
+    'Use option missing = marginalize (if the model has it) or missing = skip.'),
   ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$,
-    'A model that is fitted without option missing = error takes such rows; a regression gives '
-    'NULL for them.'),
+    'Fit the model without option missing = error; a regression gives NULL for such rows.'),
   ($q$SELECT gmm_predict(vi, '{1,-Infinity}') FROM given$q$, 'Leave such rows out with WHERE.'),
   ($q$SELECT gmm_predict(vi, '{1,NaN}') FROM given$q$,
-    'NULL is what is not observed: NULLIF(column, ''NaN'') makes one of a NaN.'),
+    'Missing values are NULL; use NULLIF(column, ''NaN'') to convert NaN.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{1e200,1}' ELSE x END, 2) FROM faithful$q$,
     'The largest absolute value that a row may hold is 1e150. | Choose another unit of '
     'measurement.'),

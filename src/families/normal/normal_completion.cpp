@@ -9,7 +9,7 @@ namespace bayes {
 namespace {
 
 /// roots remembered at a time
-constexpr std::size_t most_roots = 10000;
+constexpr std::size_t max_roots = 10000;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ const Matrix &ElementCompletion::root(int scale, std::size_t pattern) {
   const std::pair key(scale, pattern);
   const auto found = roots_.find(key);
   if (found != roots_.end()) return found->second;
-  if (roots_.size() >= most_roots) roots_.clear();
+  if (roots_.size() >= max_roots) roots_.clear();
   const std::vector<int> &columns = patterns_[pattern];
   const Eigen::Index m = Eigen::Index(columns.size());
   Matrix own(m, m), lower;

@@ -134,7 +134,7 @@ const MissingElements::Pattern *MissingElements::pattern_of(const Mask &mask) {
   auto found = patterns_.find(key);
   if (found == patterns_.end()) {
     const std::size_t size = made.columns.size(), numbers = 1 + size * (size + 1) / 2;
-    if ((numbers_ + numbers) * remembered_.size() > most_numbers) {
+    if ((numbers_ + numbers) * remembered_.size() > max_numbers) {
       more_.push_back(std::make_unique<Pattern>(std::move(made)));
       return more_.back().get();
     }
@@ -270,7 +270,7 @@ void MissingElements::compute_means(int s, const double *mean, double *out) {
 }
 
 const double *MissingElements::means(int k, int s, const double *mean) {
-  const bool remembers = has_means_.size() * holes_ <= most_means;
+  const bool remembers = has_means_.size() * holes_ <= max_means;
   const std::size_t first = remembers ? std::size_t(k) * holes_ : 0,
                     size = remembers ? has_means_.size() * holes_ : holes_;
   if (means_.size() < size) means_.resize(size);

@@ -105,7 +105,7 @@ class MissingElements {
   using Mask = std::vector<std::uint64_t>;
   static constexpr std::size_t none = ~std::size_t(0);
   /// numbers remembered of all scales together, and of the conditional means in a block
-  static constexpr std::size_t most_numbers = std::size_t(1) << 20, most_means = 1 << 16;
+  static constexpr std::size_t max_numbers = std::size_t(1) << 20, max_means = 1 << 16;
 
   /// The columns of the block that have holes; has it changed since the block before?
   bool find_columns(const double *block);

@@ -101,8 +101,8 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
     const Tensor counts = in.tensor("categories", {categorical});
     std::size_t all = 0;
     for (const double n : counts.values) {
-      if (!(n >= 1 && n <= most_categories && n == std::floor(n)))
-        in.reject("categories", message("must be whole numbers from 1 to {}", most_categories));
+      if (!(n >= 1 && n <= max_categories && n == std::floor(n)))
+        in.reject("categories", message("must be whole numbers from 1 to {}", max_categories));
       all += std::size_t(n);
     }
     const Tensor values = in.tensor("category_values", {std::int64_t(all)});

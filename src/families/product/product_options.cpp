@@ -244,11 +244,11 @@ Tensor read_categories(const Document &given) {
                         "how many categories elements have",
                         describe(given)));
   for (const double n : out->values)
-    if (!(n >= 0 && n <= most_categories && n == std::floor(n)))
+    if (!(n >= 0 && n <= max_categories && n == std::floor(n)))
       throw Error(Errc::invalid_argument,
                   message("option \"categories\" contains {}, but must hold whole numbers from 1 "
                           "to {} (0 for an element that is not categorical)",
-                          describe_number(n), most_categories));
+                          describe_number(n), max_categories));
   return *out;
 }
 

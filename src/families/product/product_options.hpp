@@ -14,7 +14,7 @@
 namespace bayes {
 
 /// of one column
-inline constexpr int most_categories = 10000;
+inline constexpr int max_categories = 10000;
 
 /// Families that models choose by themselves.
 inline constexpr const char *bernoulli_family = "bernoulli", *categorical_family = "categorical",

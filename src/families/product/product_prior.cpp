@@ -68,8 +68,8 @@ void check_categories(const std::vector<double> &values, const std::string &wher
         return !family.by_value && family.allowed(values.front()) && family.allowed(values.back());
       }) +
       "; number categories from 1.";
-  if (values.size() > std::size_t(most_categories))
-    throw Error(Errc::too_large, message("{} has more than {} categories", where, most_categories),
+  if (values.size() > std::size_t(max_categories))
+    throw Error(Errc::too_large, message("{} has more than {} categories", where, max_categories),
                 {}, hint);
   if (values.back() - values.front() > CategoryCodes::widest)
     throw Error(Errc::too_large,

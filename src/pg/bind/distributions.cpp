@@ -74,7 +74,7 @@ template <class D> Datum quantile(FunctionCallInfo fcinfo) {
   return new_datum(distribution.quantile(p));
 }
 
-constexpr int most_draws = 10'000'000;
+constexpr int max_draws = 10'000'000;
 
 /// The first argument of functions (n int, ..., seed bigint) that draw; the random numbers.
 struct Drawing {
@@ -82,8 +82,8 @@ struct Drawing {
       : n(PG_GETARG_INT32(0)),
         random(std::uint64_t(argument_as<std::int64_t>(fcinfo, PG_NARGS() - 1)), number_of(name)) {
     if (n < 0) throw Error(Errc::invalid_argument, message("n is {}, but must be at least 0", n));
-    if (n > most_draws)
-      throw Error(Errc::too_large, message("n is {}, but may be {} at most", n, most_draws));
+    if (n > max_draws)
+      throw Error(Errc::too_large, message("n is {}, but may be {} at most", n, max_draws));
   }
   /// So that two distributions with the same seed have other random numbers.
   static std::uint64_t number_of(std::string_view name) {

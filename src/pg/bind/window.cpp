@@ -6,7 +6,7 @@
 namespace bayes::pg {
 namespace {
 
-constexpr int most_roles = 4;
+constexpr int max_roles = 4;
 
 /// A partition after its fit.
 struct Partition {
@@ -49,7 +49,7 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
 
   for (std::int64_t row = 0;; ++row) {
     check_rows(row);
-    NullableDatum x, arguments[most_roles];
+    NullableDatum x, arguments[max_roles];
     if (!reader.get(row, 0, x)) break;
     if (row == 0 || !constant) {
       const bool null = x.isnull;

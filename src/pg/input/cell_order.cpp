@@ -11,7 +11,7 @@ namespace bayes::pg {
 namespace {
 
 /// files that cells are divided among at one time
-constexpr std::int64_t most_files = 64;
+constexpr std::int64_t max_files = 64;
 /// of the memory that ordering takes: a cell at its place, and what goes with it
 constexpr std::size_t bytes_of_cell = sizeof(std::int32_t) + sizeof(double);
 
@@ -57,7 +57,7 @@ void CellOrder::run(CellStore &cells, const CellMap &map, const Take &take) {
   take_ = &take;
   done_ = 0;
   order({cells, map, 0}, lines_);
-  while (done_ < lines_) hand_on(done_);
+  while (done_ < lines_) emit(done_);
 }
 
 /// The lines of a part, before `end`.
@@ -112,7 +112,7 @@ void CellOrder::order_here(const Part &part, std::vector<std::int64_t> counts) {
 /// smaller than the part, and one with more is a single line: the recursion ends.
 void CellOrder::distribute(const Part &part, std::vector<std::int64_t> counts) {
   const std::int64_t most = std::max(std::int64_t(bytes_ / 2 / bytes_of_cell),
-                                     (part.cells.size() + most_files - 1) / most_files);
+                                     (part.cells.size() + max_files - 1) / max_files);
   struct Range {
     std::int32_t first, end;
     std::unique_ptr<CellStore> cells;
@@ -184,7 +184,7 @@ void CellOrder::sort_line(const Part &part) {
     current->add(DatumGetFloat8(row->tts_values[number_at]));
   }
   if (current) keep(other, current->result());
-  hand_on(part.first);
+  emit(part.first);
 }
 
 /// A line by other keys, those of one key in order of arrival.
@@ -216,7 +216,7 @@ void CellOrder::merge_line(std::int32_t line, std::span<const std::int32_t> othe
     for (const double x : moved_) cell.add(x);
     keep(others[begin], cell.result());
   }
-  hand_on(line);
+  emit(line);
 }
 
 void CellOrder::keep(std::int32_t other, double number) {
@@ -226,7 +226,7 @@ void CellOrder::keep(std::int32_t other, double number) {
 }
 
 /// The line with what is kept of it, and those without a cell before it.
-void CellOrder::hand_on(std::int32_t line) {
+void CellOrder::emit(std::int32_t line) {
   for (; done_ < line; ++done_) {
     poll_in_loop(std::size_t(done_));
     (*take_)({});

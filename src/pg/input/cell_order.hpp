@@ -72,7 +72,7 @@ class CellOrder {
   void merge_line(std::int32_t line, std::span<const std::int32_t> others,
                   std::span<const double> numbers);
   void keep(std::int32_t other, double number);
-  void hand_on(std::int32_t line);
+  void emit(std::int32_t line);
 
   MemoryContext context_;
   std::int32_t lines_;

@@ -9,7 +9,8 @@ void WeightedCollector::leave_out(const NullableDatum &weight) {
     const double w = DatumGetFloat8(weight.value);
     if (w != 0)
       throw Error(
-          Errc::invalid_argument, message("weight of {} {} is {}", item_name(), seen_, shown(w)),
+          Errc::invalid_argument,
+          message("weight of {} {} is {}", item_name(), seen_, format_number(w)),
           message("A weight is a finite number, not negative: how many times the {} counts.",
                   item_name()));
     ++zero_weights_;

@@ -4,10 +4,11 @@
 // aggregate, a window function or a query. The functions in pg/bind are written against the members
 // that all collectors have:
 //
-//   C(context, form)                   memory is taken in this context C::Check checks a request,
-//   and holds how items are to be read begin(request, check)              before the first item;
-//   the request must outlive the items add(item) empty(), all_weights_zero(), null_on_error(),
-//   item_name()
+//   * C(context, form): memory is taken in this context;
+//   * C::Check: checks a request, and holds how items are read;
+//   * begin(request, check): called before the first item; the request must outlive the items;
+//   * add(item);
+//   * empty(), all_weights_zero(), null_on_error(), item_name().
 #pragma once
 
 #include "pg/input/fit_request.hpp"

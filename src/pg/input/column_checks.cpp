@@ -21,7 +21,7 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
                    const std::vector<std::size_t> &normal_unasked, const char *option) {
   const std::vector<std::string> names = quoted_names(columns);
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (columns[j].kind == ValueKind::label && !few_to_tell(count) &&
+    if (columns[j].kind == ValueKind::label && !too_few_to_warn(count) &&
         std::ssize(columns[j].labels) == count)
       report_once(WARNING, message("column {} has another label in every row", names[j]),
                   "It names the row, and has nothing in common with other rows.", leave_out_hint);
@@ -60,11 +60,11 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
   }
   if (!unseen.empty() && rows.rows() > 0)
     throw Error(Errc::invalid_argument, message("column {} is NULL in every row", names[unseen[0]]),
-                "There is nothing to learn from it.", leave_out_hint);
-  if (few_to_tell(count)) return;
+                "A column of NULLs cannot be fitted.", leave_out_hint);
+  if (too_few_to_warn(count)) return;
   for (const std::size_t j : constant)
     report_once(WARNING, message("column {} has the same value in every row", names[j]),
-                "It tells no row from another.", leave_out_hint);
+                "A constant column carries no information about clusters.", leave_out_hint);
   std::erase_if(whole, [&constant](std::size_t j) {
     return std::find(constant.begin(), constant.end(), j) != constant.end();
   });
@@ -86,7 +86,7 @@ void note_positions(const RowColumns &columns) {
 }
 
 void check_predictors(RowSource &rows, const RowColumns &columns) {
-  if (few_to_tell(rows.rows())) return;
+  if (too_few_to_warn(rows.rows())) return;
   const RowShape shape = rows.shape();
   std::vector<std::size_t> equal(std::size_t(shape.dimension) - 1);
   std::iota(equal.begin(), equal.end(), std::size_t(0));
@@ -113,8 +113,7 @@ void warn_of_response(const RowColumns &columns, std::size_t j, const char *resp
                       columns.empty() ? message("element {}", j + 1)
                                       : message("column {}", describe(Document(columns[j].name))),
                       response),
-              message("A predictor that is the {} predicts nothing else.", response),
-              leave_out_hint);
+              message("The {} was included among the predictors.", response), leave_out_hint);
 }
 
 std::vector<std::string> quoted_names(const RowColumns &columns) {

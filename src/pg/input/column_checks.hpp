@@ -26,7 +26,7 @@ void note_positions(const RowColumns &columns);
 void check_predictors(RowSource &rows, const RowColumns &columns);
 
 /// Fewer rows tell little of a column.
-inline bool few_to_tell(std::int64_t rows) { return rows < 10; }
+inline bool too_few_to_warn(std::int64_t rows) { return rows < 10; }
 
 /// Warns of predictor `j` (from 0) that equals the response, which is called so, in every row.
 void warn_of_response(const RowColumns &columns, std::size_t j, const char *response);

@@ -11,7 +11,7 @@
 namespace bayes::pg {
 
 ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed)
-    : labels_(std::size_t(most_categories),
+    : labels_(std::size_t(max_categories),
               [column](TermDictionary::Excess excess, std::string_view label) {
                 if (excess == TermDictionary::Excess::length)
                   throw Error(Errc::too_large,
@@ -20,7 +20,7 @@ ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &k
                               {}, "md5(label) is a short one.");
                 throw Error(Errc::too_large,
                             message("column {} has more than {} different labels", describe(column),
-                                    most_categories),
+                                    max_categories),
                             "A column of labels is a choice among a few.",
                             "Leave out what names the row itself, as an id does; combine rare "
                             "labels into one.");
@@ -33,12 +33,12 @@ ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &k
 
 double ColumnLabels::code(std::string_view label) {
   if (closed_ && label.size() > longest_term) {
-    unknown_ = beginning_of(label);
+    unknown_ = abbreviated(label);
     return unseen_category;
   }
   const std::int32_t number = labels_.number(label);
   if (number >= 0) return number;
-  unknown_ = beginning_of(label);
+  unknown_ = abbreviated(label);
   return unseen_category;
 }
 
@@ -53,7 +53,7 @@ void require_label(double code, std::int64_t labels, const std::string &column,
   if (std::isnan(code) || (code >= 0 && code < double(labels) && code == std::floor(code))) return;
   throw Error(Errc::invalid_argument,
               message("{} has code {} in column {}, which is not that of a label", where,
-                      shown(code), describe(column)),
+                      format_number(code), describe(column)),
               message("The column has {} labels, whose codes in arrays are 0 to {} "
                       "(bayes_columns(model)).",
                       labels, labels - 1),

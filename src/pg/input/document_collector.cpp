@@ -32,13 +32,12 @@ void refuse_term(TermDictionary::Excess excess, std::string_view term) {
           "A term is a word, or the name of an item; md5(term) is a short one.");
     case TermDictionary::Excess::number:
       throw Error(Errc::too_large,
-                  message("documents have more than {} distinct terms", most_read_terms), {},
+                  message("documents have more than {} distinct terms", max_read_terms), {},
                   fewer_terms_hint);
     case TermDictionary::Excess::bytes:
-      throw Error(
-          Errc::too_large,
-          message("distinct terms of documents take more than {} MB", most_read_bytes >> 20), {},
-          fewer_terms_hint);
+      throw Error(Errc::too_large,
+                  message("distinct terms of documents take more than {} MB", max_read_bytes >> 20),
+                  {}, fewer_terms_hint);
   }
 }
 
@@ -92,7 +91,7 @@ DocumentCollector::DocumentCollector(MemoryContext context, ItemForm form)
       context_(context),
       form_(form),
       budget_(std::size_t(maintenance_work_mem) * 1024),
-      dictionary_(most_read_terms, refuse_term) {
+      dictionary_(max_read_terms, refuse_term) {
   if (form.values == 1) reader_.emplace(context, form.type);
 }
 
@@ -154,7 +153,7 @@ void DocumentCollector::count_term(std::int32_t number, double count) {
 /// The current document goes to the sort, or is handed on.
 void DocumentCollector::add_document(const std::optional<std::string> &name) {
   ++documents_;
-  if (take_) return hand_on(name);
+  if (take_) return emit(name);
   const std::size_t n = numbers_.size();
   std::uint64_t hash = n;
   for (std::size_t i = 0; i < n; ++i) {
@@ -183,7 +182,7 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
   sorted_->put(values, nulls);
 }
 
-void DocumentCollector::hand_on(const std::optional<std::string> &name) {
+void DocumentCollector::emit(const std::optional<std::string> &name) {
   // The numbers of terms are those of the model.
   Entries entries;
   for (std::size_t i = 0; i < numbers_.size(); ++i) {

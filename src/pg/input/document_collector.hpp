@@ -16,7 +16,7 @@
 namespace bayes::pg {
 
 /// So many distinct terms may be read; a model has fewer.
-inline constexpr std::size_t most_read_terms = 4000000;
+inline constexpr std::size_t max_read_terms = 4000000;
 
 /// The documents of one fit: each a value, or many rows of document, term and count in any order.
 ///
@@ -64,7 +64,7 @@ class DocumentCollector final : public Collector {
   void group_rows();
   void count_term(std::int32_t number, double count);
   void add_document(const std::optional<std::string> &name);
-  void hand_on(const std::optional<std::string> &name);
+  void emit(const std::optional<std::string> &name);
   std::vector<std::int32_t> choose_terms();
   void write_documents(const std::vector<std::int32_t> &codes);
   void warn_of_truncated() const;

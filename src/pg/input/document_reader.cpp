@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t between_polls = 4096;
 /// of a tsvector: PostgreSQL keeps 255 positions of a lexeme, and none beyond the last
-constexpr int most_positions = MAXNUMPOS - 1, last_position = MAXENTRYPOS - 1;
+constexpr int max_positions = MAXNUMPOS - 1, last_position = MAXENTRYPOS - 1;
 
 /// Are a type's values their bytes?
 bool is_text(Oid base) { return base == TEXTOID || base == VARCHAROID; }
@@ -24,7 +24,7 @@ bool is_text(Oid base) { return base == TEXTOID || base == VARCHAROID; }
 [[noreturn]] void no_count(std::string_view term, const std::string &document, const char *what) {
   throw Error(
       Errc::invalid_argument,
-      message("count of term \"{}\" of {} is {}", beginning_of(term), document, what),
+      message("count of term \"{}\" of {} is {}", abbreviated(term), document, what),
       "A document as jsonb is an object of terms and their counts: {\"index\": 3, \"scan\": "
       "1}.");
 }
@@ -37,8 +37,8 @@ std::string name_of_document(std::int64_t number) {
 
 void check_count(double count, std::string_view term, const std::string &document) {
   if (count >= 0 && count <= largest_count) return;
-  const std::string what =
-      message("count of term \"{}\" of {} is {}", beginning_of(term), document, shown(count));
+  const std::string what = message("count of term \"{}\" of {} is {}", abbreviated(term), document,
+                                   format_number(count));
   if (count > largest_count && !std::isinf(count))
     throw Error(Errc::numeric, message("{}, too large to compute with", what),
                 "The largest count that a term may have is 1e15.");
@@ -50,7 +50,7 @@ void require_whole(double count, std::string_view term, const std::string &docum
   if (count == std::floor(count)) return;
   throw Error(Errc::invalid_argument,
               message("count of term \"{}\" of {} is {}, which is no whole number",
-                      beginning_of(term), document, shown(count)),
+                      abbreviated(term), document, format_number(count)),
               "A sampler draws a topic for every token.",
               "Methods vi, svi, em and cvb0 take fractional counts.");
 }
@@ -95,7 +95,7 @@ void DocumentReader::read_lexemes(Datum document, const Take &take) {
     const WordEntry *const entry = entries + i;
     const int positions = POSDATALEN(vector, entry);
     truncated_ =
-        truncated_ || positions >= most_positions ||
+        truncated_ || positions >= max_positions ||
         (positions > 0 && WEP_GETPOS(POSDATAPTR(vector, entry)[positions - 1]) == last_position);
     take(utf8({STRPTR(vector) + entry->pos, entry->len}), std::max(1, positions));
   }

@@ -17,7 +17,7 @@ constexpr const char *object_of_features =
 }  // namespace
 
 std::string name_of_feature(std::string_view name, std::int64_t row) {
-  const std::string feature = message("feature \"{}\"", beginning_of(name));
+  const std::string feature = message("feature \"{}\"", abbreviated(name));
   return row > 0 ? message("{} of row {}", feature, row) : feature;
 }
 

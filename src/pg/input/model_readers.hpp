@@ -25,7 +25,7 @@ class ModelReaders {
     if (last_ && model == last_->model) return *last_->reader;
     auto found = readers_.find(model.get());
     if (found == readers_.end()) {
-      if (readers_.size() >= most_readers) forget();
+      if (readers_.size() >= max_readers) forget();
       if (!of_readers_)
         of_readers_ = guarded([this] {
           return AllocSetContextCreate(context_, "pg_bayes rows of models", ALLOCSET_SMALL_SIZES);
@@ -40,7 +40,7 @@ class ModelReaders {
   }
 
  private:
-  static constexpr std::size_t most_readers = 64;
+  static constexpr std::size_t max_readers = 64;
   struct Entry {
     /// alive, so that its address is no other's
     std::shared_ptr<const Model> model;

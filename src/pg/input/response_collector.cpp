@@ -35,7 +35,7 @@ double ResponseCollector::response(const NullableDatum &y) const {
   if (base_ == BOOLOID) return DatumGetBool(y.value) ? 1 : 0;
   if (base_ == UNKNOWNOID) refuse("a literal without a type", Errc::invalid_argument);
   const double value = number_of(y.value, base_);
-  if (value != 0 && value != 1) refuse(shown(value), Errc::invalid_argument);
+  if (value != 0 && value != 1) refuse(format_number(value), Errc::invalid_argument);
   return value;
 }
 

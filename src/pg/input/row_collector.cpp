@@ -75,7 +75,7 @@ void RowCollector::decide() {
     if (check_.use != ColumnUse::numbers && !normal) {
       for (std::size_t j = 0; j < columns.size(); ++j)
         if (columns[j].kind == ValueKind::number) {
-          if (!given) normal_unasked_.push_back(j);
+          if (!given) normal_by_default_.push_back(j);
           if (!given || (by_column && !given->find(columns[j].name))) numbers_.push_back(j);
         }
       request_->options.set("likelihood", likelihood_of_columns(given, columns));
@@ -94,7 +94,7 @@ void RowCollector::arrange(Control &control) {
   // A model that the fit starts from has said what there is to say of its columns.
   if (arranged_ == 0 && !request_->start) {
     note_positions(reader_.columns());
-    check_columns(rows, rows.rows(), reader_.columns(), normal_unasked_, "likelihood");
+    check_columns(rows, rows.rows(), reader_.columns(), normal_by_default_, "likelihood");
     report_unlikely_numbers(
         rows, reader_.columns(), numbers_,
         check_.use == ColumnUse::normal_or_likelihoods

@@ -97,9 +97,9 @@ class RowCollector : public PackedCollector {
   Check check_ = {};
   RowPolicy policy_;
   bool decided_ = false;
-  /// numbers that are normal because nothing else was said, from 0
-  std::vector<std::size_t> normal_unasked_;
-  /// columns of numbers that no option says anything of
+  /// indices of numeric columns whose likelihood defaulted to normal, from 0
+  std::vector<std::size_t> normal_by_default_;
+  /// numeric columns without an explicit likelihood
   std::vector<std::size_t> numbers_;
 };
 

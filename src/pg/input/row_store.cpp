@@ -185,7 +185,7 @@ const std::vector<std::vector<double>> *RowStore::codes_of(std::size_t piece) co
 }
 
 void RowStore::arrange(Control &control) {
-  if (rows_ == 0 || file_ || rows_ > most_arranged_rows) return;
+  if (rows_ == 0 || file_ || rows_ > max_arranged_rows) return;
   RowNumbers order = arrange_rows(*this, control);
   if (order.empty()) return;
   // Those that were in order before had other numbers still.

@@ -11,7 +11,7 @@
 namespace bayes::pg {
 namespace {
 
-constexpr std::size_t most_symbols = 10000;
+constexpr std::size_t max_symbols = 10000;
 /// in bytes, limited because models hold every name
 constexpr std::size_t longest_symbol = 10000;
 
@@ -48,13 +48,15 @@ void clean_unusable_step(std::span<const double> x, const StepPosition &position
     if (std::isnan(v)) {
       if (refuse_missing) missing_step(position, i);
     } else if (std::isinf(v)) {
-      throw Error(Errc::invalid_argument, message("{} is {}", describe(position, i), shown(v)),
+      throw Error(Errc::invalid_argument,
+                  message("{} is {}", describe(position, i), format_number(v)),
                   "An observation is a finite number; a NULL is a missing one.");
     } else if (std::fabs(v) > largest_element) {
-      throw Error(Errc::numeric,
-                  message("{} is {}, too large to compute with", describe(position, i), shown(v)),
-                  "The largest absolute value that an observation may have is 1e150.",
-                  "Choose another unit of measurement.");
+      throw Error(
+          Errc::numeric,
+          message("{} is {}, too large to compute with", describe(position, i), format_number(v)),
+          "The largest absolute value that an observation may have is 1e150.",
+          "Choose another unit of measurement.");
     }
   }
 }
@@ -84,9 +86,9 @@ void arrays_of_records(const std::string &what) {
 double SymbolDictionary::code(std::string_view name) {
   const auto found = numbers_.find(name);
   if (found != numbers_.end()) return found->second;
-  if (names_.size() >= most_symbols)
+  if (names_.size() >= max_symbols)
     throw Error(Errc::too_large,
-                message("sequences have more than {} distinct symbols", most_symbols), {},
+                message("sequences have more than {} distinct symbols", max_symbols), {},
                 "If observations are measurements, not names, give option emission; else combine "
                 "rare symbols into one.");
   if (name.size() > longest_symbol)
@@ -231,7 +233,7 @@ void SequenceCollector::choose_emission() {
   Document emission = likelihood_of_columns(given, columns, "emission");
   const bool several = emission.as<Document::List>();
   for (std::size_t j = 0; j < columns.size() && !given && several; ++j)
-    if (columns[j].kind == ValueKind::number) normal_unasked_.push_back(j);
+    if (columns[j].kind == ValueKind::number) normal_by_default_.push_back(j);
   request_->options.set("emission", std::move(emission));
 }
 
@@ -244,7 +246,7 @@ void SequenceCollector::arrange(Control &) {
   // A model that the fit starts from has said what there is to say of its columns.
   if (arranged_ == 0 && !request_->start) {
     note_positions(columns);
-    check_columns(rows, sequences_.steps, columns, normal_unasked_, "emission");
+    check_columns(rows, sequences_.steps, columns, normal_by_default_, "emission");
   }
   arranged_ = rows.rows();
 }

@@ -144,8 +144,8 @@ class SequenceCollector : public WeightedCollector {
   ElementType type_, state_type_;
   /// of records
   std::optional<RowReader> reader_;
-  /// numbers that are normal because nothing else was said, from 0
-  std::vector<std::size_t> normal_unasked_;
+  /// indices of numeric columns whose likelihood defaulted to normal, from 0
+  std::vector<std::size_t> normal_by_default_;
   /// so many steps have their codes
   std::int64_t arranged_ = 0;
   SymbolDictionary symbols_;

@@ -29,13 +29,13 @@ void refuse_key(const char *side, TermDictionary::Excess excess, std::string_vie
       throw Error(
           Errc::too_large,
           message("a {} key is {} bytes long, but the limit is {}", side, key.size(), longest_term),
-          message("It begins with \"{}\"{}", beginning_of(key), place), shorter_hint);
+          message("It begins with \"{}\"{}", abbreviated(key), place), shorter_hint);
     case TermDictionary::Excess::number:
       throw Error(Errc::too_large, message("table has more than {} {} keys", factor_max_keys, side),
                   "A model holds numbers for every key.");
     case TermDictionary::Excess::bytes:
       throw Error(Errc::too_large,
-                  message("distinct {} keys take more than {} MB", side, most_read_bytes >> 20),
+                  message("distinct {} keys take more than {} MB", side, max_read_bytes >> 20),
                   "A model holds every key.", shorter_hint);
   }
 }
@@ -81,7 +81,7 @@ double TableKeys::bytes() const {
 }
 
 std::string TableKeys::name(std::int32_t number) const {
-  return named() ? message("{} \"{}\"", side(), beginning_of(dictionary_.term(number)))
+  return named() ? message("{} \"{}\"", side(), abbreviated(dictionary_.term(number)))
                  : message("{} {}", side(), number + 1);
 }
 

@@ -29,7 +29,7 @@ class TableKeys {
   /// What they take while they are read and put in order.
   double bytes() const;
   /// Says in messages where a key is: `, in row "a"`, or nothing.
-  void tell_place(std::function<std::string()> place) { place_ = std::move(place); }
+  void set_location(std::function<std::string()> place) { place_ = std::move(place); }
   /// The number of a key of that type; -1 for a NaN. Throws Error(too_large) for one too long.
   std::int32_t number(Datum key);
   /// There are so many numbers.

@@ -59,8 +59,8 @@ bool equal(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-TermDictionary::TermDictionary(std::size_t most_terms, Refuse refuse)
-    : most_terms_(most_terms),
+TermDictionary::TermDictionary(std::size_t max_terms, Refuse refuse)
+    : most_terms_(max_terms),
       refuse_(std::move(refuse)),
       slots_(1024, -1) {}
 
@@ -77,7 +77,7 @@ std::int32_t TermDictionary::number(std::string_view term) {
 std::int32_t TermDictionary::add(std::string_view term, std::uint64_t hash, std::size_t slot) {
   if (term.size() > longest_term) refuse_(Excess::length, term);
   if (entries_.size() >= most_terms_) refuse_(Excess::number, term);
-  if (bytes_ + term.size() > most_read_bytes) refuse_(Excess::bytes, term);
+  if (bytes_ + term.size() > max_read_bytes) refuse_(Excess::bytes, term);
   if (term.size() > left_in_chunk_) {
     left_in_chunk_ = entries_.empty() ? std::max<std::size_t>(4096, term.size()) : chunk_bytes;
     chunks_.push_back(std::make_unique_for_overwrite<char[]>(left_in_chunk_));

@@ -10,7 +10,7 @@
 namespace bayes::pg {
 
 /// of all distinct terms together
-inline constexpr std::size_t most_read_bytes = 256 << 20;
+inline constexpr std::size_t max_read_bytes = 256 << 20;
 /// in bytes, limited because models hold every term
 inline constexpr std::size_t longest_term = 10000;
 
@@ -29,7 +29,7 @@ class TermDictionary {
   /// Throws Error(too_large).
   using Refuse = std::function<void(Excess, std::string_view term)>;
 
-  TermDictionary(std::size_t most_terms, Refuse refuse);
+  TermDictionary(std::size_t max_terms, Refuse refuse);
 
   /// The number of a term; a new one gets the next, unless no more are taken: then -1. Refuses a
   /// term too long, or one too many.

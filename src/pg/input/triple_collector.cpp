@@ -17,8 +17,8 @@ std::string name_of_cell(const FactorTable &table, std::int32_t line, std::int32
   const bool by_row = table.document_side == Side::row;
   const std::string &of_line = table.document_keys[table.key_of(std::size_t(line))],
                     &of_other = table.term_keys[std::size_t(other)];
-  return message("row \"{}\" and column \"{}\"", beginning_of(by_row ? of_line : of_other),
-                 beginning_of(by_row ? of_other : of_line));
+  return message("row \"{}\" and column \"{}\"", abbreviated(by_row ? of_line : of_other),
+                 abbreviated(by_row ? of_other : of_line));
 }
 
 std::uint64_t hash_of_cell(std::int32_t line, std::int32_t other, double number) {
@@ -77,7 +77,7 @@ TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
       elements_(context) {
   if (form.values > 1) rows_.use(form.type);
   if (form.values == 3) columns_.use(form.second_type);
-  columns_.tell_place([this] { return row_ < 0 ? "" : ", in " + rows_.name(row_); });
+  columns_.set_location([this] { return row_ < 0 ? "" : ", in " + rows_.name(row_); });
 }
 
 void TripleCollector::begin(const FitRequest &request, Check check) {
@@ -167,7 +167,8 @@ void TripleCollector::add_number(std::int32_t row, std::int32_t column, double n
 void TripleCollector::refuse_number(std::int32_t row, std::int32_t column, double number) const {
   throw Error(
       Errc::invalid_argument,
-      message("number of {} and {} is {}", rows_.name(row), columns_.name(column), shown(number)),
+      message("number of {} and {} is {}", rows_.name(row), columns_.name(column),
+              format_number(number)),
       options_.non_negative ? "Numbers are finite and not negative." : "Numbers are finite.",
       "Leave such cells out with WHERE or FILTER, or give NULL.");
 }
@@ -232,12 +233,13 @@ void TripleCollector::arrange(Control &) {
   CellRules rules = {
       options_.repeated, options_.missing,
       [&table](std::int32_t line, std::int32_t other, double first, double second) {
-        throw Error(Errc::invalid_argument,
-                    message("there is more than one number of {}: {} and {}",
-                            name_of_cell(table, line, other), shown(first), shown(second)),
-                    "A cell of the table has one number.",
-                    "GROUP BY row and column before, or say by option repeated what becomes of "
-                    "such numbers.");
+        throw Error(
+            Errc::invalid_argument,
+            message("there is more than one number of {}: {} and {}",
+                    name_of_cell(table, line, other), format_number(first), format_number(second)),
+            "A cell of the table has one number.",
+            "GROUP BY row and column before, or say by option repeated what becomes of "
+            "such numbers.");
       },
       [&table](std::int32_t line, std::int32_t other) {
         throw Error(Errc::numeric, message("the numbers of {} add up to more than a number can be",

@@ -20,7 +20,7 @@ template <Link link> ResponsePolicy binary_policy(const FitRequest &request) {
   const RowOptions options = binary_check_options(link, request.options);
   return {.skip_missing = options.skip_missing,
           .null_on_error = options.null_on_error,
-          .max_dimension = most_predictors};
+          .max_dimension = max_predictors};
 }
 
 template <Link link>

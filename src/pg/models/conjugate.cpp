@@ -120,10 +120,10 @@ bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &ou
   if (weighted) {
     out.weight = PG_GETARG_FLOAT8(3);
     if (!(out.weight >= 0 && out.weight <= largest_element))
-      throw Error(
-          Errc::invalid_argument,
-          message("{} of row {} is {}", exposure ? "exposure" : "weight", row, shown(out.weight)),
-          message("It must be a number from 0 to {}.", largest_element));
+      throw Error(Errc::invalid_argument,
+                  message("{} of row {} is {}", exposure ? "exposure" : "weight", row,
+                          format_number(out.weight)),
+                  message("It must be a number from 0 to {}.", largest_element));
     if (out.weight == 0 && !exposure) return false;
   }
   switch (data_.kind) {
@@ -143,8 +143,8 @@ bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &ou
       break;
   }
   if (out.weight == 0 && out.x > 0)
-    throw Error(Errc::invalid_argument,
-                message("count of row {} is {} where the exposure is 0", row, shown(out.x)));
+    throw Error(Errc::invalid_argument, message("count of row {} is {} where the exposure is 0",
+                                                row, format_number(out.x)));
   return out.weight > 0;
 }
 
@@ -235,7 +235,7 @@ Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
     exposure = PG_GETARG_FLOAT8(2);
     if (!(exposure > 0 && exposure <= largest_element))
       throw Error(Errc::invalid_argument,
-                  message("exposure is {}, but must be positive", shown(exposure)));
+                  message("exposure is {}, but must be positive", format_number(exposure)));
     if (x < 0) return guarded([] { return Float8GetDatum(-HUGE_VAL); });
   } else {
     x = PG_GETARG_FLOAT8(1);

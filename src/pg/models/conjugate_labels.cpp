@@ -64,7 +64,8 @@ std::optional<std::string_view> LabelRows::read(FunctionCallInfo fcinfo, double 
   weight = weight_of(item);
   const std::int64_t number = sums_.rows + sums_.skipped + 1;
   if (!(weight >= 0 && weight <= largest_element))
-    throw Error(Errc::invalid_argument, message("weight of row {} is {}", number, shown(weight)),
+    throw Error(Errc::invalid_argument,
+                message("weight of row {} is {}", number, format_number(weight)),
                 message("It must be a number from 0 to {}.", largest_element));
   if (weight == 0) return std::nullopt;
   type_.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));

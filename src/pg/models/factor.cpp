@@ -75,10 +75,10 @@ const char *name_of(Side side) { return side == Side::row ? "row" : "column"; }
 
 void check_number(double number, std::string_view key, const CellReading &how) {
   if (std::isfinite(number) && !(how.non_negative && number < 0)) return;
-  throw Error(
-      Errc::invalid_argument,
-      message("number of {} \"{}\" is {}", name_of(how.keys), beginning_of(key), shown(number)),
-      how.non_negative ? "Numbers are finite and not negative." : "Numbers are finite.");
+  throw Error(Errc::invalid_argument,
+              message("number of {} \"{}\" is {}", name_of(how.keys), abbreviated(key),
+                      format_number(number)),
+              how.non_negative ? "Numbers are finite and not negative." : "Numbers are finite.");
 }
 
 std::string form_of_object(const CellReading &how) {
@@ -163,8 +163,8 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const
         WARNING, message("the model knows none of the {}s of the cells", name_of(how.keys)),
         message("The first of them is \"{}\"; one of the model's is \"{}\". A {} that a model does "
                 "not know says nothing about a {}.",
-                beginning_of(unknown_), keys.empty() ? "" : beginning_of(keys[0]),
-                name_of(how.keys), name_of(other(how.keys))));
+                abbreviated(unknown_), keys.empty() ? "" : abbreviated(keys[0]), name_of(how.keys),
+                name_of(other(how.keys))));
   }
   std::sort(entries_.begin(), entries_.end());
   codes_.clear();
@@ -189,10 +189,10 @@ void FactorCallSite::read_object(Datum cells, const CellReading &how,
     if (value.type == jbvNull) return;
     const std::optional<double> number = number_in(value);
     if (!number)
-      throw Error(Errc::invalid_argument,
-                  message("number of {} \"{}\" is {}", name_of(how.keys), beginning_of(key),
-                          form_of(value)),
-                  form_of_object(how));
+      throw Error(
+          Errc::invalid_argument,
+          message("number of {} \"{}\" is {}", name_of(how.keys), abbreviated(key), form_of(value)),
+          form_of_object(how));
     check_number(*number, key, how);
     const std::int32_t index = code(key);
     if (index >= 0)

@@ -12,7 +12,7 @@ namespace bayes::pg {
 inline constexpr const char *hmm_family = "hmm";
 
 /// steps of one call
-inline constexpr int most_sampled = 100000000;
+inline constexpr int max_sampled = 100000000;
 
 inline const HiddenMarkovModel &hidden(const Model &model) {
   return static_cast<const HiddenMarkovModel &>(model);

@@ -285,10 +285,10 @@ BAYES_FUNCTION(hmm_sample_after) {
   if (draws < 0)
     throw Error(Errc::invalid_argument,
                 message("draws is {}, the number of paths cannot be negative", draws));
-  if (double(draws) * horizon > most_sampled)
+  if (double(draws) * horizon > max_sampled)
     throw Error(Errc::too_large,
                 message("{} draws of {} steps are too many, the limit is {} steps in all", draws,
-                        horizon, most_sampled),
+                        horizon, max_sampled),
                 {}, "Draw again with another seed.");
   ModelAndSequence given(fcinfo);
   StoredSequence one(given);

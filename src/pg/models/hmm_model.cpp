@@ -105,8 +105,8 @@ BAYES_FUNCTION(hmm_sample) {
   if (n < 0)
     throw Error(Errc::invalid_argument,
                 message("n is {}, the number of steps cannot be negative", n));
-  if (n > most_sampled)
-    throw Error(Errc::too_large, message("n is {}, but the limit is {} steps", n, most_sampled), {},
+  if (n > max_sampled)
+    throw Error(Errc::too_large, message("n is {}, but the limit is {} steps", n, max_sampled), {},
                 "Several sequences, of other seeds, may be as good as one that long.");
   const auto owner = hmm_argument(PG_GETARG_DATUM(0));
   const HiddenMarkovModel &model = hidden(*owner);

@@ -129,7 +129,7 @@ void SequenceQuery::take_step(TupleTableSlot *row) {
     if (known)
       throw Error(Errc::invalid_argument,
                   name ? message("the rows of sequence {} do not follow one another",
-                                 bayes::describe(Document(beginning_of(utf8_of_server(*name)))))
+                                 bayes::describe(Document(abbreviated(utf8_of_server(*name)))))
                        : "the rows of the sequence without a name do not follow one another",
                   "Rows of other sequences are between them.",
                   "Order the query: SELECT id, a, b FROM ... ORDER BY id, t.");

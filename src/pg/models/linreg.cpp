@@ -44,7 +44,7 @@ std::unique_ptr<Model> fit_sums(bool null_on_error, const LinregSums &sums, cons
       }))
     return nullptr;
   warn_of_terms(warnings);
-  if (!few_to_tell(model->info.rows))
+  if (!too_few_to_warn(model->info.rows))
     for (const int j : warnings.response)
       warn_of_response(model->info.columns, std::size_t(j), "response");
   warn_of(*model);

@@ -36,7 +36,8 @@ bool LinregData::usable(const NullableDatum &value, const char *what, bool weigh
   const bool left_out = value.isnull || (weight && x == 0);
   if (left_out && (weight || !policy_.missing_is_error)) return false;
   if (weight && !(x >= 0 && x <= largest_element))
-    throw Error(Errc::invalid_argument, message("{} of {} is {}", what, row_name(), shown(x)),
+    throw Error(Errc::invalid_argument,
+                message("{} of {} is {}", what, row_name(), format_number(x)),
                 "A weight is a finite number, not negative: how many times the row counts.");
   if (value.isnull || !(std::fabs(x) <= largest_element))
     refuse_value(value.isnull ? std::optional<double>() : x,
@@ -86,14 +87,14 @@ bool LinregData::take(const Item &item, bool add) {
   }
   if (!accumulator_.begun()) {
     accumulator_.begin(rows.reader.columns(),
-                       int(std::min<std::size_t>(elements.size(), std::size_t(most_terms) + 1)),
+                       int(std::min<std::size_t>(elements.size(), std::size_t(max_terms) + 1)),
                        item.weight != nullptr);
   }
   check_dimension(elements.size());
   const double response = DatumGetFloat8(y.value), weight = weight_of(item);
   if (!add) return accumulator_.remove(response, elements, weight);
   accumulator_.add(response, elements, weight);
-  if (accumulator_.terms() > most_terms) require_terms(accumulator_.terms(), rows.reader.columns());
+  if (accumulator_.terms() > max_terms) require_terms(accumulator_.terms(), rows.reader.columns());
   return true;
 }
 

@@ -73,7 +73,7 @@ void take_word(const BayesClassifier &model, const NamedFeature &given, Missing 
     if (!known && missing == Missing::error)
       throw Error(Errc::invalid_argument, message("{} has label {}, which the model does not know",
                                                   name_of_feature(given.name, 0),
-                                                  describe(Document(beginning_of(given.label)))));
+                                                  describe(Document(abbreviated(given.label)))));
     usable &= known || missing == Missing::keep;
   }
   row.push_back({feature, x});
@@ -129,7 +129,7 @@ std::string some_classes(const std::vector<std::string> &labels) {
   constexpr std::size_t most = 10;
   std::string out = labels.size() == 1 ? "Its class is " : "Its classes are ";
   for (std::size_t k = 0; k < std::min(labels.size(), most); ++k)
-    out += message("{}\"{}\"", k ? ", " : "", beginning_of(labels[k]));
+    out += message("{}\"{}\"", k ? ", " : "", abbreviated(labels[k]));
   return out + (labels.size() > most ? message(", and {} others.", labels.size() - most) : ".");
 }
 
@@ -238,7 +238,7 @@ BAYES_FUNCTION(nb_probability) {
   const int k = label ? scored->model.find_label(*label) : -1;
   if (k < 0)
     throw Error(Errc::invalid_argument,
-                message("the model has no class \"{}\"", label ? beginning_of(*label) : "NaN"),
+                message("the model has no class \"{}\"", label ? abbreviated(*label) : "NaN"),
                 some_classes(scored->model.labels()),
                 "Classes are the labels as text, booleans t and f; nb_classes(model) lists them.");
   PG_RETURN_FLOAT8(std::exp(scored->log_joint[std::size_t(k)] - log_sum_exp(scored->log_joint)));

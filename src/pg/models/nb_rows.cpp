@@ -23,7 +23,7 @@ TermDictionary::Refuse refusal(const char *what, const char *many, std::size_t m
       throw Error(
           Errc::too_large,
           message("{} is {} bytes long, but the limit is {}", what, text.size(), longest_term),
-          message("It begins with \"{}\".", beginning_of(text)), "md5 makes a short one.");
+          message("It begins with \"{}\".", abbreviated(text)), "md5 makes a short one.");
     throw Error(Errc::too_large, message("rows have more than {} {}", most, many), {}, hint);
   };
 }
@@ -110,7 +110,7 @@ bool NbRows::admit(const NullableDatum *weight) {
   const double w = weight->isnull ? 0 : DatumGetFloat8(weight->value);
   if (w > 0 && w <= largest_element) return true;
   if (w != 0)
-    throw Error(Errc::invalid_argument, message("weight of row {} is {}", seen_, shown(w)),
+    throw Error(Errc::invalid_argument, message("weight of row {} is {}", seen_, format_number(w)),
                 "A weight is a finite number, not negative: how many times the row counts.");
   zero_weights_ += !weight->isnull;
   return false;
@@ -245,7 +245,7 @@ std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
       note_positions(model->info.columns);
       report_names_of_rows(model->info.columns);
     }
-    if (!few_to_tell(model->info.rows))
+    if (!too_few_to_warn(model->info.rows))
       for (const int j : model->copies_of_label())
         warn_of_response(model->info.columns, std::size_t(j), "label");
     return true;

@@ -5,7 +5,7 @@
 namespace bayes::pg {
 namespace {
 
-constexpr std::size_t most_columns = 8;
+constexpr std::size_t max_columns = 8;
 /// read once, from the beginning to the end
 #if PG_VERSION_NUM >= 150000
 constexpr int access_once = TUPLESORT_NONE;
@@ -37,9 +37,9 @@ Sorter::Sorter(MemoryContext context, std::span<const SortColumn> columns, int k
       [context] { return AllocSetContextCreate(context, "pg_bayes sort", ALLOCSET_SMALL_SIZES); });
   busy([this, columns, kilobytes] {
     const TupleDesc description = CreateTemplateTupleDesc(int(columns.size()));
-    AttrNumber numbers[most_columns];
-    Oid less[most_columns], collations[most_columns];
-    bool nulls_first[most_columns];
+    AttrNumber numbers[max_columns];
+    Oid less[max_columns], collations[max_columns];
+    bool nulls_first[max_columns];
     int keys = 0;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       TupleDescInitEntry(description, AttrNumber(i + 1), "", columns[i].type, -1, 0);

@@ -11,9 +11,9 @@ namespace bayes::pg {
 namespace {
 
 /// codes of integers below this are stored in an array
-constexpr std::int64_t most_flat = 16384;
+constexpr std::int64_t max_flat = 16384;
 /// largest number of cached codes of other values
-constexpr std::size_t most_others = 65536;
+constexpr std::size_t max_others = 65536;
 
 SequenceElements kind_of(Oid base) {
   switch (base) {
@@ -133,7 +133,7 @@ std::string ElementType::name() const {
 }
 
 const double *ElementType::known_code(std::int64_t value) const {
-  if (value >= 0 && value < most_flat)
+  if (value >= 0 && value < max_flat)
     return std::size_t(value) < flat_.size() && flat_[std::size_t(value)] != unset
                ? &flat_[std::size_t(value)]
                : nullptr;
@@ -142,14 +142,14 @@ const double *ElementType::known_code(std::int64_t value) const {
 }
 
 double ElementType::remember(std::int64_t value, double code) {
-  if (value >= 0 && value < most_flat) {
+  if (value >= 0 && value < max_flat) {
     const std::size_t at = std::size_t(value);
     if (at >= flat_.size())
-      flat_.resize(std::min(std::size_t(most_flat), std::max(at + 1, 2 * flat_.size())), unset);
+      flat_.resize(std::min(std::size_t(max_flat), std::max(at + 1, 2 * flat_.size())), unset);
     flat_[at] = code;
   } else {
     // all different: caching gains nothing and takes memory
-    if (others_.size() >= most_others) others_.clear();
+    if (others_.size() >= max_others) others_.clear();
     others_.emplace(value, code);
   }
   return code;

@@ -118,7 +118,7 @@ double number_of(Datum value, Oid type) {
   }
 }
 
-std::string shown(double x) {
+std::string format_number(double x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
   // Six digits would round a large whole number, as a code or a count is.
@@ -128,7 +128,7 @@ std::string shown(double x) {
   return text;
 }
 
-std::string beginning_of(std::string_view text) {
+std::string abbreviated(std::string_view text) {
   constexpr std::size_t most = 80;
   if (text.size() <= most) return std::string(text);
   std::size_t end = most;
@@ -139,14 +139,15 @@ std::string beginning_of(std::string_view text) {
 void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row) {
   if (!x || !std::isfinite(*x))
     throw Error(x ? Errc::invalid_argument : Errc::null_value,
-                message("{} is {}", where, x ? shown(*x) : "NULL"), {},
+                message("{} is {}", where, x ? format_number(*x) : "NULL"), {},
                 x && std::isinf(*x) ? "Leave such rows out with WHERE."
                 : x                 ? null_of_nan
-                : row > 0 ? "Of the options that the family has, missing = marginalize takes it "
-                            "as not observed, and missing = skip leaves such rows out."
-                          : "A model that is fitted without option missing = error takes such "
-                            "rows; a regression gives NULL for them.");
-  throw Error(Errc::numeric, message("{} is {}, too large to compute with", where, shown(*x)),
+                : row > 0
+                    ? "Use option missing = marginalize (if the model has it) or missing = skip."
+                    : "Fit the model without option missing = error; a regression gives NULL for "
+                      "such rows.");
+  throw Error(Errc::numeric,
+              message("{} is {}, too large to compute with", where, format_number(*x)),
               "The largest absolute value that a row may hold is 1e150.",
               "Choose another unit of measurement.");
 }

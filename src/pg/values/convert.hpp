@@ -22,23 +22,23 @@ bool is_number_type(Oid type);
 double number_of(Datum value, Oid type);
 
 /// A number in a message.
-std::string shown(double x);
+std::string format_number(double x);
 
 /// A text in a message, UTF-8: whole characters at its beginning if it is long.
-std::string beginning_of(std::string_view text);
+std::string abbreviated(std::string_view text);
 
 /// Throws: a value of row `row` (from 1, 0 for the row of a scalar function), in words "element 3
 /// of row 2", is NULL (none), NaN, infinite or huge.
 [[noreturn]] void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row);
 
-/// What says how to make one of a NaN, for hints.
+/// For hints of errors about a NaN.
 inline constexpr const char *null_of_nan =
-    "NULL is what is not observed: NULLIF(column, 'NaN') makes one of a NaN.";
+    "Missing values are NULL; use NULLIF(column, 'NaN') to convert NaN.";
 
-/// A row with a NULL raises an error, is skipped, or gets a NaN there, which is what a missing
-/// element is to kernels. NaN and infinity are values that cannot be: errors, but skip leaves out
-/// such rows too. skip_null leaves out rows with a NULL, or
-/// a label that the model does not know, alone.
+/// A row with a NULL raises an error (error), is left out (skip), or gets a NaN there (keep): that
+/// is how kernels see a missing element. NaN and infinity are errors, except that skip leaves out
+/// such rows too. skip_null leaves out only rows with a NULL or an unknown label; a NaN is an
+/// error.
 enum class Missing : char { error, skip, keep, skip_null };
 
 /// Is every number finite and no larger than largest_element?

@@ -18,7 +18,7 @@ constexpr std::size_t fewest_cached = 2, most_cached = 256;
 /// for scoring
 constexpr std::size_t parsed_per_stored = 4, parsed_per_stored_draws = 16;
 /// bytes of a model in a line of COPY, which with all other columns can have 1 GB
-constexpr std::size_t most_text = 1'000'000'000;
+constexpr std::size_t max_text = 1'000'000'000;
 
 /// A detoasted value, freed on destruction if it is a copy.
 class Plain {
@@ -46,10 +46,10 @@ class Plain {
 /// Throws Error(too_large) for a model that could be stored, but not be dumped.
 void require_text(const Model &model) {
   const std::size_t size = model.to_document().copied_json_size();
-  if (size > most_text)
+  if (size > max_text)
     throw Error(Errc::too_large,
                 message("model takes {} MB as text, but the limit is {}", size / 1'000'000,
-                        most_text / 1'000'000),
+                        max_text / 1'000'000),
                 "Models are dumped and copied as text, which can have 1 GB. A number takes some 20 "
                 "bytes.",
                 "Use fewer components, or store fewer draws.");
@@ -124,7 +124,7 @@ std::string bytes_of(Model &model) {
   std::string bytes = model.to_bytes();
   require_readable(bytes);
   // A number takes up to 26 bytes instead of 8, a character of a key up to 7.
-  if (bytes.size() > most_text / 7) require_text(model);
+  if (bytes.size() > max_text / 7) require_text(model);
   return bytes;
 }
 

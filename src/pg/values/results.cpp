@@ -50,7 +50,7 @@ void fill(TupleDesc description, Cells cells, Datum *values, bool *nulls) {
   }
 }
 
-constexpr int most_columns = 32;
+constexpr int max_columns = 32;
 
 }  // namespace
 
@@ -129,8 +129,8 @@ TupleDesc result_row(FunctionCallInfo fcinfo) {
 
 Datum composite(TupleDesc description, Cells cells) {
   return guarded([description, cells] {
-    Datum values[most_columns];
-    bool nulls[most_columns];
+    Datum values[max_columns];
+    bool nulls[max_columns];
     fill(description, cells, values, nulls);
     return HeapTupleGetDatum(heap_form_tuple(description, values, nulls));
   });
@@ -176,8 +176,8 @@ ResultRows::ResultRows(FunctionCallInfo fcinfo) {
 void ResultRows::row(Cells cells) {
   guarded([this, cells] {
     const MemoryContext before = MemoryContextSwitchTo(scratch_);
-    Datum values[most_columns];
-    bool nulls[most_columns];
+    Datum values[max_columns];
+    bool nulls[max_columns];
     fill(description_, cells, values, nulls);
     tuplestore_putvalues(store_, description_, values, nulls);
     MemoryContextSwitchTo(before);
