@@ -9,7 +9,6 @@
 #include "base/message.hpp"
 #include "base/special.hpp"
 #include "distributions/standard.hpp"
-#include "document/members.hpp"
 #include "document/options.hpp"
 #include "families/parameter.hpp"
 
@@ -18,7 +17,6 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 double finite_or_none(double x) { return std::isfinite(x) ? x : none; }
-constexpr double largest_number = 1e150, largest_sum = 1e305;
 
 struct PriorKey {
   const char *name;
@@ -30,7 +28,7 @@ struct PriorKey {
 // reference prior, constant in mu and log sigma: intervals are those of Student's test.
 constexpr PriorKey beta_prior[] = {{"a", 1, 0, true}, {"b", 1, 0, true}};
 constexpr PriorKey gamma_prior[] = {{"a", 0.5, 0, true}, {"b", 0, 0, false}};
-constexpr PriorKey normal_prior[] = {{"m", 0, -largest_number, false},
+constexpr PriorKey normal_prior[] = {{"m", 0, -largest_conjugate_number, false},
                                      {"c", 0, 0, false},
                                      {"a", -0.5, -0.5, false},
                                      {"b", 0, 0, false}};
@@ -44,16 +42,9 @@ std::span<const PriorKey> prior_of(ConjugateKind kind) {
   return normal_prior;
 }
 
-constexpr const char *sum_names[3][3] = {{"successes", "failures", nullptr},
-                                         {"count", "exposure", "log_factor"},
-                                         {"count", "mean", "squares"}};
-
 [[noreturn]] void refuse_sums() {
   throw Error(Errc::numeric, "sums over the rows are beyond double precision");
 }
-
-/// ~105 bits of a sum
-constexpr double unit = 0x1p-104;
 
 }  // namespace
 
@@ -73,102 +64,12 @@ ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options)
   const Document nothing;
   OptionReader numbers(given ? *given : nothing, "prior.");
   for (std::size_t i = 0; const PriorKey &key : prior_of(kind))
-    prior[i++] = numbers.number(key.name, key.value, key.low, largest_number, key.low_open);
+    prior[i++] =
+        numbers.number(key.name, key.value, key.low, largest_conjugate_number, key.low_open);
   numbers.finish();
   reader.finish();
   return prior;
 }
-
-// ---- sums ----
-
-bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
-  if (rows == 0 && sign > 0) *this = {.skipped = skipped, .shift = x, .settled = weight};
-  if (kind == ConjugateKind::normal_inverse_gamma && sign > 0) settle(weight, x);
-  rows += sign;
-  const auto change = [&](std::size_t i, const DoubleDouble &by) {
-    sums[i] = sign > 0 ? sums[i] + by : sums[i] - by;
-    errors[i] += unit * (std::fabs(sums[i].hi) + std::fabs(by.hi));
-  };
-  // Errors count against what is left.
-  const auto lasts = [&](std::size_t i, double scale) { return errors[i] <= 1e-13 * scale; };
-  switch (kind) {
-    case ConjugateKind::beta_bernoulli: {
-      const bool success = x != 0;
-      change(success ? 0 : 1, {weight});
-      if (success) successes += sign;
-      if (sign > 0 || rows == 0) return true;
-      if ((success ? successes : rows - successes) == 0) {
-        sums[success ? 0 : 1] = {};
-        errors[success ? 0 : 1] = 0;
-      }
-      return lasts(0, sums[0].hi) && lasts(1, sums[1].hi);
-    }
-    case ConjugateKind::gamma_poisson:
-      // Counts are whole numbers, whose sum has no errors.
-      change(0, {x});
-      change(1, {weight});
-      change(2, DoubleDouble::product(x, std::log(weight)) - DoubleDouble{log_gamma(x + 1)});
-      return sign > 0 || rows == 0 || lasts(1, sums[1].hi);
-    case ConjugateKind::normal_inverse_gamma: break;
-  }
-  const DoubleDouble d = DoubleDouble::sum(x, -shift), weighted = DoubleDouble{weight} * d;
-  change(0, {weight});
-  change(1, weighted);
-  change(2, weighted * d);
-  if (sign > 0 || rows == 0) return true;
-  const double about = squares().hi;
-  return lasts(0, sums[0].hi) && lasts(1, std::sqrt(about) * std::sqrt(sums[0].hi)) &&
-         lasts(2, about);
-}
-
-// About a point that is far from the mean, the squares of heavy rows would leave no digits for
-// those of light ones. So whenever the weight has grown fourfold the sums are taken about the mean
-// of the rows so far, or about what outweighs them all: what is then lost is of the size of the
-// result's own rounding.
-void ConjugateSums::settle(double weight, double x) {
-  const double all = sums[0].hi + weight;
-  if (!(all > 4 * settled)) return;
-  settled = all;
-  const double to = weight > sums[0].hi ? x : shift + (sums[1] / sums[0]).hi;
-  if (!(sums[0].hi > 0) || to == shift) return;
-  const DoubleDouble by = DoubleDouble::sum(shift, -to), moved = sums[0] * by;
-  const DoubleDouble squares = sums[2] + by * (DoubleDouble{2} * sums[1] + moved);
-  errors[2] += 2 * std::fabs(by.hi) * errors[1] + by.hi * by.hi * errors[0] +
-               unit * (std::fabs(sums[2].hi) + std::fabs(by.hi * moved.hi));
-  errors[1] += std::fabs(by.hi) * errors[0] + unit * std::fabs(moved.hi);
-  sums[2] = squares;
-  sums[1] += moved;
-  shift = to;
-}
-
-void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
-  if (kind == ConjugateKind::normal_inverse_gamma) {
-    if (rows == 0) {
-      shift = other.shift;
-      settled = other.settled;
-    }
-    settle(other.sums[0].hi, other.shift);
-  }
-  rows += other.rows;
-  skipped += other.skipped;
-  if (kind != ConjugateKind::normal_inverse_gamma) {
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
-    return;
-  }
-  // about this shift: d + by
-  const DoubleDouble by = DoubleDouble::sum(other.shift, -shift), moved = other.sums[0] * by;
-  sums[2] += other.sums[2] + by * (DoubleDouble{2} * other.sums[1] + moved);
-  sums[1] += other.sums[1] + moved;
-  sums[0] += other.sums[0];
-}
-
-DoubleDouble ConjugateSums::squares() const {
-  // The square of the first sum may be beyond doubles.
-  const DoubleDouble out = sums[2] - sums[1] * (sums[1] / sums[0]);
-  return out.hi > 0 ? out : DoubleDouble{};
-}
-
-// ---- the model ----
 
 ConjugateModel::ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior,
                                const ConjugateSums &sums, const std::optional<Statistics> &stored)
@@ -196,7 +97,7 @@ DoubleDouble ConjugateModel::mean() const {
 void ConjugateModel::update() {
   const auto &s = sums_.sums;
   for (const DoubleDouble &sum : s)
-    if (!(std::fabs(sum.hi) <= largest_sum)) refuse_sums();
+    if (!(std::fabs(sum.hi) <= largest_conjugate_sum)) refuse_sums();
   posterior_ = prior_;
   if (kind_ != ConjugateKind::normal_inverse_gamma) {
     posterior_[0] += s[0].hi;
@@ -375,83 +276,6 @@ void ConjugateModel::merge(const Model &other) {
   sums_.add(kind_, static_cast<const ConjugateModel &>(other).sums_);
   stored_.reset();
   update();
-}
-
-// ---- the document ----
-
-void ConjugateModel::write(Document &document) const {
-  Statistics values = stored_.value_or(sums_.sums);
-  if (kind_ == ConjugateKind::normal_inverse_gamma && !stored_) {
-    values[1] = mean();
-    values[2] = sums_.squares();
-  }
-  Document statistics;
-  for (std::size_t i = 0; i < 3; ++i)
-    if (const char *const name = sum_names[int(kind_)][i]) {
-      // A zero has no sign, which depends on the order of the rows.
-      const DoubleDouble kept = values[i].rounded();
-      statistics.set(name, Tensor{{2}, {kept.hi + 0.0, kept.lo + 0.0}});
-    }
-  document.set("statistics", std::move(statistics));
-}
-
-namespace {
-
-std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &document) {
-  ModelInfo info = read_model_info(document, 1, 1);
-  ConjugatePrior prior;
-  try {
-    prior = read_conjugate_prior(kind, info.options);
-  } catch (const Error &error) {
-    throw Error(Errc::invalid_text, error.what(), error.detail());
-  }
-  const MemberReader statistics = MemberReader(document).object("statistics");
-  ConjugateSums sums;
-  sums.rows = info.rows;
-  sums.skipped = info.skipped;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const char *const name = sum_names[int(kind)][i];
-    if (!name) continue;
-    const Tensor pair = statistics.tensor(name, {2});
-    const double high = pair.values[0], low = pair.values[1];
-    const bool any_sign = (kind == ConjugateKind::gamma_poisson && i == 2) ||
-                          (kind == ConjugateKind::normal_inverse_gamma && i == 1);
-    if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > largest_sum ||
-        DoubleDouble::short_of(low) != low)
-      statistics.reject(name, "is not a number and what it lacks");
-    sums.sums[i] = {high, low};
-  }
-  const ConjugateModel::Statistics stored = sums.sums;
-  if (kind == ConjugateKind::normal_inverse_gamma) {
-    // about the mean, whose last digits are a shift of their own
-    const DoubleDouble count = sums.sums[0], mean = sums.sums[1], squares = sums.sums[2];
-    if (!(count.hi > 0)) statistics.reject("count", "must be positive");
-    sums.shift = mean.hi;
-    sums.settled = count.hi;
-    const DoubleDouble rest{mean.lo};
-    sums.sums[1] = count * rest;
-    sums.sums[2] = squares + count * rest * rest;
-    if (std::fabs(mean.hi) > largest_number) statistics.reject("mean", "is too large");
-  } else if (!((sums.sums[0] + sums.sums[1]).hi > 0) ||
-             (kind == ConjugateKind::gamma_poisson && !(sums.sums[1].hi > 0))) {
-    statistics.reject(sum_names[int(kind)][1], "must be positive");
-  }
-  auto model = std::make_unique<ConjugateModel>(kind, prior, sums, stored);
-  info.options = model->info.options;
-  model->info = std::move(info);
-  return model;
-}
-
-}  // namespace
-
-std::unique_ptr<Model> read_beta_bernoulli(const Document &document) {
-  return read_conjugate(ConjugateKind::beta_bernoulli, document);
-}
-std::unique_ptr<Model> read_gamma_poisson(const Document &document) {
-  return read_conjugate(ConjugateKind::gamma_poisson, document);
-}
-std::unique_ptr<Model> read_normal_inverse_gamma(const Document &document) {
-  return read_conjugate(ConjugateKind::normal_inverse_gamma, document);
 }
 
 }  // namespace bayes

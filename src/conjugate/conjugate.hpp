@@ -29,6 +29,9 @@ namespace bayes {
 
 enum class ConjugateKind : char { beta_bernoulli, gamma_poisson, normal_inverse_gamma };
 
+/// Bounds of the absolute values of a prior's numbers and of a mean, and of sums.
+inline constexpr double largest_conjugate_number = 1e150, largest_conjugate_sum = 1e305;
+
 /// Numbers of the prior: a, b; of normal_inverse_gamma m, c, a, b.
 using ConjugatePrior = std::array<double, 4>;
 
