@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-struct Bernoulli final : BetaProbability<Bernoulli> {
+struct Bernoulli final : SuccessProbability<Bernoulli> {
   static constexpr const char *name = "bernoulli";
   static constexpr bool zero_is_constant = true, ordered = false, probabilities = true;
 
@@ -19,17 +19,7 @@ struct Bernoulli final : BetaProbability<Bernoulli> {
 
   static std::array<double, 2> statistic(double x) { return {x, 1 - x}; }
   static double weight(const double *s) { return s[0] + s[1]; }
-  static void maximise(const double *s, const ColumnBounds &bounds, double *point) {
-    const double n = s[0] + s[1];
-    point[0] = n > 0 ? std::clamp(s[0] / n, bounds.minimum, 1 - bounds.minimum) : 0.5;
-    point[1] = 1 - point[0];
-  }
 
-  void default_prior(double, double, double, double *prior) const override {
-    prior[0] = prior[1] = 1;
-  }
-  static constexpr const char *mode_requirement = "a and b must be at least 1";
-  bool has_mode(const double *prior) const override { return prior[0] >= 1 && prior[1] >= 1; }
   double mean(const double *point) const override { return point[0]; }
   double variance(const double *point) const override { return point[0] * point[1]; }
   bool allowed_mean(double x) const override { return x >= 0 && x <= 1; }

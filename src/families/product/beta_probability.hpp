@@ -59,4 +59,19 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
   }
 };
 
+/// Of these the families of trials: u1 counts successes, u2 failures, and p is a share of both. The
+/// prior is uniform by default.
+template <class F> struct SuccessProbability : BetaProbability<F> {
+  static void maximise(const double *s, const ColumnBounds &bounds, double *point) {
+    const double n = s[0] + s[1];
+    point[0] = n > 0 ? std::clamp(s[0] / n, bounds.minimum, 1 - bounds.minimum) : 0.5;
+    point[1] = 1 - point[0];
+  }
+  void default_prior(double, double, double, double *prior) const override {
+    prior[0] = prior[1] = 1;
+  }
+  static constexpr const char *mode_requirement = "a and b must be at least 1";
+  bool has_mode(const double *prior) const override { return prior[0] >= 1 && prior[1] >= 1; }
+};
+
 }  // namespace bayes

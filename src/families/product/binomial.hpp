@@ -15,7 +15,7 @@
 
 namespace bayes {
 
-struct Binomial final : BetaProbability<Binomial> {
+struct Binomial final : SuccessProbability<Binomial> {
   static constexpr const char *name = "binomial";
   static constexpr std::array<KnownParameter, 1> known_parameters = {
       {{.key = "trials", .low = 1, .high = 1e6, .low_open = false, .whole = true}}};
@@ -37,17 +37,7 @@ struct Binomial final : BetaProbability<Binomial> {
 
   std::array<double, 2> statistic(double x) const { return {x, trials_ - x}; }
   double weight(const double *s) const { return (s[0] + s[1]) / trials_; }
-  static void maximise(const double *s, const ColumnBounds &bounds, double *point) {
-    const double n = s[0] + s[1];
-    point[0] = n > 0 ? std::clamp(s[0] / n, bounds.minimum, 1 - bounds.minimum) : 0.5;
-    point[1] = 1 - point[0];
-  }
 
-  void default_prior(double, double, double, double *prior) const override {
-    prior[0] = prior[1] = 1;
-  }
-  static constexpr const char *mode_requirement = "a and b must be at least 1";
-  bool has_mode(const double *prior) const override { return prior[0] >= 1 && prior[1] >= 1; }
   double mean(const double *point) const override { return trials_ * point[0]; }
   double variance(const double *point) const override { return trials_ * point[0] * point[1]; }
   bool allowed_mean(double x) const override { return x >= 0 && x <= trials_; }
