@@ -9,8 +9,6 @@ using namespace topics;
 
 namespace {
 
-const Corpus sixty = synthetic(60, 30, 4, 25, 5);
-
 /// The parameters that a model stores of its topics, [k][w].
 Table numbers_of(const TopicModel &model) {
   const Document document = model.to_document();

@@ -247,4 +247,23 @@ inline Real log_evidence(const Corpus &documents, int vocabulary, const Reals &a
   }
 }
 
+/// Sixty documents over thirty terms from four topics.
+inline const Corpus sixty = synthetic(60, 30, 4, 25, 5);
+
+/// For every topic of the first, the distance (half the sum of differences) of the nearest.
+inline double worst_match(const std::vector<std::vector<double>> &truth, const TopicModel &model) {
+  double worst = 0;
+  for (const auto &topic : truth) {
+    double best = 1;
+    for (int k = 0; k < model.size(); ++k) {
+      const std::vector<double> found = model.topic(k);
+      double sum = 0;
+      for (std::size_t w = 0; w < topic.size(); ++w) sum += std::abs(topic[w] - found[w]) / 2;
+      best = std::min(best, sum);
+    }
+    worst = support::larger(worst, best);
+  }
+  return worst;
+}
+
 }  // namespace topics

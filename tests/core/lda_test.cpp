@@ -1,4 +1,5 @@
-// Topic models fitted by vi, em and svi (and cvb0, see lda_collapsed_test.cpp), from outside.
+// Topic models fitted by vi, em and svi (and cvb0, see lda_collapsed_test.cpp), from outside; those
+// that start from a model or a prior with numbered topics: lda_start_test.cpp.
 #include "topics/lda.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 using namespace topics;
 
 namespace {
-
-const Corpus small = synthetic(60, 30, 4, 25, 5);
 
 Table log_weights_of(const TopicModel &model) {
   Table out;
@@ -50,56 +49,6 @@ double largest_drop(const std::vector<double> &trace) {
   return most;
 }
 
-/// For every topic of the first, the distance (half the sum of differences) of the nearest.
-double worst_match(const std::vector<std::vector<double>> &truth, const TopicModel &model) {
-  double worst = 0;
-  for (const auto &topic : truth) {
-    double best = 1;
-    for (int k = 0; k < model.size(); ++k) {
-      const std::vector<double> found = model.topic(k);
-      double sum = 0;
-      for (std::size_t w = 0; w < topic.size(); ++w) sum += std::abs(topic[w] - found[w]) / 2;
-      best = std::min(best, sum);
-    }
-    worst = support::larger(worst, best);
-  }
-  return worst;
-}
-
-/// The model with these of its topics in this order, each a tenth of itself and for the rest what
-/// all have in common.
-Fitted blurred(const TopicModel &model, const std::vector<std::size_t> &order) {
-  const std::size_t k = order.size(), v = model.terms().size();
-  Document document = model.to_document();
-  const auto old = [&](const char *key) { return document.find(key)->as<Tensor>()->values; };
-  const std::vector<double> topics = old("topics"), weights = old("weights");
-  Tensor blurred{{std::int64_t(k), std::int64_t(v)}, {}}, reordered{{std::int64_t(k)}, {}};
-  for (const std::size_t j : order) {
-    reordered.values.push_back(weights[j]);
-    for (std::size_t w = 0; w < v; ++w) {
-      double sum = 0;
-      for (std::size_t i = 0; i < k; ++i) sum += topics[i * v + w];
-      blurred.values.push_back(0.1 * topics[j * v + w] + 0.9 * sum / double(k));
-    }
-  }
-  document.set("topics", blurred).set("weights", reordered);
-  document.set("alpha", Tensor{{std::int64_t(k)}, std::vector<double>(k, 0.3)});
-  return Fitted(dynamic_cast<TopicModel *>(bayes::Model::from_document(document).release()));
-}
-
-/// The topic that is nearest.
-int nearest(const std::vector<double> &topic, const TopicModel &model) {
-  int best = 0;
-  double least = HUGE_VAL;
-  for (int k = 0; k < model.size(); ++k) {
-    const std::vector<double> other = model.topic(k);
-    double sum = 0;
-    for (std::size_t w = 0; w < topic.size(); ++w) sum += std::abs(topic[w] - other[w]);
-    if (sum < least) least = sum, best = k;
-  }
-  return best;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(lda)
@@ -114,8 +63,8 @@ BOOST_AUTO_TEST_CASE(the_objective_is_the_bound_of_the_returned_parameters) {
     for (const int seed : {1, 2, 3}) {
       Options all = options;
       all.insert(all.end(), {{"tol", 0}, {"max_iter", 3000}, {"seed", seed}});
-      const Fitted model = fitted(small, 30, 4, all);
-      least = std::min(least, distance(model->info.objective, double(slow_bound(*model, small))));
+      const Fitted model = fitted(sixty, 30, 4, all);
+      least = std::min(least, distance(model->info.objective, double(slow_bound(*model, sixty))));
     }
     BOOST_TEST(least < 1e-9, Document(options).to_json() << " " << least);
   }
@@ -125,7 +74,7 @@ BOOST_AUTO_TEST_CASE(every_iteration_raises_the_objective) {
   for (const char *const method : {"vi", "em"})
     for (const char *const alpha : {"symmetric", "asymmetric"})
       for (int k : {1, 2, 7, 40}) {
-        const Fitted model = fitted(small, 30, k,
+        const Fitted model = fitted(sixty, 30, k,
                                     {{"method", method},
                                      {"tol", 0},
                                      {"max_iter", 150},
@@ -134,7 +83,7 @@ BOOST_AUTO_TEST_CASE(every_iteration_raises_the_objective) {
                    method << " " << alpha << " " << k << ": " << largest_drop(model->trace[0]));
       }
   const Fitted given =
-      fitted(small, 30, 5,
+      fitted(sixty, 30, 5,
              {{"tol", 0}, {"max_iter", 150}, {"prior", prior({{"alpha", 0.05}, {"eta", 0.01}})}});
   BOOST_TEST(largest_drop(given->trace[0]) < 1e-12);
   BOOST_TEST(given->eta() == 0.01);
@@ -184,9 +133,9 @@ BOOST_AUTO_TEST_CASE(the_bound_is_below_the_evidence) {
 
 BOOST_AUTO_TEST_CASE(svi_with_all_documents_and_whole_steps_is_vi) {
   for (const int iterations : {1, 3, 20}) {
-    const Fitted batch = fitted(small, 30, 5, {{"tol", 0}, {"max_iter", iterations}});
+    const Fitted batch = fitted(sixty, 30, 5, {{"tol", 0}, {"max_iter", iterations}});
     // Its last step is not followed by a local one.
-    const Fitted steps = fitted(small, 30, 5,
+    const Fitted steps = fitted(sixty, 30, 5,
                                 {{"method", "svi"},
                                  {"tol", 0},
                                  {"max_iter", iterations},
@@ -248,7 +197,7 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads, *boost::unit_test::label(
 BOOST_AUTO_TEST_CASE(seeds_and_restarts) {
   const auto objective = [](Options options) {
     options.emplace_back("max_iter", 200);
-    return fitted(small, 30, 6, options);
+    return fitted(sixty, 30, 6, options);
   };
   BOOST_TEST((bits(*objective({})) == bits(*objective({{"seed", 1}}))));
   BOOST_TEST((bits(*objective({})) != bits(*objective({{"seed", 2}}))));
@@ -258,8 +207,8 @@ BOOST_AUTO_TEST_CASE(seeds_and_restarts) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_documents_have_equal_proportions) {
-  Corpus documents = small;
-  documents.push_back(small[3]);
+  Corpus documents = sixty;
+  documents.push_back(sixty[3]);
   const Fitted model = fitted(documents, 30, 4, {});
   const LdaProportions a = model->proportions(Packed(documents[3])),
                        b = model->proportions(Packed(documents.back()));
@@ -270,11 +219,11 @@ BOOST_AUTO_TEST_CASE(equal_documents_have_equal_proportions) {
 // No updates of the slow reference find a better bound, and few a bound as good.
 BOOST_AUTO_TEST_CASE(proportions_agree_with_a_slow_reference) {
   for (const char *const method : {"vi", "em"}) {
-    const Fitted model = fitted(small, 30, 4, {{"method", method}});
+    const Fitted model = fitted(sixty, 30, 4, {{"method", method}});
     const Table log_weights = log_weights_of(*model);
     const Reals alpha = reals(model->alpha());
     for (const Counts &document :
-         {small[0], small[7], Counts{}, Counts{{3, 0.25}}, Counts{{1, 1e6}, {9, 3}}}) {
+         {sixty[0], sixty[7], Counts{}, Counts{{3, 0.25}}, Counts{{1, 1e6}, {9, 3}}}) {
       Real sum = total(alpha);
       for (const auto &[w, n] : document) sum += n;
       const LdaProportions found = model->proportions(Packed(document));
@@ -298,27 +247,27 @@ BOOST_AUTO_TEST_CASE(proportions_agree_with_a_slow_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(the_order_of_documents_hardly_matters) {
-  const Corpus documents(small.rbegin(), small.rend());
+  const Corpus documents(sixty.rbegin(), sixty.rend());
   const Options options = {{"tol", 0}, {"max_iter", 300}};
-  const Fitted start = fitted(small, 30, 4, {{"max_iter", 1}}),
-               a = fitted(small, 30, 0, options, 1, start.get()),
+  const Fitted start = fitted(sixty, 30, 4, {{"max_iter", 1}}),
+               a = fitted(sixty, 30, 0, options, 1, start.get()),
                b = fitted(documents, 30, 0, options, 1, start.get());
   BOOST_TEST(distance(a->info.objective, b->info.objective) < 1e-12);
   for (int k = 0; k < 4; ++k) BOOST_TEST(distance(a->topic(k), b->topic(k)) < 1e-6);
 }
 
 BOOST_AUTO_TEST_CASE(terms_without_documents_do_not_change_topics) {
-  MemoryCorpus corpus = corpus_of(small, 30), wider(31);
+  MemoryCorpus corpus = corpus_of(sixty, 30), wider(31);
   std::vector<std::string> terms = names(30), more = terms;
   more.insert(more.begin(), "a");
-  for (const Counts &each : small) {
+  for (const Counts &each : sixty) {
     Counts shifted;
     for (const auto &[w, n] : each) shifted[w + 1] = n;
     wider.append(Packed(shifted));
   }
   Control control;
   const Document options(Options{{"method", "em"}, {"max_iter", 60}, {"tol", 0}});
-  const Fitted start = fitted(small, 30, 4, {{"max_iter", 1}}),
+  const Fitted start = fitted(sixty, 30, 4, {{"max_iter", 1}}),
                a = bayes::lda_fit(corpus, terms, 0, options, start.get(), false, control),
                b = bayes::lda_fit(wider, more, 0, options, start.get(), false, control);
   for (int k = 0; k < 4; ++k) {
@@ -332,25 +281,25 @@ BOOST_AUTO_TEST_CASE(terms_without_documents_do_not_change_topics) {
 // A document with counts twice as large is as sure as twice as many tokens make it; em with
 // documents listed twice is the same as once.
 BOOST_AUTO_TEST_CASE(counting_documents_twice) {
-  Corpus twice = small, counts = small;
-  twice.insert(twice.end(), small.begin(), small.end());
+  Corpus twice = sixty, counts = sixty;
+  twice.insert(twice.end(), sixty.begin(), sixty.end());
   for (Counts &each : counts)
     for (auto &[w, n] : each) n *= 2;
   const Options options = {
       {"method", "em"}, {"tol", 0}, {"max_iter", 400}, {"prior", prior({{"alpha", 0.4}})}};
-  const Fitted start = fitted(small, 30, 4, {{"max_iter", 1}}),
-               once = fitted(small, 30, 0, options, 1, start.get()),
+  const Fitted start = fitted(sixty, 30, 4, {{"max_iter", 1}}),
+               once = fitted(sixty, 30, 0, options, 1, start.get()),
                listed = fitted(twice, 30, 0, options, 1, start.get()),
                doubled = fitted(counts, 30, 0, options, 1, start.get());
   BOOST_TEST(distance(2 * once->info.objective, listed->info.objective) < 1e-6);
   for (int k = 0; k < 4; ++k) BOOST_TEST(distance(once->topic(k), listed->topic(k)) < 1e-3);
   BOOST_TEST(distance(2 * once->info.objective, doubled->info.objective) > 1e-3);
-  const Fitted model = fitted(small, 30, 4, {});
+  const Fitted model = fitted(sixty, 30, 4, {});
   for (int d : {0, 5})
     for (std::size_t k = 0; k < 4; ++k)
-      if (model->proportions(Packed(small[at(d)])).mean[k] > 0.9)
+      if (model->proportions(Packed(sixty[at(d)])).mean[k] > 0.9)
         BOOST_TEST(model->proportions(Packed(counts[at(d)])).deviation[k] <
-                   model->proportions(Packed(small[at(d)])).deviation[k]);
+                   model->proportions(Packed(sixty[at(d)])).deviation[k]);
 }
 
 BOOST_AUTO_TEST_CASE(edge_cases) {
@@ -386,105 +335,6 @@ BOOST_AUTO_TEST_CASE(the_ten_bars_are_found, *boost::unit_test::label("long")) {
     const Fitted model = fitted(documents, 25, 10, {{"method", method}, {"restarts", 6}});
     BOOST_TEST(worst_match(bars(), *model) < 0.12, method << worst_match(bars(), *model));
   }
-}
-
-BOOST_AUTO_TEST_CASE(topics_descend_in_weight_unless_their_numbering_is_fixed) {
-  const Fitted model = fitted(small, 30, 5, {});
-  BOOST_TEST(std::is_sorted(model->weights().rbegin(), model->weights().rend()));
-  Document::List seeds(5);
-  seeds[4] = Document(Options{{"t00000", 50}, {"t00001", 50}});
-  seeds[0] = Document(Options{{"t00020", 50}});
-  const Fitted seeded = fitted(small, 30, 5, {{"prior", prior({{"terms", seeds}})}});
-  const auto likes = [&](int term) {
-    int best = 0;
-    for (int k = 1; k < 5; ++k)
-      if (seeded->topic(k)[at(term)] > seeded->topic(best)[at(term)]) best = k;
-    return best;
-  };
-  BOOST_TEST(likes(0) == 4);
-  BOOST_TEST(likes(1) == 4);
-  BOOST_TEST(likes(20) == 0);
-  BOOST_TEST(message_of([&] {
-               seeds[1] = Document(Options{{"tx", 1}});
-               fitted(small, 30, 5, {{"prior", prior({{"terms", seeds}})}});
-             }) == "option \"prior.terms\" names \"tx\", which is not a term of the documents");
-}
-
-BOOST_AUTO_TEST_CASE(a_fit_can_start_from_a_model) {
-  const Corpus documents = synthetic(300, 30, 3, 60, 6);
-  for (const char *const method : {"vi", "em"}) {
-    const Fitted first =
-        fitted(documents, 30, 3, {{"method", method}, {"max_iter", 1000}, {"tol", 0}});
-    const Fitted again = fitted(documents, 30, 0, {{"max_iter", 1000}, {"tol", 0}}, 1, first.get());
-    BOOST_TEST(again->info.method == method);
-    BOOST_TEST(distance(first->info.objective, again->info.objective) < 1e-4);
-    BOOST_TEST(distance(first->info.objective, again->trace[0][0]) < 1e-3);
-    for (int k = 0; k < 3; ++k) BOOST_TEST(distance(first->topic(k), again->topic(k)) < 1e-2);
-  }
-}
-
-// A start model so blurred that a few iterations from it are worse than from fresh topics.
-BOOST_AUTO_TEST_CASE(restarts_keep_the_numbering_of_the_start_model) {
-  const Corpus documents = synthetic(300, 30, 5, 40, 6);
-  for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
-    Options few = {{"method", method}, {"max_iter", 2}, {"tol", 0}};
-    const auto with = [&few](const char *key, Document value) {
-      Options out = few;
-      out.emplace_back(key, std::move(value));
-      return out;
-    };
-    const Fitted first = fitted(documents, 30, 5, with("restarts", 2)),
-                 start = blurred(*first, {3, 0, 4, 1, 2}),
-                 alone = fitted(documents, 30, 0, few, 1, start.get()),
-                 best = fitted(documents, 30, 0, with("restarts", 3), 1, start.get());
-    BOOST_TEST(best->trace.size() == 3);
-    BOOST_TEST(best->trace[0] == alone->trace[0]);
-    BOOST_TEST(best->info.objective > alone->info.objective, method);
-    // Fresh ones know nothing of the start. (Minibatches are named by the number of the restart.)
-    if (std::strcmp(method, "svi") != 0) {
-      BOOST_TEST(best->info.objective == first->info.objective, method);
-      for (const int restart : {0, 1})
-        BOOST_TEST(best->trace[at(restart) + 1] == first->trace[at(restart)], method);
-    }
-    std::vector<int> names;
-    for (int k = 0; k < 5; ++k) names.push_back(nearest(best->topic(k), *start));
-    BOOST_TEST((names == std::vector<int>{0, 1, 2, 3, 4}), method);
-    // A prior names topics too: of its own number each has its own alpha.
-    const Tensor alpha{{5}, {0.1, 0.2, 0.3, 0.4, 0.5}};
-    const Options given = {
-        {"method", method}, {"max_iter", 2}, {"restarts", 2}, {"prior", prior({{"alpha", alpha}})}};
-    BOOST_TEST(fitted(documents, 30, 0, given, 1, start.get())->alpha() == alpha.values);
-  }
-  const Fitted first = fitted(small, 30, 4, {});
-  BOOST_TEST((bits(*fitted(small, 30, 0, {{"restarts", 1}}, 1, first.get())) ==
-              bits(*fitted(small, 30, 0, {}, 1, first.get()))));
-  BOOST_TEST(message_of([&] {
-               fitted(small, 30, 0, {{"restarts", 2}}, 1, first.get(), true);
-             }) == "option \"restarts\" does not apply to an update by method vi");
-}
-
-// Documents one after the other are worth about as much as all at once.
-BOOST_AUTO_TEST_CASE(updates_use_the_posterior_as_prior) {
-  const Corpus documents = synthetic(400, 40, 4, 40, 11);
-  const Corpus first(documents.begin(), documents.begin() + 200),
-      second(documents.begin() + 200, documents.end());
-  const Options options = {{"prior", prior({{"alpha", 0.3}, {"eta", 0.1}})}};
-  const Fitted one = fitted(first, 40, 4, options), all = fitted(documents, 40, 4, options);
-  const Fitted both = fitted(second, 40, 0, {}, 1, one.get(), true);
-  BOOST_TEST(both->eta() == 0.1);
-  BOOST_TEST(both->alpha() == std::vector<double>(4, 0.3));
-  std::vector<std::vector<double>> topics;
-  double mass = 0, whole = 0;
-  for (int k = 0; k < 4; ++k) {
-    topics.push_back(all->topic(k));
-    for (const double x : both->topic_posterior(k)) mass += x;
-    for (const double x : all->topic_posterior(k)) whole += x;
-  }
-  BOOST_TEST(distance(mass, whole) < 1e-9);
-  BOOST_TEST(worst_match(topics, *both) < 0.05);
-  const Fitted point = fitted(first, 40, 4, {{"method", "em"}});
-  BOOST_TEST(message_of([&] { fitted(second, 40, 0, {}, 1, point.get(), true); }) ==
-             "this model cannot be updated: it was fitted by method em");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
