@@ -25,25 +25,26 @@ Datum partial_state(std::string_view bytes, const char *what, const char *remedy
   return new_varlena(bytes);
 }
 
-std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, std::span<const Role> roles, int first) {
-  std::vector<Role> out(roles.begin(), roles.end());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (out[i] != Role::k_or_start) continue;
-    const Oid type = guarded([=] { return get_fn_expr_argtype(fcinfo->flinfo, first + int(i)); });
-    out[i] = type == INT4OID || type == INT2OID ? Role::k : Role::start;
+std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, int first, RolesOfTypes types) {
+  std::vector<Role> out;
+  for (int i = first; i < PG_NARGS(); ++i) {
+    const Oid type = guarded([fcinfo, i] { return get_fn_expr_argtype(fcinfo->flinfo, i); });
+    switch (type) {
+      case INT2OID:
+      case INT4OID: out.push_back(types.integer); break;
+      case INT4ARRAYOID: out.push_back(Role::ks); break;
+      case JSONBOID: out.push_back(Role::options); break;
+      case FLOAT8OID: out.push_back(Role::weight); break;
+      default: out.push_back(types.model);
+    }
   }
   return out;
 }
 
-TransitionArguments::TransitionArguments(FunctionCallInfo fcinfo, std::span<const Role> all_roles,
-                                         int values)
-    : item{&fcinfo->args[1], nullptr},
-      parameters(&fcinfo->args[1 + values]) {
-  const std::size_t given = std::size_t(PG_NARGS() - 1 - values);
-  form.values = values;
-  form.weighted = given > 0 && all_roles[given - 1] == Role::weight;
-  roles = all_roles.first(given - (form.weighted ? 1 : 0));
-  if (form.weighted) item.weight = &fcinfo->args[PG_NARGS() - 1];
+bool take_weight(std::vector<Role> &roles) {
+  if (roles.empty() || roles.back() != Role::weight) return false;
+  roles.pop_back();
+  return true;
 }
 
 }  // namespace bayes::pg

@@ -1,7 +1,7 @@
 // Aggregates that fit: transition and final functions for every kind of data.
 //
-// Arguments of a transition function: state, data, then roles (fit_request.hpp), of which shorter
-// signatures omit trailing ones.
+// Arguments of a transition function: state, data, parameters, weight. SQL declares them as "any";
+// their types say what they are.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,11 @@ MemoryContext aggregate_context(FunctionCallInfo fcinfo);
 
 /// The state of one aggregate call: the parameters, and all data.
 template <class C> struct FitState {
-  FitState(MemoryContext context, ItemForm form) : data(context, form) {}
+  FitState(MemoryContext context, ItemForm form) : data(context, form), weighted(form.weighted) {}
   Parameters parameters;
   C data;
+  /// Items have weights.
+  bool weighted;
 
   /// The checked request of the parameters. Called at the first item, before it is read; for a
   /// state combined from other processes' states, at the end.
@@ -35,15 +37,15 @@ template <class C> struct FitState {
   std::optional<FitRequest> request_;
 };
 
-/// The arguments of a transition function.
-struct TransitionArguments {
-  TransitionArguments(FunctionCallInfo fcinfo, std::span<const Role> all_roles, int values);
-  Item item;
-  ItemForm form;
-  /// the roles of the parameters, and the parameters, without the weight
-  std::span<const Role> roles;
-  const NullableDatum *parameters;
+/// What arguments of a call are by their types, where a type may be several.
+struct RolesOfTypes {
+  Role integer = Role::k, model = Role::start;
 };
+/// The roles of the arguments of a call from `first` on, by their types: an integer, an array of
+/// integers (ks), jsonb (options), a model, double precision (the weight, which comes last).
+std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, int first, RolesOfTypes types);
+/// Is the last one a weight? Takes it away.
+bool take_weight(std::vector<Role> &roles);
 
 /// The bytes of a parallel worker's state, for the leader. If they are too many, the message says
 /// `what` they hold, and the hint `remedy` besides a serial plan.
@@ -58,37 +60,36 @@ struct ReceivedState {
   std::size_t size;
 };
 
-/// The roles of this call, by the types of their arguments, which begin at `first`.
-std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, std::span<const Role> roles, int first);
-
-/// One item: `values` arguments hold it.
+/// One item: `values` arguments hold it, the others are parameters, and last the weight.
 template <class C>
 Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check check,
-                 std::span<const Role> roles, int values) {
-  const TransitionArguments arguments(fcinfo, roles, values);
+                 int values = 1, RolesOfTypes types = {}) {
+  const NullableDatum *const parameters = &fcinfo->args[1 + values];
   FitState<C> *state;
   if (PG_ARGISNULL(0)) {
-    ItemForm form = arguments.form;
+    std::vector<Role> roles = roles_by_type(fcinfo, 1 + values, types);
+    ItemForm form;
+    form.values = values;
+    form.weighted = take_weight(roles);
     form.type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
     if (values > 1)
       form.second_type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
     form.collation = PG_GET_COLLATION();
     state = make_in<FitState<C>>(aggregate_context(fcinfo), "pg_bayes data", form);
-    state->parameters.read(roles_by_type(fcinfo, arguments.roles, 1 + values),
-                           arguments.parameters);
+    state->parameters.read(roles, parameters);
     state->request(family, check);
   } else {
     state = reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));
-    state->parameters.check_same(arguments.parameters);
+    state->parameters.check_same(parameters);
   }
-  state->data.add(arguments.item);
+  state->data.add({&fcinfo->args[1], state->weighted ? &fcinfo->args[PG_NARGS() - 1] : nullptr});
   PG_RETURN_POINTER(state);
 }
 
 template <class C>
-Datum fit_transition(FunctionCallInfo fcinfo, const Binding<C> &binding,
-                     std::span<const Role> roles, int values = 1) {
-  return transition<C>(fcinfo, binding.family, binding.check, roles, values);
+Datum fit_transition(FunctionCallInfo fcinfo, const Binding<C> &binding, int values = 1,
+                     RolesOfTypes types = {}) {
+  return transition<C>(fcinfo, binding.family, binding.check, values, types);
 }
 
 /// A final function's state; nullptr if there was no row. Final functions may run several times on

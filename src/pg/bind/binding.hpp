@@ -41,13 +41,10 @@ template <class C> struct Binding {
                         const TakeCells &take) = nullptr;
 };
 
-// The arguments that follow the data.
-inline constexpr Role by_k[] = {Role::k, Role::options, Role::weight};
+// The arguments of windows and of functions of a query that follow the data.
+inline constexpr Role by_k[] = {Role::k, Role::options};
 inline constexpr Role by_rank[] = {Role::rank, Role::options};
-inline constexpr Role by_k_or_start[] = {Role::k_or_start, Role::options, Role::weight};
-inline constexpr Role by_prior[] = {Role::prior, Role::options, Role::weight};
 inline constexpr Role by_options[] = {Role::options};
-inline constexpr Role by_options_and_weight[] = {Role::options, Role::weight};
 inline constexpr Role by_ks[] = {Role::ks, Role::options};
 
 /// Calls `fit`, which says whether there was something to fit. False if there was not, or if the

@@ -8,7 +8,7 @@
 namespace bayes::pg {
 
 template <class C> Datum selection_transition(FunctionCallInfo fcinfo, const Binding<C> &binding) {
-  return transition<C>(fcinfo, binding.family, binding.check_selection, by_ks, 1);
+  return transition<C>(fcinfo, binding.family, binding.check_selection);
 }
 
 template <class C>

@@ -22,14 +22,8 @@ SumsKind::SumsKind(char tag, const char *contents, const char *remedy,
 }
 
 bool SumsWithParameters::read_parameters(FunctionCallInfo fcinfo) {
-  std::vector<Role> roles;
-  for (int i = 1 + values_; i < PG_NARGS(); ++i) {
-    const Oid type = guarded([fcinfo, i] { return get_fn_expr_argtype(fcinfo->flinfo, i); });
-    if (type == FLOAT8OID)
-      weighted_ = true;
-    else
-      roles.push_back(type == JSONBOID ? Role::options : Role::prior);
-  }
+  std::vector<Role> roles = roles_by_type(fcinfo, 1 + values_, {.model = Role::prior});
+  weighted_ = take_weight(roles);
   parameters_.read(roles, &fcinfo->args[1 + values_]);
   read_ = true;
   return !roles.empty();
@@ -43,16 +37,6 @@ bool SumsWithParameters::combine_parameters(const char *&at, const char *end) {
   }
   parameters_ = std::move(given);
   return read_ = true;
-}
-
-void refuse_text(FunctionCallInfo fcinfo, int argument) {
-  const Oid type = guarded(
-      [fcinfo, argument] { return getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argument)); });
-  if (type != TEXTOID && type != VARCHAROID && type != BPCHAROID && type != NAMEOID) return;
-  throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
-                 "A row is a record, an array of numbers, a number or a boolean.",
-                 "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r. The text "
-                 "of a query is cast: f(text::bayes_query, ...).");
 }
 
 }  // namespace bayes::pg

@@ -25,22 +25,6 @@
 
 namespace bayes::pg {
 
-/// Appends the bytes of a value, for another process that runs the same module.
-template <class T> void put_plain(std::string &out, const T &value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  out.append(reinterpret_cast<const char *>(&value), sizeof value);
-}
-/// Reads such a value and advances `at`. Throws Error if there are not as many bytes.
-template <class T> T take_plain(const char *&at, const char *end) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  T value;
-  if (std::size_t(end - at) < sizeof value)
-    throw Error(Errc::internal, "partial state of an aggregate is cut short");
-  std::memcpy(&value, at, sizeof value);
-  at += sizeof value;
-  return value;
-}
-
 class Sums;
 
 /// Describes one class of accumulators; a static object, which registers itself.
@@ -139,8 +123,5 @@ template <class A> Datum remove_row(FunctionCallInfo fcinfo) {
   if (!state->remove(fcinfo)) PG_RETURN_NULL();
   return state_datum(state);
 }
-
-/// Throws an error (42804) if the argument that holds a row is of a text type.
-void refuse_text(FunctionCallInfo fcinfo, int argument);
 
 }  // namespace bayes::pg

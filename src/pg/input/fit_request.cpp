@@ -21,7 +21,6 @@ const char *name_of(Role role) {
     case Role::prior: return "prior";
     case Role::model: return "model";
     case Role::weight: return "weight";
-    case Role::k_or_start: break;  // one of the two by now
   }
   return "";
 }
@@ -56,19 +55,6 @@ std::vector<int> integers(const std::string &contents) {
   if (array_contains_nulls(array)) throw Error(Errc::null_value, "ks must not contain NULL");
   const auto *const first = reinterpret_cast<const std::int32_t *>(ARR_DATA_PTR(array));
   return {first, first + ARR_DIMS(array)[0]};
-}
-
-template <class T> void put(std::string &out, T value) {
-  out.append(reinterpret_cast<const char *>(&value), sizeof value);
-}
-
-template <class T> T take(const char *&at, const char *end) {
-  T value;
-  if (std::size_t(end - at) < sizeof value)
-    throw Error(Errc::internal, "partial state of an aggregate is cut short");
-  std::memcpy(&value, at, sizeof value);
-  at += sizeof value;
-  return value;
 }
 
 }  // namespace
@@ -176,8 +162,7 @@ FitRequest Parameters::request(const char *family) const {
         request.k = request.start->info.components;
         request.update = value.role == Role::prior;
         break;
-      case Role::weight:
-      case Role::k_or_start: break;
+      case Role::weight: break;
     }
   }
   if (std::any_of(values_.begin(), values_.end(),
@@ -190,22 +175,22 @@ FitRequest Parameters::request(const char *family) const {
 }
 
 void Parameters::write(std::string &out) const {
-  put(out, std::uint32_t(values_.size()));
+  put_plain(out, std::uint32_t(values_.size()));
   for (const Value &value : values_) {
-    put(out, value.role);
-    put(out, value.null);
-    put(out, std::uint64_t(value.contents.size()));
+    put_plain(out, value.role);
+    put_plain(out, value.null);
+    put_plain(out, std::uint64_t(value.contents.size()));
     out += value.contents;
   }
 }
 
 Parameters Parameters::from_bytes(const char *&at, const char *end) {
   Parameters parameters;
-  for (std::uint32_t count = take<std::uint32_t>(at, end); count > 0; --count) {
+  for (std::uint32_t count = take_plain<std::uint32_t>(at, end); count > 0; --count) {
     Value value{};
-    value.role = take<Role>(at, end);
-    value.null = take<bool>(at, end);
-    const auto size = take<std::uint64_t>(at, end);
+    value.role = take_plain<Role>(at, end);
+    value.null = take_plain<bool>(at, end);
+    const auto size = take_plain<std::uint64_t>(at, end);
     if (std::uint64_t(end - at) < size)
       throw Error(Errc::internal, "partial state of an aggregate is cut short");
     value.contents.assign(at, std::size_t(size));

@@ -1,11 +1,13 @@
 // The request of a fit: the arguments after the row, which are the same for every row.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "document/model.hpp"
@@ -13,20 +15,25 @@
 
 namespace bayes::pg {
 
+/// Appends the bytes of a value, for another process that runs the same module.
+template <class T> void put_plain(std::string &out, const T &value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  out.append(reinterpret_cast<const char *>(&value), sizeof value);
+}
+/// Reads such a value and advances `at`. Throws Error if there are not as many bytes.
+template <class T> T take_plain(const char *&at, const char *end) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value;
+  if (std::size_t(end - at) < sizeof value)
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  std::memcpy(&value, at, sizeof value);
+  at += sizeof value;
+  return value;
+}
+
 /// The role of an argument. A function's signature is a list of roles, of which trailing ones may
 /// be omitted.
-enum class Role : char {
-  k,
-  rank,
-  ks,
-  options,
-  start,
-  prior,
-  model,
-  weight,
-  /// of a signature: k if the argument is an integer, else start
-  k_or_start
-};
+enum class Role : char { k, rank, ks, options, start, prior, model, weight };
 
 /// The arguments, read.
 struct FitRequest {

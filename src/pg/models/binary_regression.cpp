@@ -93,13 +93,9 @@ Datum binary_probability(FunctionCallInfo fcinfo, const char *family) {
 // ---- aggregates ----
 
 /// (internal, y "any", x [, options jsonb [, weight float8]]) -> internal
-BAYES_FUNCTION(logreg_fit_transition) {
-  return fit_transition(fcinfo, logreg, by_options_and_weight, 2);
-}
+BAYES_FUNCTION(logreg_fit_transition) { return fit_transition(fcinfo, logreg, 2); }
 BAYES_FUNCTION(logreg_fit_final) { return binary_final(fcinfo, logreg); }
-BAYES_FUNCTION(probit_fit_transition) {
-  return fit_transition(fcinfo, probit, by_options_and_weight, 2);
-}
+BAYES_FUNCTION(probit_fit_transition) { return fit_transition(fcinfo, probit, 2); }
 BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
 
 // ---- relations: a query in ----

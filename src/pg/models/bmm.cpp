@@ -78,8 +78,10 @@ std::unique_ptr<Model> bmm_model(FunctionCallInfo fcinfo) {
 
 // ---- fitting: aggregates, window, relations ----
 
-BAYES_FUNCTION(bmm_fit_transition) { return fit_transition(fcinfo, bmm, by_k_or_start); }
-BAYES_FUNCTION(bmm_update_transition) { return fit_transition(fcinfo, bmm, by_prior); }
+BAYES_FUNCTION(bmm_fit_transition) { return fit_transition(fcinfo, bmm); }
+BAYES_FUNCTION(bmm_update_transition) {
+  return fit_transition(fcinfo, bmm, 1, {.model = Role::prior});
+}
 BAYES_FUNCTION(bmm_fit_final) { return fit_final(fcinfo, bmm); }
 
 BAYES_FUNCTION(bmm_select_transition) { return selection_transition(fcinfo, bmm); }

@@ -25,7 +25,6 @@ constexpr RowCheck check = {[](const FitRequest &) {
 struct ModelledRows : FitState<RowCollector> {
   ModelledRows(MemoryContext context, FunctionCallInfo fcinfo)
       : FitState(context, form_of(fcinfo)) {
-    refuse_text(fcinfo, 2);
     parameters.read(of_statistics, &fcinfo->args[1]);
     request(bmm_family, check);
   }

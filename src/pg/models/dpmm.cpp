@@ -78,7 +78,7 @@ std::unique_ptr<Model> dpmm_model(FunctionCallInfo fcinfo) {
 
 // ---- fitting: aggregate, window, relations ----
 
-BAYES_FUNCTION(dpmm_fit_transition) { return fit_transition(fcinfo, dpmm, by_options); }
+BAYES_FUNCTION(dpmm_fit_transition) { return fit_transition(fcinfo, dpmm); }
 BAYES_FUNCTION(dpmm_fit_final) { return fit_final(fcinfo, dpmm); }
 BAYES_FUNCTION(dpmm_cluster) { return cluster_window(fcinfo, dpmm, by_options); }
 

@@ -76,8 +76,10 @@ std::unique_ptr<Model> gmm_model(FunctionCallInfo fcinfo) {
 
 // ---- fitting: aggregates, window, relations ----
 
-BAYES_FUNCTION(gmm_fit_transition) { return fit_transition(fcinfo, gmm, by_k_or_start); }
-BAYES_FUNCTION(gmm_update_transition) { return fit_transition(fcinfo, gmm, by_prior); }
+BAYES_FUNCTION(gmm_fit_transition) { return fit_transition(fcinfo, gmm); }
+BAYES_FUNCTION(gmm_update_transition) {
+  return fit_transition(fcinfo, gmm, 1, {.model = Role::prior});
+}
 BAYES_FUNCTION(gmm_fit_final) { return fit_final(fcinfo, gmm); }
 
 BAYES_FUNCTION(gmm_select_transition) { return selection_transition(fcinfo, gmm); }

@@ -95,12 +95,11 @@ void require_sequences(FunctionCallInfo fcinfo) {
 BAYES_FUNCTION(hmm_fit_transition) {
   require_sequences(fcinfo);
   const Oid second = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
-  if (second == INT4ARRAYOID) return fit_transition(fcinfo, hmm, std::span(by_k).first(2), 2);
-  return fit_transition(fcinfo, hmm, by_k_or_start);
+  return fit_transition(fcinfo, hmm, second == INT4ARRAYOID ? 2 : 1);
 }
 BAYES_FUNCTION(hmm_update_transition) {
   require_sequences(fcinfo);
-  return fit_transition(fcinfo, hmm, by_prior);
+  return fit_transition(fcinfo, hmm, 1, {.model = Role::prior});
 }
 
 BAYES_FUNCTION(hmm_fit_final) { return fit_final(fcinfo, hmm); }

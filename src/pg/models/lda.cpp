@@ -41,8 +41,9 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return fit_model(lda, request, *data, bytes);
 }
 
-Datum add_documents(FunctionCallInfo fcinfo, std::span<const Role> roles) {
-  return fit_transition(fcinfo, lda, roles.first(2), PG_NARGS() > 4 ? 3 : 1);
+/// Documents, or rows of document, term and count.
+Datum add_documents(FunctionCallInfo fcinfo, Role model) {
+  return fit_transition(fcinfo, lda, PG_NARGS() > 4 ? 3 : 1, {.model = model});
 }
 
 }  // namespace
@@ -51,8 +52,8 @@ Datum add_documents(FunctionCallInfo fcinfo, std::span<const Role> roles) {
 
 /// (internal, document, k or model [, options]) -> internal, or with document, term and count in
 /// the place of the document
-BAYES_FUNCTION(lda_fit_transition) { return add_documents(fcinfo, by_k_or_start); }
-BAYES_FUNCTION(lda_update_transition) { return add_documents(fcinfo, by_prior); }
+BAYES_FUNCTION(lda_fit_transition) { return add_documents(fcinfo, Role::start); }
+BAYES_FUNCTION(lda_update_transition) { return add_documents(fcinfo, Role::prior); }
 
 BAYES_FUNCTION(lda_fit_final) { return fit_final(fcinfo, lda); }
 

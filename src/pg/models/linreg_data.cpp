@@ -17,7 +17,6 @@ LinregData::LinregData(MemoryContext context)
       accumulator_(&memory_) {}
 
 LinregData::LinregData(MemoryContext context, FunctionCallInfo fcinfo) : LinregData(context) {
-  refuse_text(fcinfo, 2);
   if (read_parameters(fcinfo))
     policy_ = linreg_check_options(parameters_.request("linreg").options);
 }

@@ -70,7 +70,6 @@ NbRows::NbRows(MemoryContext context, Oid label, Oid features, FitRequest reques
 }
 
 NbRows::NbRows(MemoryContext context, FunctionCallInfo fcinfo) : NbRows(context) {
-  refuse_text(fcinfo, 2);
   open(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }),
        guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }));
   read_parameters(fcinfo);

@@ -77,9 +77,7 @@ Datum array_of(const std::vector<double> &values) {
 
 /// (internal, x float8[], k or model [, options]) -> internal, or with row_key, column_key and
 /// value in the place of x
-BAYES_FUNCTION(nmf_fit_transition) {
-  return fit_transition(fcinfo, nmf, std::span(by_k_or_start).first(2), PG_NARGS() > 4 ? 3 : 1);
-}
+BAYES_FUNCTION(nmf_fit_transition) { return fit_transition(fcinfo, nmf, PG_NARGS() > 4 ? 3 : 1); }
 
 BAYES_FUNCTION(nmf_fit_final) { return fit_final(fcinfo, nmf); }
 

@@ -82,7 +82,9 @@ std::int32_t count_argument(FunctionCallInfo fcinfo, int argument) {
 
 /// (internal, row_key "any", column_key "any", value float8, rank int [, options jsonb]) ->
 /// internal
-BAYES_FUNCTION(pmf_fit_transition) { return fit_transition(fcinfo, pmf, by_rank, 3); }
+BAYES_FUNCTION(pmf_fit_transition) {
+  return fit_transition(fcinfo, pmf, 3, {.integer = Role::rank});
+}
 BAYES_FUNCTION(pmf_fit_final) { return fit_final(fcinfo, pmf); }
 
 // ---- relations ----
