@@ -13,16 +13,18 @@
 #include <type_traits>
 
 #include "base/api.hpp"
+#include "base/method.hpp"
 
 namespace bayes {
 
-/// A value in a message: text, an integer, or a double, written with the fewest digits that
-/// identify it (or as NaN, Infinity or -Infinity).
+/// A value in a message: text, a method, an integer, or a double, written with the fewest digits
+/// that identify it (or as NaN, Infinity or -Infinity).
 class BAYES_API MessageValue {
  public:
   MessageValue(std::string_view text) : kind_(Kind::text), text_(text) {}
   MessageValue(const char *text) : MessageValue(std::string_view(text)) {}
   MessageValue(const std::string &text) : MessageValue(std::string_view(text)) {}
+  MessageValue(Method method) : MessageValue(method_name(method)) {}
   MessageValue(double number) : kind_(Kind::number), number_(number) {}
   template <class T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char>)

@@ -29,6 +29,8 @@
 
 namespace bayes {
 
+inline constexpr Method nb_methods[] = {Method::exact};
+
 /// What is known of the probability of a class.
 struct NbClass {
   std::int64_t rows;

@@ -273,8 +273,7 @@ void BayesClassifier::write(Document &document) const {
 std::unique_ptr<Model> read_bayes_classifier(const Document &document) {
   auto model = std::make_unique<BayesClassifier>();
   const MemberReader in(document);
-  model->info = read_model_info(document, nb_max_words, nb_max_classes);
-  if (model->info.method != "exact") in.reject("method", "is not one of Bayes classifiers");
+  model->info = read_model_info(document, nb_methods, nb_max_words, nb_max_classes);
   BayesClassifier::State &s = *model->state;
   s.totals = read_totals(in, model->info.columns, model->info.dimension);
   s.totals.skipped = model->info.skipped;

@@ -181,7 +181,7 @@ void finish_classifier(BayesClassifier &model) {
   s.prepare();
 
   ModelInfo &info = model.info;
-  info.method = "exact";
+  info.method = Method::exact;
   info.rows = 0;
   for (const std::int64_t rows : totals.rows) info.rows += rows;
   info.skipped = totals.skipped;

@@ -32,8 +32,8 @@ void run_lines(OptionTable &t, NbOptions &o) {
 }
 
 void model_lines(OptionTable &t, NbOptions &o) {
-  std::string method = "exact";
-  t.choice("method", method, {"exact"});
+  Method method = Method::exact;
+  t.choice("method", method, nb_methods);
   t.either("covariance", o.full_covariance, "diagonal", "full");
   t.either("absent", o.absent_is_zero, "missing", "zero");
 }

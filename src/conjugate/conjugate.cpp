@@ -79,7 +79,7 @@ ConjugateModel::ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior,
       sums_(sums),
       stored_(stored) {
   info.family = conjugate_family(kind);
-  info.method = "exact";
+  info.method = Method::exact;
   info.rows = sums.rows;
   info.skipped = sums.skipped;
   info.dimension = info.components = 1;

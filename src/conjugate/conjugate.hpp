@@ -29,6 +29,8 @@ namespace bayes {
 
 enum class ConjugateKind : char { beta_bernoulli, gamma_poisson, normal_inverse_gamma };
 
+inline constexpr Method conjugate_methods[] = {Method::exact};
+
 /// Bounds of the absolute values of a prior's numbers and of a mean, and of sums.
 inline constexpr double largest_conjugate_number = 1e150, largest_conjugate_sum = 1e305;
 

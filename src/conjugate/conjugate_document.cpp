@@ -33,7 +33,7 @@ void ConjugateModel::write(Document &document) const {
 namespace {
 
 std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &document) {
-  ModelInfo info = read_model_info(document, 1, 1);
+  ModelInfo info = read_model_info(document, conjugate_methods, 1, 1);
   ConjugatePrior prior;
   try {
     prior = read_conjugate_prior(kind, info.options);

@@ -121,7 +121,7 @@ DirichletCategorical::DirichletCategorical(DirichletPrior prior, LabelSums sums)
     : prior_(std::move(prior)),
       sums_(std::move(sums)) {
   info.family = "dirichlet_categorical";
-  info.method = "exact";
+  info.method = Method::exact;
   info.rows = sums_.rows;
   info.skipped = sums_.skipped;
   info.dimension = info.components = 1;
@@ -240,7 +240,8 @@ void DirichletCategorical::write(Document &document) const {
 }
 
 std::unique_ptr<Model> read_dirichlet_categorical(const Document &document) {
-  ModelInfo info = read_model_info(document, 1, 1);
+  static constexpr Method exact[] = {Method::exact};
+  ModelInfo info = read_model_info(document, exact, 1, 1);
   DirichletPrior prior = DirichletPrior::read(info.options);
   const MemberReader reader(document);
   const auto *const counts = reader.value("counts").as<Document::Object>();

@@ -188,13 +188,17 @@ void check_members(const Document &document, const Document &recognised, const s
 
 }  // namespace
 
-ModelInfo read_model_info(const Document &document, int max_dimension, int max_components,
-                          int min_dimension) {
+ModelInfo read_model_info(const Document &document, std::span<const Method> methods,
+                          int max_dimension, int max_components, int min_dimension) {
   const MemberReader reader(document);
   ModelInfo info;
   info.version = reader.object("pg_bayes").text("version");
   info.family = reader.text("family");
-  info.method = reader.text("method");
+  const std::string by = reader.text("method");
+  const std::optional<Method> method = method_of(by);
+  if (!method || !is_one_of(*method, methods))
+    reader.reject("method", message("is {}, but none of {}", describe(Document(by)), info.family));
+  info.method = *method;
   info.rows = reader.integer("rows", 1, max_count);
   info.skipped = reader.integer("skipped", 0, max_count);
   if (reader.has("incomplete")) info.incomplete = reader.integer("incomplete", 0, info.rows);
@@ -277,12 +281,24 @@ void Model::merge(const Model &) {
               "A fit of this family needs all rows at once.");
 }
 
+void refuse_posterior(const ModelInfo &info) {
+  const bool draws = is_sampler(info.method);
+  throw Error(Errc::invalid_argument,
+              message("this model has no posterior: it was fitted by method {}", info.method),
+              draws
+                  ? "A sampled posterior is its draws."
+                  : "Only variational methods estimate a posterior distribution of the parameters.",
+              draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
+}
+
 void merge_info(ModelInfo &info, const ModelInfo &other) {
   const auto refuse = [](const char *what, const std::string &a, const std::string &b) {
     throw Error(Errc::invalid_argument, message("models with different {} cannot be merged", what),
                 message("One has {}, the other {}.", a, b));
   };
-  if (info.method != other.method) refuse("methods", info.method, other.method);
+  if (info.method != other.method)
+    refuse("methods", std::string(method_name(info.method)),
+           std::string(method_name(other.method)));
   const std::string options = in_order_of_jsonb(info.options).to_json(),
                     its_options = in_order_of_jsonb(other.options).to_json();
   if (options != its_options) refuse("options", options, its_options);
@@ -309,7 +325,7 @@ Document Model::document_with(bool seconds) const {
   document.set("pg_bayes",
                Document::object().set("format", model_format).set("version", info.version));
   document.set("family", info.family);
-  document.set("method", info.method);
+  document.set("method", std::string(method_name(info.method)));
   document.set("rows", info.rows);
   document.set("skipped", info.skipped);
   if (info.incomplete) document.set("incomplete", *info.incomplete);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/api.hpp"
+#include "base/method.hpp"
 #include "document/document.hpp"
 #include "document/label_profiles.hpp"
 #include "document/parameter.hpp"
@@ -29,7 +30,7 @@ BAYES_API extern const char *const library_version;
 struct ModelInfo {
   /// "gmm", ...
   std::string family;
-  std::string method;
+  Method method = Method::exact;
   /// rows used
   std::int64_t rows = 0;
   /// rows left out: NULL, weight 0, missing value with missing = skip
@@ -132,10 +133,13 @@ using ModelReader = std::unique_ptr<Model> (*)(const Document &);
 /// them.
 BAYES_API ModelReader find_model_reader(std::string_view family);
 
-/// The members that every family has, checked against what the family allows: throws
-/// Error(invalid_text) that names the member that cannot be.
-BAYES_API ModelInfo read_model_info(const Document &document, int max_dimension, int max_components,
-                                    int min_dimension = 1);
+/// Throws Error(invalid_argument): the method of this model left no posterior in closed form.
+[[noreturn]] BAYES_API void refuse_posterior(const ModelInfo &info);
+
+/// The members that every family has, checked against the methods and the sizes that the family
+/// allows: throws Error(invalid_text) that names the member that cannot be.
+BAYES_API ModelInfo read_model_info(const Document &document, std::span<const Method> methods,
+                                    int max_dimension, int max_components, int min_dimension = 1);
 
 class BAYES_API Model {
  public:

@@ -33,6 +33,18 @@ void OptionTable::choice(std::string_view key, std::string &member, Names names,
     written_.set(key, member);
 }
 
+void OptionTable::choice(std::string_view key, Method &member, std::span<const Method> methods,
+                         bool applies) {
+  if (skips(key, applies)) return;
+  if (!reader_) {
+    written_.set(key, std::string(method_name(member)));
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const Method each : methods) names.push_back(method_name(each));
+  member = *method_of(reader_->choice(key, method_name(member), names));
+}
+
 void OptionTable::either(std::string_view key, bool &member, std::string_view no,
                          std::string_view yes, bool applies) {
   std::string name(member ? yes : no);

@@ -1,9 +1,9 @@
 // The options of a model as a table with a line for each.
 //
 //   void lines(OptionTable &t, ToyOptions &o) {
-//     t.choice("method", o.method, {"em", "vi"});
+//     t.choice("method", o.method, {Method::em, Method::vi});
 //     t.integer("max_iter", o.max_iterations, 1, 1000000);
-//     t.number("floor", o.floor, above(0, 1), o.method == "em");
+//     t.number("floor", o.floor, above(0, 1), o.method == Method::em);
 //   }
 //
 // A line says key, member, what the value may be and, last, whether the key applies, which may
@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/method.hpp"
 #include "document/options.hpp"
 
 namespace bayes {
@@ -49,6 +50,8 @@ class BAYES_API OptionTable {
 
   /// One of the names.
   void choice(std::string_view key, std::string &member, Names names, bool applies = true);
+  void choice(std::string_view key, Method &member, std::span<const Method> methods,
+              bool applies = true);
   /// One of two names, of which the second is true.
   void either(std::string_view key, bool &member, std::string_view no, std::string_view yes,
               bool applies = true);

@@ -166,13 +166,13 @@ CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
   // Weights under a hierarchical prior may have an infinite mean or variance.
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(mean)) return {infinite, unknown};
-  if (info.method == "squared" || !std::isfinite(variance)) return {mean, unknown};
+  if (info.method == Method::squared || !std::isfinite(variance)) return {mean, unknown};
   return {mean, mean + variance};
 }
 
 NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {
   const NmfSide &terms = state->side(other(which));
-  if (info.method != "squared") return state->infer(which, cells, terms.totals);
+  if (info.method != Method::squared) return state->infer(which, cells, terms.totals);
   NmfWeights out;
   out.value = least_squares(cells, terms.numbers, terms.numbers);
   return out;

@@ -19,6 +19,8 @@
 
 namespace bayes {
 
+inline constexpr Method nmf_methods[] = {Method::vi, Method::svi, Method::em, Method::squared};
+
 /// The predicted mean and variance of a cell.
 struct CellPrediction {
   /// infinite for an unknown key if the hierarchical prior has scale shape h <= 1

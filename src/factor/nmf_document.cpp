@@ -114,10 +114,8 @@ std::unique_ptr<Model> read_nmf_model(const Document &document) {
   auto model = std::make_unique<NmfModel>();
   const MemberReader in(document);
   const ModelInfo &info = model->info =
-      read_model_info(document, factor_max_keys, factor_max_factors);
-  const bool gamma = info.method == "vi" || info.method == "svi";
-  if (!gamma && info.method != "em" && info.method != "squared")
-    in.reject("method", "is not one of factorizations");
+      read_model_info(document, nmf_methods, factor_max_keys, factor_max_factors);
+  const bool gamma = is_variational(info.method);
   NmfModel::State &state = *model->state;
   state.row = read_side(in.object("row"), info.components, gamma);
   state.column = read_side(in.object("column"), info.components, gamma);

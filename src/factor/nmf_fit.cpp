@@ -123,7 +123,7 @@ class NmfFit {
       out.document_prior = {*of_documents().shape, *of_documents().rate, scale_shape};
       out.term_prior = {*of_terms().shape, *of_terms().rate, scale_shape};
     }
-    if (options_.gamma() || (options_.method == "em" && !options_.missing_cells))
+    if (options_.gamma() || (options_.method == Method::em && !options_.missing_cells))
       points_to_counts(out);
     // Documents are computed in the first pass if they have own rates, or if the start is from a
     // part of them.
@@ -345,7 +345,7 @@ class NmfFit {
   void describe() {
     ModelInfo &info = model_->info;
     info.log_likelihood =
-        options_.method == "em" ? info.objective : std::numeric_limits<double>::quiet_NaN();
+        options_.method == Method::em ? info.objective : std::numeric_limits<double>::quiet_NaN();
     NmfOptions in_force = options_;
     run_.describe(totals_.entries, table_.skipped, int(model_->state->column.keys.size()), k_,
                   in_force.document());

@@ -58,7 +58,7 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Co
   const PollScope scope(control);
   const NmfModel::State &state = *model.state;
   const NmfSide &terms = state.side(other(which));
-  const bool squared = model.info.method == "squared";
+  const bool squared = model.info.method == Method::squared;
   const Halves halves(terms);
   const int factors = model.size();
   Buffer none;

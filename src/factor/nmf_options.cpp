@@ -43,11 +43,11 @@ void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
 }
 
 void lines(OptionTable &t, NmfOptions &o) {
-  o.method_line(t, {"vi", "svi", "em", "squared"});
+  o.method_line(t, nmf_methods);
   o.iteration_lines(t);
   o.restart_line(t, false);
   const bool missing_applies = !o.squared() && !o.stochastic(),
-             hierarchical_applies = o.method == "vi";
+             hierarchical_applies = o.method == Method::vi;
   if (t.reads()) {  // drop inherited options that do not apply
     o.missing_cells &= missing_applies;
     o.hierarchical &= hierarchical_applies;

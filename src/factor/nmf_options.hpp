@@ -32,8 +32,8 @@ struct NmfOptions : FitOptions {
   /// shape of the gamma distribution of each key's rate in a hierarchical prior
   double scale_shape = 3;
 
-  bool gamma() const { return method == "vi" || method == "svi"; }
-  bool squared() const { return method == "squared"; }
+  bool gamma() const { return is_variational(method); }
+  bool squared() const { return method == Method::squared; }
   /// Chooses the number of restarts, unless given, for a table with this number of cells.
   void settle(double cells);
   /// Each key has its own rates.

@@ -19,6 +19,8 @@
 
 namespace bayes {
 
+inline constexpr Method pmf_methods[] = {Method::gibbs};
+
 /// The prediction of a new number in a cell, averaged over the stored draws.
 struct PmfPrediction {
   double mean;

@@ -178,8 +178,7 @@ void PmfModel::write(Document &document) const {
 std::unique_ptr<Model> read_pmf_model(const Document &document) {
   auto model = std::make_unique<PmfModel>();
   const MemberReader in(document);
-  model->info = read_model_info(document, factor_max_keys, factor_max_factors);
-  if (model->info.method != "gibbs") in.reject("method", "is not one of matrix factorizations");
+  model->info = read_model_info(document, pmf_methods, factor_max_keys, factor_max_factors);
   PmfModel::State &state = *model->state;
   state.center = in.number("center", -1e300, 1e300);
   state.scale = in.number("scale", 0, 1e301, true);

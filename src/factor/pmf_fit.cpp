@@ -158,7 +158,7 @@ class PmfFit {
  private:
   static FitPlan plan_of(const PmfOptions &options) {
     FitPlan out;
-    out.method = "gibbs";
+    out.method = Method::gibbs;
     out.seed = options.seed;
     return out;
   }

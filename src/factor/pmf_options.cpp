@@ -44,8 +44,8 @@ void pmf_prior_options(OptionTable &t, PmfOptions &o) {
 }
 
 void pmf_option_table(OptionTable &t, PmfOptions &o) {
-  std::string method = "gibbs";
-  t.choice("method", method, {"gibbs"});
+  Method method = Method::gibbs;
+  t.choice("method", method, pmf_methods);
   o.chains.lines(t, true);
   o.chains.stored_line(t, true);
   t.seed("seed", o.seed);

@@ -17,11 +17,9 @@ void FitOptions::inherit(const ModelInfo &start, bool is_update) {
   if (of_start && of_start->as<std::string>()) missing = *of_start->as<std::string>();
 }
 
-void FitOptions::method_line(OptionTable &t, OptionTable::Names methods) {
-  if (update)
-    t.choice("method", method, {"vi", "svi"});
-  else
-    t.choice("method", method, methods);
+void FitOptions::method_line(OptionTable &t, std::span<const Method> methods) {
+  static constexpr Method of_updates[] = {Method::vi, Method::svi};
+  t.choice("method", method, update ? of_updates : methods);
 }
 
 void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies) {
@@ -32,7 +30,7 @@ void linear_response_line(OptionTable &t, std::optional<bool> &member, bool appl
 }
 
 void FitOptions::linear_response_line(OptionTable &t) {
-  bayes::linear_response_line(t, linear_response, method == "vi");
+  bayes::linear_response_line(t, linear_response, method == Method::vi);
 }
 
 void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int least_iterations) {
@@ -47,7 +45,7 @@ void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int lea
 }
 
 void FitOptions::sample_line(OptionTable &t) {
-  t.integer("samples", samples, 1, 10000, method == "mcem");
+  t.integer("samples", samples, 1, 10000, method == Method::mcem);
 }
 
 void FitOptions::restart_line(OptionTable &t, bool one_run) {
@@ -98,14 +96,14 @@ void FitOptions::prior_line(OptionTable &t,
 }
 
 void FitOptions::alpha_line(OptionTable &prior) {
-  prior.number("alpha", alpha, method == "map" ? OptionRange{1, 1e9} : above(0, 1e9));
+  prior.number("alpha", alpha, method == Method::map ? OptionRange{1, 1e9} : above(0, 1e9));
 }
 
 std::string FitOptions::setting() const {
   return (update    ? "an update by method "
           : started ? "a fit that starts from a model by method "
                     : "method ") +
-         method;
+         std::string(method_name(method));
 }
 
 void hand_on_number(const ModelInfo &start, std::string_view key, OptionRange range,

@@ -19,7 +19,7 @@
 namespace bayes {
 
 struct FitOptions {
-  std::string method = "vi";
+  Method method = Method::vi;
   int max_iterations = 10000;
   /// of the objective
   double tolerance = 1e-4;
@@ -47,18 +47,16 @@ struct FitOptions {
   /// of vi: are standard deviations of the parameters to be corrected (fit/linear_response.hpp)? If
   /// nobody says so where that takes no longer than the fit.
   std::optional<bool> linear_response;
-  bool corrected() const { return method == "vi" && linear_response.value_or(true); }
+  bool corrected() const { return method == Method::vi && linear_response.value_or(true); }
 
   /// option prior as it was given, here or to the start model; null: everything is default
   Document given_prior;
 
-  bool bayesian() const {
-    return method == "map" || method == "vi" || method == "svi" || sampled();
-  }
-  bool sampled() const { return method == "gibbs" || method == "collapsed"; }
-  bool stochastic() const { return method == "svi"; }
+  bool bayesian() const { return method == Method::map || is_variational(method) || sampled(); }
+  bool sampled() const { return is_sampler(method); }
+  bool stochastic() const { return method == Method::svi; }
   /// Is the objective known only by noisy estimates?
-  bool noisy() const { return stochastic() || method == "mcem"; }
+  bool noisy() const { return traits(method).noisy; }
   RowOptions rows() const { return {missing == "skip", missing == "marginalize", null_on_error}; }
 
   /// Before options are read: what a fit that starts from a model takes over from it, as far as all
@@ -73,7 +71,7 @@ struct FitOptions {
   // own. The first part begins every table, as the others depend on the method.
 
   /// method, one of these; of an update one that has a posterior in closed form
-  void method_line(OptionTable &t, OptionTable::Names methods);
+  void method_line(OptionTable &t, std::span<const Method> methods);
   /// linear_response, of method vi; stands before iteration_lines
   void linear_response_line(OptionTable &t);
   /// max_iter and tol, whose defaults are the method's, or the chains of a sampler

@@ -55,7 +55,7 @@ FitRun::FitRun(Model &model, FitPlan plan, Control &control)
     : model_(model),
       plan_(std::move(plan)),
       control_(control) {
-  schedule_.method = plan_.method.c_str();
+  schedule_.method = method_name(plan_.method).data();
   schedule_.restarts = plan_.restarts;
   schedule_.max_iterations = plan_.max_iterations;
   schedule_.tolerance = plan_.tolerance;

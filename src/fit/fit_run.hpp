@@ -49,7 +49,7 @@ struct FitPlan {
   FitPlan() = default;
   FitPlan(const FitOptions &options);
 
-  std::string method;
+  Method method = Method::exact;
   std::uint64_t seed = 1;
   int restarts = 1, max_iterations = 1000;
   double tolerance = 1e-4;

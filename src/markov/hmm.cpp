@@ -220,15 +220,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
 void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)> &take) const {
   std::visit(
       [&]<class Fitted>(const Fitted &fitted) {
-        if (!fitted.posterior)
-          throw Error(
-              Errc::invalid_argument,
-              "this model has no posterior: it was fitted by method " + info.method,
-              fitted.deviations
-                  ? "A sampled posterior is its draws."
-                  : "Only variational methods estimate a posterior distribution of the parameters.",
-              fitted.deviations ? "See bayes_draws(model)."
-                                : "Fit with option method \"vi\" or \"svi\".");
+        if (!fitted.posterior) refuse_posterior(info);
         const auto &q = fitted.posterior->emissions;
         if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
           const CovarianceShape &shape = fitted.point.emissions.shape;

@@ -22,6 +22,8 @@ namespace bayes {
 
 struct ColumnSpec;
 
+inline constexpr Method hmm_methods[] = {Method::em, Method::map, Method::vi, Method::svi,
+                                         Method::gibbs};
 inline constexpr int hmm_max_states = 1000;
 /// an observation's elements
 inline constexpr int hmm_max_dimension = 1600;

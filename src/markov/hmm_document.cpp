@@ -176,7 +176,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   auto model = std::make_unique<HiddenMarkovModel>();
   const MemberReader in(document);
   const ModelInfo &info = model->info =
-      read_model_info(document, hmm_max_dimension, hmm_max_states);
+      read_model_info(document, hmm_methods, hmm_max_dimension, hmm_max_states);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   state.weight = in.number("weight", 0, 1e300, true);

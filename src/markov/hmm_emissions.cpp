@@ -61,7 +61,7 @@ NormalEmissions::NormalEmissions(const Sequences &sequences, const HmmOptions &o
   const CovarianceShape &shape = survey_.shape;
   const double a = prior_.a(0),
                divisor = mode_divisor(shape, a, shape.shared ? k_ : 1, dimension());
-  if (options.method == "map" && !(divisor > 0))
+  if (options.method == Method::map && !(divisor > 0))
     throw Error(
         Errc::invalid_argument,
         "option \"prior.a\" is " + describe(a) + ", but method map needs a prior with a mode",
@@ -147,7 +147,7 @@ ProductEmissions::ProductEmissions(const Sequences &sequences, const HmmOptions 
       prior_(make_product_prior(survey_, options.emission, options.prior, k_)),
       neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
   if (options.symbols) sort_sample(symbols);
-  if (options.method == "map") require_mode(prior_);
+  if (options.method == Method::map) require_mode(prior_);
 }
 
 void ProductEmissions::write_prior(Document &out) const {

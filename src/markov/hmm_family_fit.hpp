@@ -113,13 +113,13 @@ template <class E> class HmmFit : HmmFitBase {
 
   std::unique_ptr<HiddenMarkovModel> run() {
     Fitted fitted;
-    if (options_.method == "em")
+    if (options_.method == Method::em)
       fit_point(MarkovMaximumLikelihood<P, std::decay_t<decltype(emissions_.floor())>>(
                     emissions_.floor(), E::whole_steps),
                 fitted);
-    else if (options_.method == "map")
+    else if (options_.method == Method::map)
       fit_point(MarkovMaximumPosterior<P, Q>(prior_, E::whole_steps), fitted);
-    else if (options_.method == "gibbs")
+    else if (options_.method == Method::gibbs)
       sample(fitted);
     else
       fit_variational(fitted);

@@ -149,7 +149,7 @@ void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
 
 void read_prior(const Document &given, bool handed_on, HmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
-  const bool map = o.method == "map";
+  const bool map = o.method == Method::map;
   dirichlet_line(t, "initial", o.initial_prior, {o.k}, map);
   dirichlet_line(t, "transition", o.transition_prior, {o.k, o.k}, map);
   o.products ? o.prior.lines(t, o.emission) : o.normal_prior.lines(t);
@@ -167,7 +167,7 @@ void emission_lines(OptionTable &t, HmmOptions &o) {
   const auto write_own = [&] {
     return likelihood_document(o.emission, o.products && o.emission[0].is(normal_family));
   };
-  o.method_line(t, {"em", "map", "vi", "svi", "gibbs"});
+  o.method_line(t, hmm_methods);
   t.other("emission", read_own, write_own, open);
   if (o.products) check_method(o.method, o.emission, "emission");
   t.choice("covariance", o.covariance,

@@ -112,14 +112,7 @@ std::int64_t BernoulliMixture::stored_draws() const {
 bool BernoulliMixture::has_posterior() const { return state->posterior.has_value(); }
 
 BmmPosterior BernoulliMixture::posterior(int index) const {
-  if (!state->posterior)
-    throw Error(
-        Errc::invalid_argument,
-        "this model has no posterior: it was fitted by method " + info.method,
-        state->draws
-            ? "A sampled posterior is its draws."
-            : "Only variational methods estimate a posterior distribution of the parameters.",
-        state->draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
+  if (!state->posterior) refuse_posterior(info);
   BmmPosterior out{state->posterior->alpha(index),
                    std::vector<double>(std::size_t(dimension()), none),
                    std::vector<double>(std::size_t(dimension()), none)};

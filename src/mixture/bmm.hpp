@@ -21,6 +21,8 @@ namespace bayes {
 
 struct ColumnSpec;
 
+inline constexpr Method bmm_methods[] = {Method::em,    Method::map,       Method::vi,  Method::svi,
+                                         Method::gibbs, Method::collapsed, Method::mcem};
 /// a row's elements
 inline constexpr int bmm_max_dimension = 1600;
 inline constexpr int bmm_max_components = 10000;

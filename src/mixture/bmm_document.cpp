@@ -34,7 +34,7 @@ std::unique_ptr<Model> read_bernoulli_mixture(const Document &document) {
   auto model = std::make_unique<BernoulliMixture>();
   const MemberReader in(document);
   const ModelInfo &info = model->info =
-      read_model_info(document, bmm_max_dimension, bmm_max_components);
+      read_model_info(document, bmm_methods, bmm_max_dimension, bmm_max_components);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   read_totals(in, k, state);

@@ -40,7 +40,7 @@ class BmmFit {
     run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
     own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k);
-    if (options.method == "map") require_mode(own_prior_);
+    if (options.method == Method::map) require_mode(own_prior_);
     fit_.prior = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
     if (!start) return;
     const BernoulliMixture::State &from = *start->state;

@@ -30,7 +30,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
     o.prior.lines(prior, o.likelihood);
     if (!handed_on) prior.finish();
   };
-  o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem"});
+  o.method_line(t, bmm_methods);
   t.other("likelihood", read_own, [&] { return likelihood_document(o.likelihood); });
   check_method(o.method, o.likelihood);
   categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);

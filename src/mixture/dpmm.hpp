@@ -20,6 +20,8 @@
 
 namespace bayes {
 
+inline constexpr Method dpmm_methods[] = {Method::collapsed, Method::gibbs, Method::slice,
+                                          Method::vi};
 /// a row's elements
 inline constexpr int dpmm_max_dimension = 1600;
 /// of the estimate of a stored model

@@ -123,7 +123,7 @@ std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) 
   auto model = std::make_unique<DirichletProcessMixture>();
   const MemberReader in(document);
   const ModelInfo &info = model->info =
-      read_model_info(document, dpmm_max_dimension, dpmm_max_clusters);
+      read_model_info(document, dpmm_methods, dpmm_max_dimension, dpmm_max_clusters);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   require_quantities(in);

@@ -55,7 +55,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
   const auto write_own = [&] {
     return likelihood_document(o.likelihood, o.products && o.likelihood[0].is(normal_family));
   };
-  t.choice("method", o.method, {"collapsed", "gibbs", "slice", "vi"});
+  t.choice("method", o.method, dpmm_methods);
   t.other("likelihood", read_own, write_own);
   if (o.products) check_method(o.method, o.likelihood);
   t.choice("covariance", o.covariance, {"full", "diagonal", "spherical"}, !o.products);
@@ -93,7 +93,8 @@ DpmmOptions read_dpmm_options(const Document &options) {
   DpmmOptions out;
   OptionTable t = OptionTable::reading(options);
   lines(t, out);
-  t.finish("method " + out.method + (out.products ? " with this likelihood" : ""));
+  t.finish("method " + std::string(method_name(out.method)) +
+           (out.products ? " with this likelihood" : ""));
   out.rows.skip_missing = out.missing == "skip";
   out.rows.keep_missing = out.missing == "marginalize";
   return out;

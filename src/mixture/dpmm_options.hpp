@@ -14,7 +14,7 @@
 namespace bayes {
 
 struct DpmmOptions {
-  std::string method = "collapsed";
+  Method method = Method::collapsed;
   // one for all elements of a row, or one for each
   std::vector<ColumnSpec> likelihood = {likelihood_of(normal_family)};
   // not the multivariate normal: every element is independent of the others
@@ -41,7 +41,7 @@ struct DpmmOptions {
   /// as in FitOptions
   std::optional<bool> linear_response;
 
-  bool sampled() const { return method != "vi"; }
+  bool sampled() const { return method != Method::vi; }
   PartitionLoss loss() const;
 
   /// All options in force but the prior, which the fit adds.

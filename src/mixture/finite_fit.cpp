@@ -33,7 +33,7 @@ RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOpti
     in_step = std::min(in_step, double(options.plan.batch_rows));
     iterations = options.max_iterations;
   }
-  if (options.method == "mcem") each += k * options.samples;
+  if (options.method == Method::mcem) each += k * options.samples;
   return {in_step * each, std::min(iterations, double(options.max_iterations))};
 }
 

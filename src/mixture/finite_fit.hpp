@@ -114,9 +114,9 @@ template <class P, class Q> class FiniteFit {
   template <class Floor> void fit(const Floor &floor) {
     if (options_.sampled())
       sample();
-    else if (options_.method == "mcem")
+    else if (options_.method == Method::mcem)
       maximise_likelihood_by_sampling(floor);
-    else if (options_.method == "map")
+    else if (options_.method == Method::map)
       maximise_posterior();
     else if (options_.bayesian())
       fit_posterior();

@@ -67,11 +67,11 @@ class Relabelling {
 
 template <class P, class Q>
 SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, double alpha,
-                                    const ChainPlan &plan, const std::string &method,
-                                    std::uint64_t seed, Control &control,
+                                    const ChainPlan &plan, Method method, std::uint64_t seed,
+                                    Control &control,
                                     const std::function<std::vector<int>(int chain)> &begin) {
   if (rows.shape().weighted)
-    throw Error(Errc::invalid_argument, "method " + method + " takes no weights",
+    throw Error(Errc::invalid_argument, message("method {} takes no weights", method),
                 "It draws a label for every row.",
                 "Use method vi or em, or leave the weights out.");
   // Draws are relabelled by the rows that components with rows share with those of another draw.
@@ -121,10 +121,10 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
 }
 
 template SampledMixture<NormalPoint, NormalWishart> sample_mixture(
-    RowSource &, int, const NormalWishart &, double, const ChainPlan &, const std::string &,
-    std::uint64_t, Control &, const std::function<std::vector<int>(int)> &);
+    RowSource &, int, const NormalWishart &, double, const ChainPlan &, Method, std::uint64_t,
+    Control &, const std::function<std::vector<int>(int)> &);
 template SampledMixture<ProductPoint, ProductPosterior> sample_mixture(
-    RowSource &, int, const ProductPosterior &, double, const ChainPlan &, const std::string &,
-    std::uint64_t, Control &, const std::function<std::vector<int>(int)> &);
+    RowSource &, int, const ProductPosterior &, double, const ChainPlan &, Method, std::uint64_t,
+    Control &, const std::function<std::vector<int>(int)> &);
 
 }  // namespace bayes

@@ -25,8 +25,8 @@ template <class P, class Q> struct SampledMixture {
 /// rows. Compiled in finite_sampling.cpp, once for each family of rows.
 template <class P, class Q>
 SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, double alpha,
-                                    const ChainPlan &plan, const std::string &method,
-                                    std::uint64_t seed, Control &control,
+                                    const ChainPlan &plan, Method method, std::uint64_t seed,
+                                    Control &control,
                                     const std::function<std::vector<int>(int chain)> &begin);
 
 /// The components of every draw in this order.

@@ -81,12 +81,7 @@ GmmPosterior GaussianMixture::posterior(int index) const {
                         q.a(index),
                         row_major(q.B[s])};
   }
-  throw Error(
-      Errc::invalid_argument, "this model has no posterior: it was fitted by method " + info.method,
-      fitted.draws
-          ? "A sampled posterior is its draws."
-          : "Only variational methods estimate a posterior distribution of the parameters.",
-      fitted.draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
+  refuse_posterior(info);
 }
 
 void GaussianMixture::describe_parameters(std::optional<double> level,
@@ -193,7 +188,7 @@ double GaussianMixture::free_parameters() const {
   const CovarianceShape &shape = fitted.shape();
 
   // k-means has equal weights and one variance for all.
-  if (info.method == "kmeans") return double(size()) * dimension() + 1;
+  if (info.method == Method::kmeans) return double(size()) * dimension() + 1;
   return size() - 1.0 + double(size()) * dimension() + shape.parameters(dimension(), size());
 }
 

@@ -19,6 +19,9 @@
 
 namespace bayes {
 
+inline constexpr Method gmm_methods[] = {Method::em,   Method::map,   Method::vi,
+                                         Method::svi,  Method::gibbs, Method::collapsed,
+                                         Method::mcem, Method::kmeans};
 /// a row's elements; a d x d covariance is then 20 MB
 inline constexpr int gmm_max_dimension = 1600;
 inline constexpr int gmm_max_components = 10000;

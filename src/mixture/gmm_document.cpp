@@ -46,7 +46,7 @@ std::unique_ptr<Model> read_gaussian_mixture(const Document &document) {
   auto model = std::make_unique<GaussianMixture>();
   const MemberReader in(document);
   const ModelInfo &info = model->info =
-      read_model_info(document, gmm_max_dimension, gmm_max_components);
+      read_model_info(document, gmm_methods, gmm_max_dimension, gmm_max_components);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   read_totals(in, k, state);

@@ -90,7 +90,7 @@ class GmmFit {
   bool correctable() const { return options_.corrected() && fit_.found.posterior; }
 
   std::unique_ptr<GaussianMixture> run() {
-    const bool kmeans = options_.method == "kmeans";
+    const bool kmeans = options_.method == Method::kmeans;
     if (kmeans)
       fit_kmeans();
     else if (options_.independent || (update_ && start_independent_))
@@ -124,7 +124,8 @@ class GmmFit {
     Random random(options_.seed, std::uint64_t(restart));
     const Vector unit = unit_of_distances();
     const KMeans kmeans(unit);
-    const bool varied = !options_.means && options_.init == "kmeans" && options_.method != "kmeans";
+    const bool varied =
+        !options_.means && options_.init == "kmeans" && options_.method != Method::kmeans;
     Matrix centres;
     if (options_.means) {
       const Tensor &means = *options_.means;
@@ -177,8 +178,8 @@ class GmmFit {
   /// Method kmeans measures in the units given, unless they are to be scaled; the initialization of
   /// mixtures must not depend on them.
   Vector unit_of_distances() const {
-    return options_.method == "kmeans" && !options_.scale ? Vector::Ones(survey_.mean.size())
-                                                          : floor_.deviation();
+    return options_.method == Method::kmeans && !options_.scale ? Vector::Ones(survey_.mean.size())
+                                                                : floor_.deviation();
   }
 
   void fit_kmeans() {

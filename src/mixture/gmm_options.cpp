@@ -22,7 +22,7 @@ void read_prior(const Document &given, bool handed_on, GmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   prior_lines(t, o);
   if (!handed_on) t.finish(o.independent ? "prior.type independent" : "prior.type linked");
-  if (o.independent && (!(o.method == "vi" || o.method == "svi") ||
+  if (o.independent && (!(o.method == Method::vi || o.method == Method::svi) ||
                         o.covariance != std::vector<std::string>{"full"}))
     throw Error(Errc::invalid_argument,
                 "option \"prior.type\" is \"independent\", but that prior exists for methods vi "
@@ -32,9 +32,9 @@ void read_prior(const Document &given, bool handed_on, GmmOptions &o) {
 
 /// k: how many means init gives, -1 for any number.
 void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
-  o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem", "kmeans"});
+  o.method_line(t, gmm_methods);
   o.linear_response_line(t);
-  const bool kmeans = o.method == "kmeans";
+  const bool kmeans = o.method == Method::kmeans;
   const std::string of_prior = o.covariance[0];
   t.flag("scale", o.scale, kmeans);
   // One variance for all columns, in each one's unit.
@@ -79,7 +79,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
   }
   OptionTable t = OptionTable::reading(options);
   lines(t, out, select ? -1 : ks[0], select);
-  if (out.method == "collapsed" &&
+  if (out.method == Method::collapsed &&
       std::count(out.covariance.begin(), out.covariance.end(), tied_covariance.name))
     throw Error(Errc::invalid_argument,
                 "option \"covariance\" is \"tied\", which method collapsed cannot fit",

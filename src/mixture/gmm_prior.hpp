@@ -20,7 +20,7 @@ GmmPrior make_prior(const GmmOptions &options, const Survey &rows, int k) {
   const NormalWishart one = make_normal_prior(options.prior, rows, k);
   const double a = one.a(0);
   const int sharing = shape.shared ? k : 1;  // components with one scale
-  if (options.method == "map" && !(mode_divisor(shape, a, sharing, d) > 0))
+  if (options.method == Method::map && !(mode_divisor(shape, a, sharing, d) > 0))
     throw Error(
         Errc::invalid_argument,
         "option \"prior.a\" is " + describe(a) + ", but method map needs a prior with a mode",

@@ -106,12 +106,12 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
   return {kept, collected_draws(plan, std::min(kept, std::int64_t(least(whole))))};
 }
 
-void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
-                          const std::string &method, const ChainPlan &plan,
-                          const DrawCounts &counts, Control &control,
+void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, Method method,
+                          const ChainPlan &plan, const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
                           const std::function<void(const PartitionSampler &)> &store) {
-  ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, counts.stored};
+  ChainSettings settings{
+      method_name(method).data(), plan, {"clusters", "largest", "entropy"}, counts.stored};
   settings.most_kept = counts.kept;
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;

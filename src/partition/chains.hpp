@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/method.hpp"
 #include "mcmc/run_chains.hpp"
 #include "partition/partition.hpp"
 #include "partition/sampler.hpp"
@@ -61,9 +62,8 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
 
 /// Runs the chains. `begin(chain)` makes the sampler of a chain; `store` is called with the sampler
 /// for every stored draw, to store the parameters of the family.
-void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
-                          const std::string &method, const ChainPlan &plan,
-                          const DrawCounts &counts, Control &control,
+void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, Method method,
+                          const ChainPlan &plan, const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
                           const std::function<void(const PartitionSampler &)> &store);
 
@@ -74,7 +74,7 @@ void make_dense(std::vector<int> &labels, int k);
 /// everything: every kept draw is stored completely.
 template <class Q>
 ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting setting,
-                                const std::string &method, const ChainPlan &plan, Control &control,
+                                Method method, const ChainPlan &plan, Control &control,
                                 const std::function<std::vector<int>(int chain)> &begin,
                                 bool everything = false) {
   ChainDraws<Q> out(rows.rows());

@@ -15,6 +15,9 @@
 #include <memory>
 #include <string>
 
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/method.hpp"
 #include "data/row_access.hpp"
 #include "families/normal/normal_completion.hpp"
 #include "families/normal/normal_draw.hpp"
@@ -30,7 +33,7 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
 
   /// Throws Error(too_large) if rows were spilled to a file.
   IncompleteSampler(RowSource &rows, const NormalWishart &prior, SamplerSetting setting,
-                    std::vector<int> labels, const std::string &method, Make make, Control &control)
+                    std::vector<int> labels, Method method, Make make, Control &control)
       : setting_(std::move(setting)),
         labels_(std::move(labels)),
         make_(std::move(make)),
@@ -59,13 +62,15 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
   NormalWishart components() const override { return sampler_->components(); }
 
  private:
-  static RowSource &in_memory(RowSource &rows, const std::string &method) {
+  static RowSource &in_memory(RowSource &rows, Method method) {
     if (RowAccess::possible(rows)) return rows;
-    throw Error(Errc::too_large,
-                "rows that miss elements do not fit into memory, but method " + method +
-                    " draws what they miss",
-                "Rows and a copy of them are needed at once.",
-                "Raise maintenance_work_mem, or use method vi, or option missing skip.");
+    throw Error(
+        Errc::too_large,
+        message("rows that miss elements do not fit into memory, but method {} draws what they "
+                "miss",
+                method),
+        "Rows and a copy of them are needed at once.",
+        "Raise maintenance_work_mem, or use method vi, or option missing skip.");
   }
 
   /// Draws labels and missing elements of all incomplete rows.

@@ -11,6 +11,7 @@
 
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "base/method.hpp"
 #include "data/rows.hpp"
 #include "partition/partition_prior.hpp"
 
@@ -71,8 +72,8 @@ template <class Q> class MixtureSampler : public PartitionSampler {
 /// `labels`: the partition to begin with, dense from 0. The rows must outlive the sampler. Compiled
 /// in samplers.cpp, once for each family of rows.
 template <class Q>
-std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSource &rows,
-                                                const Q &prior, const SamplerSetting &setting,
+std::unique_ptr<MixtureSampler<Q>> make_sampler(Method method, RowSource &rows, const Q &prior,
+                                                const SamplerSetting &setting,
                                                 std::vector<int> labels, Control &control);
 
 }  // namespace bayes

@@ -33,16 +33,16 @@ template <class Q, class Sampler> class AnySampler final : public MixtureSampler
 
 /// Of rows that the sampler takes as they are.
 template <class Q>
-std::unique_ptr<MixtureSampler<Q>> make_complete(const std::string &method, RowSource &rows,
-                                                 const Q &prior, const SamplerSetting &setting,
+std::unique_ptr<MixtureSampler<Q>> make_complete(Method method, RowSource &rows, const Q &prior,
+                                                 const SamplerSetting &setting,
                                                  std::vector<int> labels, Control &control) {
-  if (method == "collapsed")
+  if (method == Method::collapsed)
     return std::make_unique<AnySampler<Q, CollapsedSampler<Q>>>(rows, prior, setting,
                                                                 std::move(labels), control);
   if (const int components = setting.partition.components())
     return std::make_unique<AnySampler<Q, FiniteSampler<Q>>>(
         rows, prior, setting, std::move(labels), components, control);
-  if (method == "slice")
+  if (method == Method::slice)
     return std::make_unique<AnySampler<Q, SliceSampler<Q>>>(rows, prior, setting, std::move(labels),
                                                             control);
   return std::make_unique<AnySampler<Q, MarginalSampler<Q>>>(rows, prior, setting,
@@ -52,8 +52,8 @@ std::unique_ptr<MixtureSampler<Q>> make_complete(const std::string &method, RowS
 }  // namespace
 
 template <class Q>
-std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSource &rows,
-                                                const Q &prior, const SamplerSetting &setting,
+std::unique_ptr<MixtureSampler<Q>> make_sampler(Method method, RowSource &rows, const Q &prior,
+                                                const SamplerSetting &setting,
                                                 std::vector<int> labels, Control &control) {
   if constexpr (std::is_same_v<Q, NormalWishart>)
     if (rows.incomplete())
@@ -67,13 +67,14 @@ std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSo
   return make_complete<Q>(method, rows, prior, setting, std::move(labels), control);
 }
 
-template std::unique_ptr<MixtureSampler<NormalWishart>> make_sampler(const std::string &,
-                                                                     RowSource &,
+template std::unique_ptr<MixtureSampler<NormalWishart>> make_sampler(Method, RowSource &,
                                                                      const NormalWishart &,
                                                                      const SamplerSetting &,
                                                                      std::vector<int>, Control &);
-template std::unique_ptr<MixtureSampler<ProductPosterior>> make_sampler(
-    const std::string &, RowSource &, const ProductPosterior &, const SamplerSetting &,
-    std::vector<int>, Control &);
+template std::unique_ptr<MixtureSampler<ProductPosterior>> make_sampler(Method, RowSource &,
+                                                                        const ProductPosterior &,
+                                                                        const SamplerSetting &,
+                                                                        std::vector<int>,
+                                                                        Control &);
 
 }  // namespace bayes

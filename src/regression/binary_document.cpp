@@ -27,18 +27,16 @@ std::vector<double> read_numbers(const MemberReader &in, const char *key,
   return out;
 }
 
-/// Methods of a family; those of a point, of a normal posterior, of draws.
-bool is_method(Link link, const std::string &method) {
-  return method == "laplace" || method == "gibbs" ||
-         (link == Link::probit && (method == "em" || method == "vi"));
+std::span<const Method> methods_of(Link link) {
+  if (link == Link::logit) return logreg_methods;
+  return probit_methods;
 }
 
 std::unique_ptr<Model> read_binary(Link link, const Document &document) {
   auto model = std::make_unique<BinaryRegression>(link);
   const MemberReader in(document);
   ModelInfo &info = model->info;
-  info = read_model_info(document, max_predictors, 1, 0);
-  if (!is_method(link, info.method)) in.reject("method", "is not one of this family");
+  info = read_model_info(document, methods_of(link), max_predictors, 1, 0);
   BinaryRegression::State &state = *model->state;
   const MemberReader options = in.object("options");
   state.terms = RegressionTerms(info.columns, info.dimension, options.boolean("intercept"),
@@ -52,7 +50,7 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
   for (const double x : state.scales.scale)
     if (!(x >= 1 / max_of_column)) in.reject("scale", "must be positive");
   state.mean = read_numbers(in, "mean", {p}, max_of_coefficient);
-  if (info.method == "gibbs") {
+  if (info.method == Method::gibbs) {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});
     if (draws.shape[0] == 0) in.reject("coefficient_draws", "must not be empty");
     state.draws = read_numbers(in, "coefficient_draws", draws.shape, max_of_coefficient);
@@ -61,7 +59,7 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
       for (const double x : state.deviations)
         if (!(x >= 0)) in.reject("deviations", "must not be negative");
     }
-  } else if (info.method != "em") {
+  } else if (info.method != Method::em) {
     state.root = read_numbers(in, "root", {triangle(p)}, max_of_coefficient);
     for (std::int64_t j = 0; j < p; ++j)
       if (!(state.root[std::size_t(triangle(j) + j)] > 0))

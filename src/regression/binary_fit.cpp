@@ -49,7 +49,7 @@ class BinaryFit {
         data, [&](int) { return first_coefficients(data, options_.link); },
         [&](Vector start, BinaryRows &all) {
           const Schedule &schedule = run_.schedule();
-          return options_.method == "em"
+          return options_.method == Method::em
                      ? probit_em(all, precision, std::move(start), schedule, control_)
                      : newton(all, options_.link, precision, std::move(start), schedule, control_);
         });
@@ -57,10 +57,11 @@ class BinaryFit {
     model_->info.log_likelihood = mode.log_likelihood;
     if (options_.sampled())
       sample(data, precision, mode);
-    else if (options_.method == "em")
+    else if (options_.method == Method::em)
       shift_objective(log_units());
     else
-      approximate(options_.method == "vi" ? augmented_precision(data, precision) : mode.factor);
+      approximate(options_.method == Method::vi ? augmented_precision(data, precision)
+                                                : mode.factor);
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension - 1, 1,
                   options_.document());
     return std::move(model_);

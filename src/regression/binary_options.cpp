@@ -34,12 +34,12 @@ void binary_prior_lines(OptionTable &t, BinaryOptions &o) {
 
 void binary_lines(OptionTable &t, BinaryOptions &o) {
   if (o.link == Link::logit)
-    o.method_line(t, {"laplace", "gibbs"});
+    o.method_line(t, logreg_methods);
   else
-    o.method_line(t, {"laplace", "em", "vi", "gibbs"});
+    o.method_line(t, probit_methods);
   o.chains.lines(t, o.sampled());
   o.chains.stored_line(t, o.sampled());
-  if (t.reads()) o.tolerance = o.method == "em" ? 1e-8 : 1e-10;
+  if (t.reads()) o.tolerance = o.method == Method::em ? 1e-8 : 1e-10;
   t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
   t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
   o.common_lines(t, {"skip", "error"});
@@ -79,7 +79,7 @@ double BinaryOptions::prior_variance() const {
 BinaryOptions read_binary_options(Link link, const Document &options) {
   require_object(options, R"({"prior": {"c": 1}})");
   BinaryOptions out(link);
-  out.method = "laplace";
+  out.method = Method::laplace;
   out.restarts = 1;
   if (link == Link::probit) out.intercept_variance = 40;
   OptionTable t = OptionTable::reading(options);

@@ -18,6 +18,9 @@
 
 namespace bayes {
 
+inline constexpr Method logreg_methods[] = {Method::laplace, Method::gibbs};
+inline constexpr Method probit_methods[] = {Method::laplace, Method::em, Method::vi, Method::gibbs};
+
 /// Of the probability that y = 1.
 struct BinaryPrediction {
   /// its posterior mean, which is the predictive probability of y = 1

@@ -261,11 +261,11 @@ const ModelWords &LinregModel::words() const {
 
 void LinregModel::describe_parameters(std::optional<double> level,
                                       const TakeParameter &take) const {
-  const char *const known_by = state->draws() > 0       ? Parameter::draws
-                               : info.method == "exact" ? Parameter::exact
-                               : info.method == "vi"    ? Parameter::mean_field
-                               : info.method == "em"    ? given_coefficients
-                                                        : Parameter::given_variances;
+  const char *const known_by = state->draws() > 0             ? Parameter::draws
+                               : info.method == Method::exact ? Parameter::exact
+                               : info.method == Method::vi    ? Parameter::mean_field
+                               : info.method == Method::em    ? given_coefficients
+                                                              : Parameter::given_variances;
   const double of = level.value_or(0.5);
   coefficients(of, [&](const Coefficient &coefficient) {
     take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));

@@ -15,6 +15,9 @@
 
 namespace bayes {
 
+inline constexpr Method linreg_methods[] = {Method::exact, Method::em, Method::laplace, Method::vi,
+                                            Method::gibbs};
+
 class LinregSums;
 
 /// What is predicted for a row.

@@ -233,17 +233,17 @@ struct LinregRun : RunTrace {
   Precisions q;
 };
 
-template <class Method, class Mean>
+template <class Iteration, class Mean>
 LinregRun run_method(const LinregProblem &problem, FitRun &run, Mean mean) {
   int nothing = 0;
   return run.best_of_restarts(
       nothing, [](int) { return Vector(); },
       [&](const Vector &, int) {
-        Method method(problem);
+        Iteration iteration(problem);
         LinregRun out;
-        static_cast<RunTrace &>(out) = detail::iterate(method, run.control(), run.schedule());
-        out.state = mean(method);
-        out.q = method.q;
+        static_cast<RunTrace &>(out) = detail::iterate(iteration, run.control(), run.schedule());
+        out.state = mean(iteration);
+        out.q = iteration.q;
         return out;
       });
 }
@@ -255,7 +255,8 @@ void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options
   if (!(problem.observations > 0))
     throw Error(Errc::numeric, "there are not enough rows to know the noise by", {},
                 "Give more rows, or use method exact.");
-  const bool variational = options.method == "vi", laplace = options.method == "laplace";
+  const bool variational = options.method == Method::vi,
+             laplace = options.method == Method::laplace;
   const LinregRun found =
       variational
           ? run_method<ViIteration>(problem, run, [](const ViIteration &i) { return i.w.mean; })

@@ -10,7 +10,7 @@ constexpr double largest_option = 1e300;
 }  // namespace
 
 LinregOptions::LinregOptions() {
-  method = "exact";
+  method = Method::exact;
   missing = "skip";
   restarts = 1;
 }
@@ -28,7 +28,7 @@ void LinregOptions::prior_lines(OptionTable &t) {
 }
 
 void LinregOptions::lines(OptionTable &t) {
-  method_line(t, {"exact", "em", "laplace", "vi", "gibbs"});
+  method_line(t, linreg_methods);
   t.number("noise_variance", noise_variance, above(0, largest_option), exact());
   t.boolean("intercept", intercept);
   t.other(

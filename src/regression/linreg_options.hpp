@@ -25,7 +25,7 @@ struct LinregOptions : FitOptions {
   /// Absent ones get a default that depends on the data.
   std::optional<double> lambda, a, b, c, e, f;
 
-  bool exact() const { return method == "exact"; }
+  bool exact() const { return method == Method::exact; }
   bool known_noise() const { return noise_variance.has_value(); }
   /// Is the precision of the coefficients learned?
   bool learns_lambda() const { return !exact() && !lambda; }

@@ -124,7 +124,8 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   // Where coefficients vary with the noise, or are at their mode, the posterior of the noise takes
   // each row for one that tells it, as if none had been spent on a coefficient: what residuals of
   // least squares lack on that account comes back here.
-  const bool counts_all = options.exact() || options.method == "em" || options.method == "laplace";
+  const bool counts_all =
+      options.exact() || options.method == Method::em || options.method == Method::laplace;
   double spent = 0;
   if (!options.b && counts_all && system.observations() > least.rank) {
     const double ratio = options.exact()  ? *options.c

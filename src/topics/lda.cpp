@@ -17,7 +17,7 @@ namespace bayes {
 namespace {
 
 /// The posterior of a document's proportions given topics: parameters of a Dirichlet distribution.
-std::vector<double> proportions_under(const TopicDraw &topics, const std::string &method,
+std::vector<double> proportions_under(const TopicDraw &topics, Method method,
                                       const DocumentTerms &whole) {
   const FilteredDocument possible(
       whole, [&topics](std::int32_t term) { return is_possible(term, topics.numbers); });
@@ -28,7 +28,7 @@ std::vector<double> proportions_under(const TopicDraw &topics, const std::string
   PaddedMatrix rows(terms, k);
   std::vector<std::int32_t> places(document.size());
   TermFactors factors(terms, k);
-  const bool expected = method == "vi" || method == "svi";
+  const bool expected = is_variational(method);
   for (std::int32_t i = 0; i < terms; ++i) {
     places[std::size_t(i)] = i;
     const double *const from = topics.numbers.row(document.terms[std::size_t(i)]);
@@ -98,7 +98,7 @@ std::vector<double> TopicModel::topic(int index) const {
 }
 
 std::vector<double> TopicModel::topic_posterior(int index) const {
-  if (info.method != "vi" && info.method != "svi") return {};
+  if (!is_variational(info.method)) return {};
   std::vector<double> out(state->terms.size());
   for (std::size_t w = 0; w < out.size(); ++w)
     out[w] = state->fitted.numbers.row(std::int32_t(w))[index];

@@ -20,6 +20,8 @@
 
 namespace bayes {
 
+inline constexpr Method lda_methods[] = {Method::vi,   Method::em,    Method::svi,
+                                         Method::cvb0, Method::gibbs, Method::collapsed};
 inline constexpr int lda_max_topics = 10000;
 /// A model holds the name of every term.
 inline constexpr std::int32_t lda_max_terms = 500000;

@@ -102,7 +102,7 @@ void TopicModel::write(Document &document) const {
       .set("weights", Tensor{{k}, s.weights})
       .set("alpha", Tensor{{k}, s.fitted.alpha})
       .set("topics", by_topic(s.fitted.numbers));
-  if (info.method != "em")
+  if (info.method != Method::em)
     document.set("eta", s.fitted.eta);
   else if (s.tokens > 0)
     document.set("tokens", s.tokens);
@@ -112,13 +112,11 @@ void TopicModel::write(Document &document) const {
 std::unique_ptr<Model> read_topic_model(const Document &document) {
   auto model = std::make_unique<TopicModel>();
   const MemberReader in(document);
-  const ModelInfo &info = model->info = read_model_info(document, lda_max_terms, lda_max_topics);
+  const ModelInfo &info = model->info =
+      read_model_info(document, lda_methods, lda_max_terms, lda_max_topics);
   const int k = info.components, v = info.dimension;
   TopicModel::State &state = *model->state;
-  const bool point = info.method == "em",
-             sampled = info.method == "gibbs" || info.method == "collapsed";
-  if (!point && !sampled && info.method != "vi" && info.method != "svi" && info.method != "cvb0")
-    in.reject("method", "is not one of topic models");
+  const bool point = info.method == Method::em, sampled = is_sampler(info.method);
   state.terms = read_terms(in, v);
   state.weights = in.tensor("weights", {k}).values;
   double sum = 0;

@@ -64,7 +64,7 @@ void require_room(const Corpus &corpus, const LdaOptions &options, std::int32_t 
   require_model_size(what, double(options.k) * terms,
                      "Use a smaller k, or fewer terms: options min_documents, max_terms.");
   if (options.sampled()) return;
-  const bool batch = !options.stochastic(), collapsed = options.method == "cvb0";
+  const bool batch = !options.stochastic(), collapsed = options.method == Method::cvb0;
   require_memory(
       {.what = what,
        .bytes = 8 * topic_run_doubles(corpus, options, control),
@@ -128,7 +128,7 @@ class TopicFit {
     FittedTopics &fitted = model_->state->fitted;
     fitted.alpha = std::move(state.alpha);
     fitted.numbers = std::move(state.counts);
-    if (options_.method != "em") {
+    if (options_.method != Method::em) {
       fitted.eta = state.eta;
       each_row(fitted.numbers, [&](std::int32_t w) {
         for (int k = 0; k < k_; ++k)
@@ -138,7 +138,7 @@ class TopicFit {
     }
     fitted.sum_up();
     set_weights(std::move(state.tokens));
-    if (options_.method == "em") {
+    if (options_.method == Method::em) {
       model_->state->tokens = corpus_.totals().tokens;
       model_->info.log_likelihood = model_->info.objective;
     } else {

@@ -75,7 +75,7 @@ void read_terms(const Document &given, LdaOptions &o) {
 }
 
 void prior_lines(OptionTable &t, LdaOptions &o) {
-  const bool topics = o.method != "em";  // topics of em have no prior
+  const bool topics = o.method != Method::em;  // topics of em have no prior
   t.other(
       "alpha", [&](const Document &given) { read_alpha(given, o); },
       [&] { return write_alpha(o); });
@@ -116,7 +116,7 @@ void read_vocabulary(const Document &given, LdaOptions &o) {
 }
 
 void lines(OptionTable &t, LdaOptions &o) {
-  o.method_line(t, {"vi", "em", "svi", "cvb0", "gibbs", "collapsed"});
+  o.method_line(t, lda_methods);
   o.iteration_lines(t, 1000);
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.update || o.sampled());
@@ -154,9 +154,9 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   out.chains.chains = 1;
   out.chains.draws = 500;
   out.chains.warmup = 250;
-  if (update && (out.method != "vi" && out.method != "svi"))
+  if (update && !is_variational(out.method))
     throw Error(Errc::invalid_argument,
-                "this model cannot be updated: it was fitted by method " + out.method,
+                message("this model cannot be updated: it was fitted by method {}", out.method),
                 "Only methods vi and svi leave a posterior that can be the prior of more "
                 "documents.",
                 "Fit with option method \"vi\" or \"svi\".");

@@ -31,7 +31,8 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
   const CorpusTotals &totals = corpus.totals();
   if (!totals.whole)
     throw Error(Errc::invalid_argument,
-                "method " + options.method + " takes whole counts only, but some are fractions",
+                "method " + std::string(method_name(options.method)) +
+                    " takes whole counts only, but some are fractions",
                 "It draws a topic for every token.", "Use method vi, em, svi or cvb0.");
   constexpr double max_tokens = 0x1p31 - 1;
   if (totals.tokens > max_tokens)
@@ -182,8 +183,8 @@ class SampledLda::Chain final : public ChainSampler {
   Chain(SampledLda &all, int number)
       : all_(all),
         chain_(all.corpus_, all.index_, all.prior_, all.options_.seed, number),
-        sampler_(all.options_.method == "gibbs" ? gibbs_topics(chain_) : collapsed_topics(chain_)) {
-  }
+        sampler_(all.options_.method == Method::gibbs ? gibbs_topics(chain_)
+                                                      : collapsed_topics(chain_)) {}
 
   double sweep(int index, Control &control) override {
     if (index == 0) begin(control);
@@ -247,7 +248,7 @@ SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, const Lda
   require_tokens(corpus, options, numbers, control);
   run.set_weight(corpus.totals().tokens, corpus.totals().documents);
   SampledLda all(corpus, options, prior, start, control);
-  const ChainSettings settings{options.method.c_str(),
+  const ChainSettings settings{method_name(options.method).data(),
                                options.chains,
                                {"log_likelihood", "entropy", "alpha", "eta"},
                                all.max_averaged(),

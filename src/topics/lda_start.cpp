@@ -84,7 +84,7 @@ TopicStart LdaStart::initial_topics(int number, const Schedule &schedule) const 
       starting_topics(corpus_, {default_prior_.alpha, default_prior_.eta, {}}, options_.drawn(),
                       options_.seed, number - (model_ ? 1 : 0), schedule, control_);
   if (prior_.added.rows()) initialise_seeded_topics(out);
-  if (!options_.sampled() && options_.method != "cvb0") smooth(out);
+  if (!options_.sampled() && options_.method != Method::cvb0) smooth(out);
   return out;
 }
 
@@ -93,7 +93,8 @@ TopicStart LdaStart::topics_of_model() const {
   TopicStart out{options_.update ? PaddedMatrix(v_, k_) : model_numbers(), prior_.alpha,
                  prior_.eta};
   if (options_.update) return out;
-  const bool from_points = model_->info.method == "em", to_points = options_.method == "em";
+  const bool from_points = model_->info.method == Method::em,
+             to_points = options_.method == Method::em;
   const std::vector<double> &totals = model_->state->fitted.totals;
   for (int k = 0; k < k_; ++k) {
     poll_here();

@@ -68,7 +68,7 @@ class BatchTopics final : public detail::Iteration {
         posterior_(task, state_.counts.rows(), state_.counts.columns()),
         statistics_(0, state_.counts.columns()) {
     sum_counts(control);
-    if (options_.method == "em") normalise();
+    if (options_.method == Method::em) normalise();
   }
 
   RowSums expectation(int index, Control &control) override {
@@ -94,7 +94,7 @@ class BatchTopics final : public detail::Iteration {
     if (index >= passes_before_learning) learn(rho);
     take_counts(rho);
     sum_counts(*control_);
-    if (options_.method == "em") normalise();
+    if (options_.method == Method::em) normalise();
   }
 
   TopicState take() && { return std::move(state_); }
@@ -121,7 +121,7 @@ class BatchTopics final : public detail::Iteration {
             k, learn_symmetric(1, double(k), std::accumulate(logs_.begin(), logs_.end(), 0.0)));
       state_.alpha = std::move(alpha);
     }
-    if (options_.method != "em" && !options_.eta && options_.learn_eta)
+    if (options_.method != Method::em && !options_.eta && options_.learn_eta)
       state_.eta = (1 - rho) * state_.eta + rho * posterior_.learn_eta();
   }
 
@@ -184,9 +184,10 @@ double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const 
                                 double(piece_entries(totals.vocabulary) + totals.most_entries)) *
                        stride;
   const int states = options.restarts > 1 ? 2 : 1;
-  const double documents = options.method == "cvb0" ? collapsed_doubles(totals, options.k, states)
-                           : batches                ? 0
-                                                    : states * double(totals.documents) * stride;
+  const double documents = options.method == Method::cvb0
+                               ? collapsed_doubles(totals, options.k, states)
+                           : batches ? 0
+                                     : states * double(totals.documents) * stride;
   return table * (2 + states) + documents +
          std::min(slots, 2e6 + 2 * double(control.threads) * table);
 }
@@ -196,7 +197,7 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
   TopicRun run;
   if (task.options.stochastic() && task.options.plan.batch_rows < task.corpus.totals().documents) {
     return run_minibatches(task, std::move(state), schedule, control);
-  } else if (task.options.method == "cvb0") {
+  } else if (task.options.method == Method::cvb0) {
     return run_collapsed(task, std::move(state), schedule, control);
   } else {
     BatchTopics iteration(task, std::move(state), control);

@@ -11,7 +11,7 @@ namespace bayes {
 TopicPosterior::TopicPosterior(const TopicTask &task, std::int32_t terms, int topics)
     : factors(terms, topics),
       added_(task.added.rows() ? &task.added : nullptr),
-      point_estimates_(task.options.method == "em"),
+      point_estimates_(task.options.method == Method::em),
       added_totals_(std::size_t(padded_size(topics)), 0.0) {
   if (!added_) return;
   WorkPoll poll;

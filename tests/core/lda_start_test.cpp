@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_fit_can_start_from_a_model) {
     const Fitted first =
         fitted(documents, 30, 3, {{"method", method}, {"max_iter", 1000}, {"tol", 0}});
     const Fitted again = fitted(documents, 30, 0, {{"max_iter", 1000}, {"tol", 0}}, 1, first.get());
-    BOOST_TEST(again->info.method == method);
+    BOOST_TEST(method_name(again->info.method) == method);
     BOOST_TEST(distance(first->info.objective, again->info.objective) < 1e-4);
     BOOST_TEST(distance(first->info.objective, again->trace[0][0]) < 1e-3);
     for (int k = 0; k < 3; ++k) BOOST_TEST(distance(first->topic(k), again->topic(k)) < 1e-2);

@@ -17,7 +17,7 @@ namespace {
 Table log_weights_of(const TopicModel &model) {
   Table out;
   for (int k = 0; k < model.size(); ++k) {
-    if (model.info.method == "em") {
+    if (model.info.method == bayes::Method::em) {
       Reals logs;
       for (const double p : model.topic(k)) logs.push_back(std::log(std::max<Real>(p, 1e-4000L)));
       out.push_back(logs);
@@ -35,7 +35,7 @@ Real slow_bound(const TopicModel &model, const Corpus &documents) {
   Real out = 0;
   for (const Counts &each : documents)
     out += document_bound(each, alpha, slow_gamma(each, alpha, log_weights), log_weights);
-  if (model.info.method != "em")
+  if (model.info.method != bayes::Method::em)
     for (int k = 0; k < model.size(); ++k)
       out += minus_divergence(reals(model.topic_posterior(k)),
                               Reals(model.terms().size(), model.eta()));

@@ -18,6 +18,8 @@ using bayes::Tensor;
 
 namespace {
 
+constexpr bayes::Method bare_methods[] = {bayes::Method::em};
+
 class Sample final : public Model {
  public:
   double own = 0.25;
@@ -30,7 +32,7 @@ class Sample final : public Model {
 
 std::unique_ptr<Model> read_sample(const Document &document) {
   auto model = std::make_unique<Sample>();
-  model->info = bayes::read_model_info(document, 1600, 10000);
+  model->info = bayes::read_model_info(document, bare_methods, 1600, 10000);
   model->own = bayes::MemberReader(document).object("own").number("number", 0, 1);
   if (model->own == 0.125)
     throw bayes::Error(Errc::numeric, "the family refuses", "detail", "hint");
@@ -45,7 +47,7 @@ bayes::ModelReader find_sample(std::string_view family) {
 Sample sample() {
   Sample model;
   model.info.family = "sample";
-  model.info.method = "em";
+  model.info.method = bayes::Method::em;
   model.info.rows = 10;
   model.info.skipped = 1;
   model.info.dimension = 2;

@@ -18,7 +18,7 @@ namespace {
 /// in common; one column has another key, and so have all rows if they are `others`.
 Model blurred(const NmfModel &model, const std::vector<std::size_t> &order, bool others) {
   const std::size_t k = order.size();
-  const bool gamma = model.info.method == "vi" || model.info.method == "svi";
+  const bool gamma = is_variational(model.info.method);
   Document document = model.to_document();
   for (const char *const side : {"row", "column"}) {
     Document of = *document.find(side);
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_fit_keeps_the_numbering_of_the_start_model) {
     const Model first = fitted(x, 3, {{"method", method}, {"max_iter", 3000}, {"tol", 1e-9}}),
                 again = fitted(x, 7, {}, Control(), first.get());
     BOOST_TEST(again->size() == 3);
-    BOOST_TEST(again->info.method == method);
+    BOOST_TEST(method_name(again->info.method) == method);
     BOOST_TEST(again->info.iterations < first->info.iterations);
     BOOST_TEST(again->info.objective > first->info.objective - 0.02);
     // fewer rows, whose factors stand in the order of the first model

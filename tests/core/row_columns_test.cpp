@@ -117,11 +117,11 @@ BOOST_AUTO_TEST_CASE(have_likelihoods_with_known_parameters) {
 
 // No family of the list refuses a method, but one may.
 BOOST_AUTO_TEST_CASE(have_no_method_that_does_not_apply_to_their_family) {
-  const char *const refused[] = {"map"};
+  const bayes::Method refused[] = {bayes::Method::map};
   const bayes::ColumnTraits traits{.name = "zero_inflated", .refused_methods = refused};
-  BOOST_CHECK_NO_THROW(bayes::check_method("em", traits));
+  BOOST_CHECK_NO_THROW(bayes::check_method(bayes::Method::em, traits));
   try {
-    bayes::check_method("map", traits, "emission");
+    bayes::check_method(bayes::Method::map, traits, "emission");
     BOOST_TEST(false);
   } catch (const bayes::Error &error) {
     BOOST_TEST(error.what() ==

@@ -174,7 +174,8 @@ Largest geweke_with_holes(const Means &independent, const Q &prior, const Q &bel
     auto rows = support::rows_of(world.x);
     rows.set_incomplete(true);
     if (now.learn_concentration) now.partition.set_concentration(world.alpha);
-    const auto sampler = make_sampler(method, rows, believed, now, world.labels, control);
+    const auto sampler =
+        make_sampler(*bayes::method_of(method), rows, believed, now, world.labels, control);
     for (int s = 0; s < sweeps_of_update; ++s) sampler->sweep(t * sweeps_of_update + s, control);
     world.alpha = sampler->concentration();
     world.labels.assign(sampler->labels().begin(), sampler->labels().end());

@@ -86,8 +86,8 @@ void check(const CovarianceShape &shape, const Matrix &x, std::uint64_t seed, do
         return log_p;
       });
       const auto make = [&](std::uint64_t number) {
-        return Sampler{make_sampler(method, rows, prior, setting_of(partition, number, learned),
-                                    one, control)};
+        return Sampler{make_sampler(*bayes::method_of(method), rows, prior,
+                                    setting_of(partition, number, learned), one, control)};
       };
       Sampler first = make(seed), second = make(seed + 1);
       const Largest largest = compare(first, exact, effort(6000), false);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(rows_with_little_evidence_mix) {
   for (std::size_t i = 0; i < 40; ++i) labels[i] = int(i % 2);
   const NormalWishart prior = normal_prior(full_covariance, 3);
   for (const char *method : {"gibbs", "collapsed"}) {
-    const auto sampler = make_sampler(method, rows, prior,
+    const auto sampler = make_sampler(*bayes::method_of(method), rows, prior,
                                       setting_of(PartitionPrior::finite(2, 1), 3), labels, control);
     int changes = 0;
     bool with_first = true;
@@ -165,8 +165,8 @@ BOOST_AUTO_TEST_CASE(rows_in_a_file_are_refused) {
   Control control;
   const NormalWishart prior = normal_prior(full_covariance, 2);
   BOOST_CHECK_EXCEPTION(
-      make_sampler("gibbs", rows, prior, setting_of(three, 1), Labels(5, 0), control), Error,
-      [](const Error &error) {
+      make_sampler(bayes::Method::gibbs, rows, prior, setting_of(three, 1), Labels(5, 0), control),
+      Error, [](const Error &error) {
         return std::string(error.what()).find("do not fit into memory") != std::string::npos;
       });
 }

@@ -14,7 +14,7 @@ namespace {
 
 LdaOptions options_of(const std::string &method, int k) {
   LdaOptions out;
-  out.method = method;
+  out.method = *bayes::method_of(method);
   out.k = k;
   out.seed = 3;
   out.chains.chains = 2;

@@ -45,9 +45,11 @@ using valid_models::Bare;
 
 namespace {
 
+constexpr bayes::Method bare_methods[] = {bayes::Method::em};
+
 std::unique_ptr<Model> read_bare(const Document &document) {
   auto model = std::make_unique<Bare>();
-  model->info = bayes::read_model_info(document, 1600, 10000);
+  model->info = bayes::read_model_info(document, bare_methods, 1600, 10000);
   return model;
 }
 

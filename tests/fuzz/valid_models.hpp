@@ -89,7 +89,7 @@ class Fits {
   void without_members() {
     Bare bare;
     bare.info.family = "bare";
-    bare.info.method = "none";
+    bare.info.method = bayes::Method::em;
     bare.info.rows = bare.info.dimension = bare.info.components = 1;
     bare.info.options =
         Document::object()

@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 
+#include "base/method.hpp"
 #include "base/random.hpp"
 #include "families/marginal.hpp"
 #include "families/predicted.hpp"
@@ -68,8 +69,8 @@ struct ColumnTraits {
   /// category. Numbers of a prior must be positive, except that of a key called m, a location.
   std::span<const char *const> parameters, prior_keys;
   std::span<const KnownParameter> known_parameters;
-  /// Methods, as option method names them, that do not apply to the family.
-  std::span<const char *const> refused_methods;
+  /// Methods that do not apply to the family.
+  std::span<const Method> refused_methods;
   /// Do distances between values mean anything? Not those of names, nor of zeros and ones.
   bool ordered;
   /// Does a parameter's name stand for one number per value (as in categorical columns)?

@@ -41,7 +41,7 @@ template <class F> struct ColumnDefaults : Column {
   static constexpr bool has_carrier = false, zero_is_constant = false, ordered = true,
                         needs_variance = false, by_value = false, probabilities = false;
   static constexpr std::array<KnownParameter, 0> known_parameters = {};
-  static constexpr std::array<const char *, 0> refused_methods = {};
+  static constexpr std::array<Method, 0> refused_methods = {};
 
   ColumnDefaults()
       : Column({F::name, F::mode_requirement, F::parameters, F::prior_keys, F::known_parameters,

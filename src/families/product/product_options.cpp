@@ -159,15 +159,14 @@ void check_likelihood_count(const std::vector<ColumnSpec> &likelihood, int d, co
                         std::string_view(key) == "emission" ? "observations" : "the rows", d));
 }
 
-void check_method(std::string_view method, const ColumnTraits &family, const char *key) {
+void check_method(Method method, const ColumnTraits &family, const char *key) {
   if (std::find(family.refused_methods.begin(), family.refused_methods.end(), method) !=
       family.refused_methods.end())
     throw Error(Errc::invalid_argument,
                 message("method {} does not apply to {} \"{}\"", method, key, family.name));
 }
 
-void check_method(std::string_view method, const std::vector<ColumnSpec> &likelihood,
-                  const char *key) {
+void check_method(Method method, const std::vector<ColumnSpec> &likelihood, const char *key) {
   for (const ColumnSpec &each : likelihood) check_method(method, column_family(each.kind), key);
 }
 

@@ -50,9 +50,9 @@ BAYES_API void check_likelihood_count(const std::vector<ColumnSpec> &likelihood,
                                       const char *key = "likelihood");
 /// Throws Error(invalid_argument) if the method does not apply to a family; `key` names the option
 /// of the likelihood.
-BAYES_API void check_method(std::string_view method, const ColumnTraits &family,
+BAYES_API void check_method(Method method, const ColumnTraits &family,
                             const char *key = "likelihood");
-BAYES_API void check_method(std::string_view method, const std::vector<ColumnSpec> &likelihood,
+BAYES_API void check_method(Method method, const std::vector<ColumnSpec> &likelihood,
                             const char *key = "likelihood");
 
 /// Option likelihood of rows with these columns: numbers are normal, booleans bernoulli and labels

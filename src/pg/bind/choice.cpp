@@ -28,13 +28,12 @@ void Choice::add(Model &model, RowColumns columns, std::initializer_list<Cell> a
   warn_of(model);
   model.info.columns = std::move(columns);
   const ModelInfo &info = model.info;
-  const bool variational = info.method == "vi" || info.method == "svi",
-             degenerate = !info.degenerate.empty();
+  const bool variational = is_variational(info.method), degenerate = !info.degenerate.empty();
   const double bic = model.bic();
   std::vector<Cell> cells = {info.components};
   cells.insert(cells.end(), after_k);
-  cells.insert(cells.end(), {Cell::text(info.method), info.objective, info.log_likelihood,
-                             model.free_parameters(), Cell::or_null(bic)});
+  cells.insert(cells.end(), {Cell::text(method_name(info.method)), info.objective,
+                             info.log_likelihood, model.free_parameters(), Cell::or_null(bic)});
   cells.insert(cells.end(), after_bic);
   cells.insert(cells.end(), {variational ? Cell(info.objective) : Cell(), info.converged,
                              degenerate, this->model(model)});

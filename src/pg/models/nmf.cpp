@@ -56,7 +56,7 @@ void show_factors(ResultRows &result, const NmfModel &model) {
 }
 
 /// The weights of the arguments (model, cells [, side]) of a strict function.
-NmfWeights transformed(FunctionCallInfo fcinfo, std::string *method = nullptr) {
+NmfWeights transformed(FunctionCallInfo fcinfo, Method *method = nullptr) {
   auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
   const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
   if (method) *method = model.info.method;
@@ -130,7 +130,7 @@ BAYES_FUNCTION(nmf_select) {
         const ModelInfo &info = model->info;
         // The bound of the evidence finds the number of factors where the noise of some held-out
         // lines hides it.
-        const bool variational = info.method == "vi" || info.method == "svi";
+        const bool variational = is_variational(info.method);
         choice.add(k,
                    variational ? Criterion{"objective", info.objective, 1, "1 nat"}
                                : Criterion{"log_likelihood", found.log_likelihood, found.error,
@@ -191,7 +191,7 @@ BAYES_FUNCTION(nmf_predict) {
 BAYES_FUNCTION(nmf_transform) { return array_of(transformed(fcinfo).value); }
 
 BAYES_FUNCTION(nmf_transform_sd) {
-  std::string method;
+  Method method;
   NmfWeights weights = transformed(fcinfo, &method);
   if (weights.shape.empty())
     throw Error(Errc::invalid_argument, message("model fitted by {} has no posterior", method),

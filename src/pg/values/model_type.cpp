@@ -106,7 +106,7 @@ BAYES_FUNCTION(bayes_info) {
   const std::int64_t draws = std::int64_t(model->draws.chains) * model->draws.draws,
                      stored = model->stored_draws();
   rows.row({Cell::text(info.family),
-            Cell::text(info.method),
+            Cell::text(method_name(info.method)),
             info.rows,
             info.skipped,
             info.dimension,
