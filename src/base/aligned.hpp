@@ -21,8 +21,8 @@ template <class T> struct CacheAligned {
   bool operator==(const CacheAligned &) const = default;
 };
 
-/// The same for memory that is written before it is read: a vector's elements are not initialized,
-/// so that its pages are first touched by the threads that fill them.
+/// The same, but a vector leaves its elements uninitialized, so that its pages are first touched by
+/// the threads that fill them. Every element must be written before it is read.
 template <class T> struct Untouched : CacheAligned<T> {
   Untouched() = default;
   template <class U> Untouched(const Untouched<U> &) {}

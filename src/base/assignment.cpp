@@ -74,7 +74,8 @@ std::vector<int> best_assignment(const std::vector<double> &overlap, int k) {
 
 ExchangeableGroups exchangeable_groups(int k,
                                        const std::function<bool(int i, int j)> &exchangeable) {
-  // To be exchangeable is transitive: (i l) is (i j) (j l) (i j). So one member speaks for all.
+  // Exchangeability is transitive, as (i l) = (i j)(j l)(i j), so one comparison with the first
+  // member of each group is enough.
   ExchangeableGroups out(static_cast<std::size_t>(k));
   for (int j = 0; j < k; ++j) {
     poll_here();

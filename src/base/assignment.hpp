@@ -9,8 +9,8 @@
 namespace bayes {
 
 /// The permutation p of 0 .. k-1 that maximises the sum of overlap[i * k + p[i]] over i, in O(k^3)
-/// steps (Kuhn 1955, Munkres 1957; by shortest augmenting paths: Jonker and Volgenant 1987). Ties
-/// are broken by the matrix alone.
+/// steps (Kuhn 1955, Munkres 1957; by shortest augmenting paths: Jonker and Volgenant 1987). How
+/// ties are broken depends on the matrix alone.
 ///
 /// For the equivalence classes representatives algorithm against label switching (Papastamoulis and
 /// Iliopoulos 2010): if overlap[i * k + j] is the number of rows labelled i in the draw and j in
@@ -18,12 +18,12 @@ namespace bayes {
 /// unless overlap has k * k finite entries.
 BAYES_API std::vector<int> best_assignment(const std::vector<double> &overlap, int k);
 
-/// Components that nothing tells apart but their data are in one group: [i] is the first component
-/// that i may be exchanged with. Relabelling and sorting may exchange those of a group, no others:
-/// a prior that names its components is of these, in this order.
+/// Groups of components that the prior treats alike: [i] is the first component with which i is
+/// exchangeable. Relabelling and sorting permute components only within a group, so that a
+/// component with its own prior keeps its position.
 using ExchangeableGroups = std::vector<int>;
 
-/// `exchangeable(i, j)`: does the prior stay as it is if i and j, i < j, are exchanged?
+/// `exchangeable(i, j)`: is the prior invariant under exchanging i and j, i < j?
 BAYES_API ExchangeableGroups
 exchangeable_groups(int k, const std::function<bool(int i, int j)> &exchangeable);
 /// k groups of one.
@@ -31,12 +31,13 @@ ExchangeableGroups no_exchange(int k);
 /// Is there more than one group?
 bool tells_apart(const ExchangeableGroups &groups);
 
-/// The best assignment of those in which every i gets a name of its group.
+/// The best of the assignments that map every i to a member of its own group.
 BAYES_API std::vector<int> best_assignment(const std::vector<double> &overlap, int k,
                                            const ExchangeableGroups &groups);
 
-/// The places of every group, in rising order, given to its members by `order`, which has all of
-/// them: [place] is the member there.
+/// Rearranges `order`, a permutation of all components, so that every position holds a component of
+/// that position's group: the members of a group fill its positions in the sequence in which
+/// `order` lists them.
 std::vector<int> order_within(const std::vector<int> &order, const ExchangeableGroups &groups);
 
 }  // namespace bayes

@@ -1,8 +1,8 @@
-// What Boost is told before it is included.
+// Settings that must precede any header of Boost.
 //
-// Its assertions abort the process, and a server backend that aborts takes every session down with
-// it; here they throw, as Eigen's do. Included before any header of Boost, which tests/lib/house
-// checks.
+// Boost's assertions abort the process, and a server backend that aborts takes every session down
+// with it; with these settings they throw, as Eigen's do. tests/lib/house checks that this header
+// is included before any of Boost's.
 #pragma once
 
 #define BOOST_ENABLE_ASSERT_HANDLER

@@ -3,8 +3,9 @@
 namespace bayes {
 namespace {
 
-// Every call from SQL sets it, and a library's thread-local variables are found by a call of the
-// loader, unless they have a place in each thread from its beginning; for a pointer there is room.
+// Every call from SQL sets this variable. In a shared library, access to a thread-local variable
+// usually costs a call into the loader (__tls_get_addr). The initial-exec model avoids it by taking
+// space from the static TLS block, of which the loader reserves enough for a pointer.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Control *current = nullptr;
 
 }  // namespace

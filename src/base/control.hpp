@@ -1,7 +1,7 @@
 // Cancellation, progress and threads of long computations.
 //
-// A kernel is handed a Control and does not know what implements it: in the server the backend's
-// interrupt flag, in unit tests nothing at all.
+// A kernel gets a Control and does not depend on its implementation: in the server it checks the
+// backend's interrupt flag, in unit tests it does nothing.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace bayes {
 
-/// One line of progress: after an iteration of a restart.
+/// One progress report, after an iteration of a restart.
 struct Progress {
   /// as in options.method
   const char *method;
@@ -21,13 +21,13 @@ struct Progress {
   /// from 0, the starting point (svi: from 1)
   int iteration;
   int max_iterations;
-  /// what the method maximises
+  /// the quantity that the method maximises
   double objective;
   /// change of the objective since the previous iteration; NaN at the first
   double change;
-  /// since the fit began
+  /// elapsed since the fit began
   double seconds;
-  /// of this restart if it uses all its iterations; never negative
+  /// estimate for the rest of this restart if it uses all its iterations; never negative
   double seconds_left;
 };
 
@@ -55,7 +55,7 @@ class BAYES_API Control {
   double row_memory = std::numeric_limits<double>::infinity();
 };
 
-/// The same without progress reports, for work inside an iteration.
+/// Forwards to another control, without progress reports: for work inside an iteration.
 class BAYES_API QuietControl final : public Control {
  public:
   explicit QuietControl(Control &control) : control_(control) {
@@ -90,15 +90,16 @@ class BAYES_API PollScope {
 /// a PollScope.
 BAYES_API void poll_here();
 
-/// The same in step i of a loop whose steps are too small for a poll each.
+/// Calls poll_here() in every 4096th step i of a loop whose steps are too short to poll in each.
 inline void poll_in_loop(std::size_t i) {
   if (i % 4096 == 4095) poll_here();
 }
 
-/// The same where steps differ in size.
+/// Polls after a fixed amount of work, for loops whose steps differ in length.
 class WorkPoll {
  public:
-  /// After about so many operations on numbers.
+  /// Adds this many arithmetic operations to the work since the last poll, and polls when it is
+  /// due.
   void operator()(std::size_t operations) {
     if ((work_ += operations) < between_polls) return;
     work_ = 0;

@@ -6,10 +6,11 @@
 #include "base/eigen_settings.hpp"
 #include "base/error.hpp"
 
-// Not asked for its caches: the size of blocks, and with it the order of sums, would be the
-// machine's.
+// Stops Eigen from querying the cache sizes of the CPU: they would determine its block sizes, and
+// with them the order of summation, so results would depend on the machine.
 #define EIGEN_NO_CPUID
-// Other objects have Eigen with narrower vectors: inline functions of one name must not meet.
+// Other translation units compile Eigen with narrower vectors. Another namespace keeps the linker
+// from merging inline functions of both.
 #define Eigen bayes_wide_eigen
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -23,7 +24,8 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
-// Eigen's own alignment, which the memory of its matrices has: sums do not depend on where it lies.
+// The alignment with which Eigen allocates its matrices, so that the order of summation does not
+// depend on addresses.
 using In = Eigen::Map<const Matrix, EIGEN_MAX_ALIGN_BYTES>;
 using Out = Eigen::Map<Matrix, EIGEN_MAX_ALIGN_BYTES>;
 using InVector = Eigen::Map<const Vector, EIGEN_MAX_ALIGN_BYTES>;

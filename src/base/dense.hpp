@@ -1,9 +1,8 @@
-// Factorisations, solvers and products of dense matrices, with Eigen's wide kernels: what
-// linalg.hpp declares for its matrices, on numbers column by column. Only linalg.cpp includes it.
+// Factorisations, solvers and products of dense matrices, with Eigen's wide kernels: the operations
+// that linalg.hpp declares, on column-major arrays. Only linalg.cpp includes this header.
 //
-// Eigen's vectors here are those of AVX2 at all levels above plain x86-64, and its blocks have the
-// same size on every machine: so results are the same to the last bit wherever there is a fused
-// multiply-add.
+// Here Eigen uses AVX2 vectors at every level above plain x86-64, and the same block sizes on every
+// machine, so results agree to the last bit on all machines with fused multiply-add.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,9 @@ namespace bayes::dense {
 
 using Index = std::ptrdiff_t;
 
-/// a, n x n, a lower triangle with zeros above: replaced by its Cholesky factor. False if it is not
-/// numerically positive definite; then it is no longer what it was.
+/// Replaces a, n x n, the lower triangle of a symmetric matrix with zeros above, by its Cholesky
+/// factor. Returns false if the matrix is not numerically positive definite; its content is then
+/// lost.
 bool cholesky(Index n, double *a);
 
 /// L^-1 of the lower triangular L, n x n; out: on entry the identity.

@@ -58,14 +58,14 @@ double log_binomial(double x, double y, double p, double q, double difference) {
   if (x == 0) return q < 0.5 ? y * std::log(q) : y * std::log1p(-p);
   if (y == 0) return p < 0.5 ? x * std::log(p) : x * std::log1p(-q);
   const double n = x + y;
-  // Next to nothing: the gamma functions' share is x y at most.
+  // For n this small the gamma functions contribute at most x y, which is negligible.
   if (n < 1e-9)
     return x * (p < 0.5 ? std::log(p) : std::log1p(-q)) +
            y * (q < 0.5 ? std::log(q) : std::log1p(-p));
   const bool large = std::isinf(n);
   const double odds = large ? log_sum(x, y) - std::log(x) : log_ratio(n, x);
   const auto of = [&](double count, double share, double apart) {
-    // Where n overflows, n p does not: it is between x and y.
+    // If n overflows, n p does not, as it is between x and y.
     const double mean = large ? share * x + share * y : n * share;
     return mean < least_normal ? count * (log_ratio(count, n) - std::log(share)) - apart
                                : deviance(count, mean, apart);

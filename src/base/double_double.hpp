@@ -51,7 +51,7 @@ struct DoubleDouble {
     const double p = a * b;
     return {p, product_error(a, b, p)};
   }
-  /// hi + lo of any hi and a much smaller lo, as a DoubleDouble.
+  /// hi + lo as a DoubleDouble; lo must be much smaller than hi.
   static DoubleDouble of(double hi, double lo) {
     const double s = hi + lo;
     return {s, lo - (s - hi)};
@@ -59,7 +59,7 @@ struct DoubleDouble {
   DoubleDouble operator-() const { return {-hi, -lo}; }
   bool operator==(const DoubleDouble &) const = default;
 
-  /// x to 24 bits.
+  /// x rounded to 24 bits.
   static double short_of(double x) {
     constexpr int dropped = 29;
     constexpr std::uint64_t unit = std::uint64_t(1) << dropped;
@@ -67,8 +67,8 @@ struct DoubleDouble {
     const std::uint64_t half = unit / 2 - 1 + (bits >> dropped & 1);  // ties to even
     return std::bit_cast<double>((bits + half) & ~(unit - 1));
   }
-  /// The sum of both to 77 bits: what differs in another order of terms of a sum is gone. A lo that
-  /// becomes half a unit of hi may move hi.
+  /// hi + lo rounded to 77 bits, which drops the digits that depend on the order of summation. If
+  /// lo is rounded up to half a unit in the last place of hi, hi may change.
   DoubleDouble rounded() const { return of(hi, short_of(lo)); }
 };
 
@@ -103,7 +103,7 @@ inline DoubleDouble scaled(DoubleDouble x, int exponent) {
   return {std::ldexp(x.hi, exponent), std::ldexp(x.lo, exponent)};
 }
 
-/// The sum of two parts that may overlap, as a DoubleDouble.
+/// Replaces two parts that may overlap by the DoubleDouble of the same sum.
 template <class T> inline void renormalize(T &hi, T &lo) {
   const T s = hi + lo;
   lo = lo - (s - hi);

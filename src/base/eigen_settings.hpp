@@ -1,8 +1,8 @@
-// What Eigen is told before it is included: here as linalg.hpp does, and in dense.cpp, which has it
-// under another name. Included before any header of Eigen.
+// Settings that must precede any header of Eigen. linalg.hpp includes Eigen, and so does dense.cpp,
+// in another namespace.
 //
 // Eigen's assertions abort the process, and a server backend that aborts takes every session down
-// with it; here they throw.
+// with it; with these settings they throw.
 #pragma once
 
 #include "base/api.hpp"

@@ -27,7 +27,7 @@ enum class Errc {
 
 class BAYES_API Error : public std::exception {
  public:
-  // Out of line: many functions throw, and none is worth inlining this into.
+  // Out of line: many functions throw, and inlining would only make them larger.
   Error(Errc code, std::string_view message, std::string_view detail = {},
         std::string_view hint = {});
   ~Error() override;

@@ -14,28 +14,30 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// From here on NearlyNormal has 12 digits, and fractions and series would need hundreds of terms.
+/// From this shape on NearlyNormal is accurate to 12 digits, while continued fractions and series
+/// would need hundreds of terms.
 constexpr double large_shape = 3e4;
-/// Far more terms than fractions and series of shapes up to large_shape have.
+/// Far more terms than continued fractions and series need for shapes up to large_shape.
 constexpr int max_terms = 20'000;
 
-/// Standard deviations from the mean to x + rest, of a gamma variable.
+/// (x + rest - mean) / standard deviation, for a gamma variable.
 double gamma_deviate(double shape, double x, double rest) {
   return (x - shape + rest) / std::sqrt(shape);
 }
 
-/// The same of a beta variable and x: from b x - a (1 - x), without what rounding takes away.
+/// The same for a beta variable at x, from b x - a (1 - x) with the rounding errors of the products
+/// added back. The standard deviation is taken as sqrt(a b / (a + b)^3).
 double beta_deviate(double a, double b, double x) {
   const double y = 1 - x, rest = (1 - y) - x, product = a * y,
                difference = std::fma(b, x, -product) + std::fma(-a, y, product) - a * rest;
   return difference * std::sqrt(1 / a + 1 / b);
 }
 
-/// The probabilities on both sides of a place.
+/// The probabilities below and above a point.
 struct Tails {
   double below, above;
   double log_below, log_above;
-  /// log of the density of the place's logarithm, of a beta variable of its log odds
+  /// log density, at the point, of the variable's logarithm (gamma) or of its log odds (beta)
   double log_density;
 
   static Tails of_below(double log_density, double ratio) {
@@ -43,7 +45,7 @@ struct Tails {
                  below = std::exp(log_below);
     return {below, 1 - below, log_below, std::log1p(-below), log_density};
   }
-  /// of the smaller shape below 1: log_below itself may be next to 0
+  /// For shapes below 1, where log_below may be close to 0.
   static Tails of_logarithm(double log_density, double log_below) {
     log_below = std::min(0.0, log_below);
     const double above = -std::expm1(log_below);
@@ -52,8 +54,8 @@ struct Tails {
   Tails turned() const { return {above, below, log_above, log_below, log_density}; }
 };
 
-/// log Gamma(x + step) - log Gamma(x), 0 < step <= 1, x > 0; relative to the step however small
-/// that is.
+/// log Gamma(x + step) - log Gamma(x), 0 < step <= 1, x > 0; its error is small relative to the
+/// step, however small that is.
 double log_gamma_step(double x, double step) {
   if (x < 1)  // Gamma(x) = Gamma(1 + x) / x
     return log_gamma_step(1 + x, step) - std::log1p(step / x);
@@ -88,7 +90,7 @@ template <class A, class B> double continued_fraction(A a, B b) {
 
 // ---- gamma ----
 
-/// Of x + rest; log_x counts where x underflows. shape <= large_shape.
+/// The tails at x + rest. log_x is used where x underflows. shape <= large_shape.
 Tails gamma_tails(double shape, double x, double log_x, double rest) {
   const double log_density = x < least_normal && (shape < 10 || x == 0)
                                  ? shape * log_x - log_gamma(shape)
@@ -108,7 +110,7 @@ Tails gamma_tails(double shape, double x, double log_x, double rest) {
     for (int n = 1; n < max_terms && term > 1e-17 * sum; ++n) sum += term *= x / (shape + n);
     return Tails::of_below(log_density, sum);
   }
-  // Legendre's
+  // Legendre's continued fraction
   const double fraction = continued_fraction([&](int n) { return -n * (n - shape); },
                                              [&](int n) { return x - shape + rest + 2.0 * n + 1; });
   return Tails::of_below(log_density, fraction).turned();
@@ -120,7 +122,7 @@ Tails gamma_tails(double shape, double log_x) {
 
 // ---- beta ----
 
-/// A place on [0, 1], from both ends.
+/// A point of [0, 1], by its distances from both ends.
 struct Place {
   double x, y;  // y = 1 - x
   double log_x, log_y;
@@ -134,8 +136,8 @@ struct Place {
   Place turned() const { return {y, x, log_y, log_x}; }
 };
 
-/// Of x not above (a + 1) / (a + b + 2), the mean or nearly; difference is a y - b x, and a or b
-/// not above large_shape.
+/// The tails at an x of at most (a + 1) / (a + b + 2), which is close to the mean. `difference` is
+/// a y - b x. The smaller of a and b is at most large_shape.
 Tails lower_beta_tails(double a, double b, const Place &at, double difference) {
   const double x = at.x, y = at.y;
   const double log_density =
@@ -154,7 +156,7 @@ Tails lower_beta_tails(double a, double b, const Place &at, double difference) {
         log_density,
         a * at.log_x + (log_gamma_step(b, a) - log_gamma_step(1, a)) + std::log1p(a * sum));
   }
-  // as A. R. DiDonato and A. H. Morris (1992) contract Gauss's
+  // Gauss's continued fraction, as contracted by A. R. DiDonato and A. H. Morris (1992)
   const double fraction = continued_fraction(
       [&](int n) {
         const double whole = a + 2.0 * n - 1;
@@ -185,9 +187,9 @@ Tails beta_tails_at_log_odds(double a, double b, double u) {
 
 // ---- quantiles ----
 
-/// Where the logarithm of the lower tail (sign 1), or of the upper (-1), is log_p. As both are
-/// concave in these coordinates, Newton's method goes to the root from any place: after its first
-/// step it stays on one side.
+/// The point at which the logarithm of the lower tail (sign 1) or of the upper tail (sign -1) is
+/// log_p. Both are concave in these coordinates, so Newton's method converges from any start: after
+/// the first step its iterates stay on one side of the root.
 template <class TailsAt>
 double root_of_tail(TailsAt tails_at, int sign, double log_p, double at, double high = infinite) {
   double low = -infinite;
@@ -211,13 +213,15 @@ double root_of_tail(TailsAt tails_at, int sign, double log_p, double at, double 
   return at;
 }
 
-/// log of the gamma quantile; a probability above 1 / 2 counts from the other side.
+/// log of the gamma quantile with probability p below it (side 1) or above it (side -1). For p
+/// above 1 / 2 the opposite tail is used.
 double log_gamma_quantile_of(double shape, double p, int side) {
   const int tail = p > 0.5 ? -side : side;
   const double q = p > 0.5 ? 1 - p : p;
   const auto tails_at = [shape](double log_x) { return gamma_tails(shape, log_x); };
-  // The leading term of the lower tail, from where there is no way back; or E. B. Wilson and
-  // M. M. Hilferty's approximation (1931).
+  // Start where the leading term of the lower tail is p: a lower bound of the root, so Newton's
+  // method only moves up. For larger shapes, start at E. B. Wilson and M. M. Hilferty's
+  // approximation (1931).
   const double leading = (std::log(q) + log_gamma_step(1, std::min(shape, 1.0))) / shape;
   double start = leading;
   if (shape > 1) {
@@ -227,12 +231,12 @@ double log_gamma_quantile_of(double shape, double p, int side) {
   } else if (tail < 0) {
     start = 0;
   }
-  // No probability that a double holds is further out.
+  // No probability that a double can represent has its quantile further out.
   const double farthest = std::log(shape + 50 * std::sqrt(shape) + 1000);
   return root_of_tail(tails_at, tail, std::log(q), start, farthest);
 }
 
-/// log(x / (1 - x)) of the beta quantile x, p up to 1 / 2
+/// log(x / (1 - x)) of the beta quantile x, for p up to 1 / 2.
 double lower_beta_log_odds(double a, double b, double p) {
   const double leading = a < 1 ? (std::log(p) - log_gamma_step(b, a) + log_gamma_step(1, a)) / a
                                : (std::log(p) + std::log(a) + log_beta(a, b)) / a;
@@ -255,7 +259,8 @@ double beta_log_odds(double a, double b, double p) {
   return p > 0.5 ? -lower_beta_log_odds(b, a, 1 - p) : lower_beta_log_odds(a, b, p);
 }
 
-/// The last step of Newton's, at the number itself: its logarithm had fewer digits.
+/// A last Newton step for x itself, since its logarithm determines it to fewer digits. `width`: dx
+/// / d(log x) or dx / d(log odds), negative if `tails` are turned.
 double polished(double x, const Tails &tails, double p, double width) {
   const double log_tail = p > 0.5 ? tails.log_above : tails.log_below,
                log_p = p > 0.5 ? std::log(1 - p) : std::log(p),
@@ -356,7 +361,7 @@ double half_of(double degrees) {
 
 }  // namespace
 
-// Of n degrees of freedom n / (n + t^2) is a Beta(n / 2, 1 / 2) variable.
+// If t has n degrees of freedom, n / (n + t^2) is a Beta(n / 2, 1 / 2) variable.
 
 double student_below(double degrees, double x) {
   if (x == 0) return 0.5;

@@ -1,12 +1,13 @@
 // The incomplete gamma and beta functions as probabilities, and their inverses.
 //
-// Our own, so that every number has an answer, in a bounded number of steps, and the same one
-// whatever libraries are installed: Boost.Math 1.74 loops for ever on some inverses, aborts on
-// others, and other versions answer otherwise. Shapes up to 3e4 by power series and continued
-// fractions, whose leading factor is evaluated as densities are (deviance.hpp), to about 12 digits
-// of the smaller tail; above by expansions for large shapes. Inverses by Newton's method on the
-// logarithm of the smaller tail, as a function of the logarithm or of the log odds, where it is
-// concave.
+// Not taken from Boost.Math, so that every argument gives a result in a bounded number of steps,
+// and the same result whichever libraries are installed: Boost.Math 1.74 loops forever on some
+// inverses and aborts on others, and other versions give other results.
+//
+// Shapes up to 3e4 use power series and continued fractions, whose leading factor is evaluated as
+// densities are (deviance.hpp), to about 12 digits of the smaller tail; larger shapes use
+// expansions for large shapes. Inverses are computed by Newton's method on the logarithm of the
+// smaller tail, which is concave as a function of log x (gamma) or of the log odds (beta).
 #pragma once
 
 #include "base/api.hpp"
@@ -17,17 +18,19 @@ namespace bayes {
 BAYES_API double normal_below(double x);
 
 /// P(g <= x) and P(g > x) of a gamma variable with shape > 0 and rate 1, x >= 0. If x is rounded,
-/// `rest` is what it lacks: of a large shape it may be many standard deviations.
+/// `rest` is its rounding error (the exact number is x + rest): for a large shape this may be many
+/// standard deviations.
 BAYES_API double gamma_below(double shape, double x, double rest = 0);
 BAYES_API double gamma_above(double shape, double x, double rest = 0);
-/// The same where the number itself underflows.
+/// The same from log x, since x itself may underflow.
 BAYES_API double gamma_below_at(double shape, double log_x);
 BAYES_API double gamma_above_at(double shape, double log_x);
-/// The x with probability p below it, 0 < p < 1, and that with probability p above it; 0 where it
+/// The x with probability p below it, 0 < p < 1, and the x with probability p above it; 0 where it
 /// underflows.
 BAYES_API double gamma_quantile(double shape, double p);
 BAYES_API double upper_gamma_quantile(double shape, double p);
-/// Their logarithms, however small the numbers are; -infinity only beyond doubles.
+/// The logarithms of these quantiles, which may themselves underflow; -infinity only where the
+/// logarithm overflows.
 BAYES_API double log_gamma_quantile(double shape, double p);
 BAYES_API double log_upper_gamma_quantile(double shape, double p);
 
@@ -43,7 +46,7 @@ BAYES_API double beta_quantile(double a, double b, double p);
 /// 0 < p < 1, infinite where it overflows.
 BAYES_API double student_below(double degrees, double x);
 BAYES_API double student_quantile(double degrees, double p);
-/// P(t > x), x > 0, and the logarithm of a quantile's size, p not 1 / 2: x may overflow.
+/// P(t > x) from log x, x > 0, and log |quantile|, p not 1 / 2; both for x that may overflow.
 BAYES_API double student_tail_at(double degrees, double log_x);
 BAYES_API double log_student_quantile(double degrees, double p);
 

@@ -80,7 +80,8 @@ Vector product(const Matrix &a, const Vector &b) {
   dense::product(a.rows(), a.cols(), a.data(), b.data(), out.data());
   return out;
 }
-// A transposed copy costs little beside the product, and another of Eigen's kernels a second.
+// A transposed copy costs little compared with the product, while a further product kernel of Eigen
+// costs a second of compile time.
 Matrix product_transposed(const Matrix &a, const Matrix &b) {
   return product(a, Matrix(b.transpose()));
 }

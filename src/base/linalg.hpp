@@ -1,8 +1,9 @@
 // The only header that includes Eigen. Factorisations, solvers and products, which are slow to
 // compile, and whose speed matters, are in dense.cpp.
 //
-// Everywhere else Eigen's vectors are those of plain x86-64 at every level, so that its sums have
-// one order, and an inline function of Eigen is the same whichever object the linker takes it from.
+// Everywhere else Eigen uses the vectors of plain x86-64 at every level, so that its order of
+// summation is fixed, and an inline function of Eigen is the same whichever object the linker takes
+// it from.
 #pragma once
 
 #include <vector>
@@ -38,7 +39,7 @@ std::vector<double> row_major(const Matrix &m);
 /// The columns, or entries, in this order: a subset, a permutation, or repetitions.
 Matrix pick_columns(const Matrix &from, const std::vector<int> &order);
 Vector pick_entries(const Vector &from, const std::vector<int> &order);
-/// The order in which the entries descend; equal ones stay as they are.
+/// The indices in order of descending entries; equal entries keep their order.
 std::vector<int> descending_order(const Vector &entries);
 
 /// The lower Cholesky factor of a symmetric matrix (lower triangle read); false if it is not
@@ -65,7 +66,7 @@ Matrix product_transposed(const Matrix &a, const Matrix &b);
 /// a' b
 Matrix transposed_product(const Matrix &a, const Matrix &b);
 
-/// L v and L M for lower triangular L (what stands above its diagonal is not read).
+/// L v and L M for lower triangular L (entries above its diagonal are not read).
 Vector lower_times(const Matrix &lower, const Vector &v);
 Matrix lower_times(const Matrix &lower, const Matrix &m);
 

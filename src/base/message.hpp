@@ -2,8 +2,8 @@
 //
 //   message("row {} has {} elements", row, count)
 //
-// Every {} stands for the next value; there is no other syntax. The compiler checks that there are
-// as many of them as values.
+// Every {} is replaced by the next value; there is no other syntax. The compiler checks that their
+// number is that of the values.
 #pragma once
 
 #include <cstdint>

@@ -13,14 +13,14 @@ namespace bayes {
 /// P(z <= x) of the standard normal distribution, any x.
 inline double normal_probability(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
-/// Gamma and beta variables of large shapes, by N. M. Temme's uniform expansions (1979; 1987), of
-/// which three terms are left.
+/// Gamma and beta variables of large shapes, by the first three terms of N. M. Temme's uniform
+/// expansions (1979; 1987).
 ///
-/// Of a gamma variable let alpha = 1 / sqrt(shape), beta = 0, of a beta variable alpha^2 = b / (a
-/// n) and beta^2 = a / (b n), n = a + b. At u standard deviations, sqrt(shape) and sqrt(a b / n^3),
-/// from the mean the density is that of a standard normal variable at Z, but for a factor, where
-/// Z^2 = u^2 (1 - u k): with q_1 = alpha - beta and q_j = alpha^j - alpha^(j-1) beta + ...,
-/// k = 2 (q_1 / 3 - u q_2 / 4 + u^2 q_3 / 5 - ...).
+/// For a gamma variable let alpha = 1 / sqrt(shape) and beta = 0; for a beta variable alpha^2 = b /
+/// (a n) and beta^2 = a / (b n), n = a + b. At u standard deviations (sqrt(shape) or sqrt(a b /
+/// n^3)) from the mean the density is, up to a factor, that of a standard normal variable at Z,
+/// where Z^2 = u^2 (1 - u k): with q_1 = alpha - beta and q_j = alpha^j - alpha^(j-1) beta + ..., k
+/// = 2 (q_1 / 3 - u q_2 / 4 + u^2 q_3 / 5 - ...).
 class NearlyNormal {
  public:
   static NearlyNormal gamma(double shape) { return {1 / std::sqrt(shape), 0}; }
@@ -37,7 +37,7 @@ class NearlyNormal {
  private:
   NearlyNormal(double alpha, double beta) : alpha_(alpha), beta_(beta) {}
 
-  /// Any u that does not make `probability` 0 or 1.
+  /// k, at a u for which `probability` is neither 0 nor 1.
   double skew(double u) const {
     // q_j (-u)^(j - 1): powers of u alone might overflow.
     const double p = alpha_ - beta_, up = u * p, uq = (u * alpha_) * (u * beta_),
@@ -50,10 +50,10 @@ class NearlyNormal {
     return sum;
   }
 
-  /// normal_probability(side Z), and what is missing: the density at Z times 1 / Z - 1 / u and,
-  /// where u is small, the next term of the expansion.
+  /// normal_probability(side Z) with two corrections: the density at Z times 1 / Z - 1 / u, and the
+  /// next term of the expansion, which matters where u is small.
   double probability(double u, int side) const {
-    // beyond 1 in 10^300
+    // the smaller tail is below 1e-300
     if (!(std::fabs(u) * std::max(alpha_, beta_) < 0.3)) return side * u > 0;
     const double p = alpha_ - beta_, q = alpha_ * beta_, p2 = p * p;
     const double k = skew(u), root = std::sqrt(1 - u * k), z = u * root;
@@ -68,8 +68,8 @@ class NearlyNormal {
     return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
   }
 
-  /// Where z = Z + log(u / Z) / Z for the normal quantile z; then two steps of Newton's, with the
-  /// density of Z and dZ / du.
+  /// Solves z = Z + log(u / Z) / Z for u by fixed-point iteration, z being the normal quantile;
+  /// then makes two Newton steps, with the density of Z and dZ / du.
   double inverse(double p, int side) const {
     const double z = side * normal_quantile(p);
     double u = z;

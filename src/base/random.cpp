@@ -13,7 +13,7 @@ namespace {
 std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
-/// Invalid parameters are refused: with one, the rejection samplers below would loop for ever.
+/// Invalid parameters are refused, because the rejection samplers below would loop forever on them.
 void require_positive(double x, const char *what) {
   if (!(x > 0) || std::isinf(x))
     throw Error(Errc::numeric, std::string(what) + " is not positive and finite");
@@ -21,8 +21,8 @@ void require_positive(double x, const char *what) {
 
 }  // namespace
 
-// A name has 256 bits, a Philox key and the upper half of its counter have 128: Philox itself
-// hashes the one into the other, so that names that differ in a few bits give unrelated streams.
+// The name of a stream has 256 bits, while a Philox key and the upper half of its counter have 128.
+// Philox itself hashes the name, so that names that differ in a few bits give unrelated streams.
 // The lower half of the counter counts the blocks of the stream.
 Random::Random(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   std::array<std::uint32_t, 4> name =
@@ -52,7 +52,7 @@ double Random::uniform() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  if (bound == 0) throw Error(Errc::internal, "a random integer below 0 was asked for");
+  if (bound == 0) throw Error(Errc::internal, "random integer: the bound is 0");
   // Lemire (2019): the high half of bits * bound, redrawn where the low half falls into the
   // incomplete interval.
   unsigned __int128 product = static_cast<unsigned __int128>(bits()) * bound;
@@ -69,8 +69,8 @@ double Random::normal() {
     has_spare_ = false;
     return spare_;
   }
-  // Marsaglia's polar method: exact, and its tails reach as far as a double's resolution of the
-  // disc's centre.
+  // Marsaglia's polar method: exact, with tails limited only by the resolution of doubles near the
+  // centre of the disc.
   double u, v, s;
   do {
     u = 2 * uniform() - 1;
@@ -121,15 +121,15 @@ double Random::chi_square(double degrees) {
 
 void Random::dirichlet(std::span<const double> alpha, std::span<double> out) {
   if (alpha.empty() || alpha.size() != out.size())
-    throw Error(Errc::internal, "a Dirichlet draw of the wrong size was asked for");
+    throw Error(Errc::internal, "Dirichlet draw: alpha is empty, or the result has another size");
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < alpha.size(); ++i) {
     out[i] = log_gamma_variate(alpha[i]);
     largest = std::max(largest, out[i]);
   }
   if (std::isinf(largest)) {
-    // Every logarithm overflowed, so every alpha is below 1e-305: then one element is 1 but for a
-    // probability of that order.
+    // Every logarithm overflowed, so every alpha is below 1e-305: except with a probability of that
+    // order, one element of the draw is 1.
     const auto chosen = static_cast<std::size_t>(categorical(alpha));
     std::fill(out.begin(), out.end(), 0.0);
     out[chosen] = 1;
@@ -151,7 +151,8 @@ int Random::categorical(std::span<const double> weights) {
     throw Error(Errc::numeric,
                 "the weights of a categorical distribution sum to " + std::to_string(total));
   double left = uniform() * total;
-  // the last index with positive weight, which gets what rounding leaves over
+  // the last index with positive weight, which is chosen if rounding keeps `left` from falling
+  // below 0
   std::size_t last = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] == 0) continue;

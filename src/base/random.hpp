@@ -1,10 +1,10 @@
 // Counter-based random numbers: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
 //
-// A stream is named by up to four numbers (seed, and for instance chain, sweep, row); the same name
-// gives the same numbers in any order, on any thread. bits, uniform and below give the same numbers
-// on every machine; the others use the mathematical library and fused instructions, so they agree
-// up to rounding. The standard library's distributions are not used because they differ between
-// implementations.
+// A stream is named by up to four numbers (seed, and for instance chain, sweep, row). A name always
+// gives the same numbers, whatever the order in which streams are used, and on any thread. bits,
+// uniform and below give the same numbers on every machine; the others use the mathematical library
+// and fused instructions, so they agree up to rounding. The standard library's distributions are
+// not used because they differ between implementations.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +68,8 @@ class BAYES_API Random {
   bool has_spare_ = false;
 };
 
-/// Two independent uniform numbers for every row of a pass, whatever thread asks for them and when.
+/// Two independent uniform numbers for every row of a pass, the same on any thread and in any
+/// order.
 class RowRandom {
  public:
   RowRandom(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c)
@@ -82,7 +83,7 @@ class RowRandom {
     return {uniform(block[0], block[1]), uniform(block[2], block[3])};
   }
 
-  /// The uniforms of `rows` rows, one row after the other.
+  /// The uniforms of rows `first` to `first + rows - 1`, two for each row.
   void fill(std::int64_t first, int rows, double *out) const {
     constexpr int at_once = 16;
     std::uint32_t c[4][at_once];
@@ -115,7 +116,7 @@ class RowRandom {
     }
   }
 
-  /// A seed for a stream of the row's own.
+  /// A seed for a separate random stream of the row.
   std::uint64_t bits(std::int64_t row) const {
     const auto block = philox({std::uint32_t(row), std::uint32_t(std::uint64_t(row) >> 32),
                                stream_.counter_[2], stream_.counter_[3]},

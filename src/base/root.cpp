@@ -15,7 +15,7 @@
 namespace bayes {
 
 void boost_assertion_failed(const char *condition) {
-  throw Error(Errc::internal, message("assertion of Boost failed: {}", condition));
+  throw Error(Errc::internal, message("Boost assertion failed: {}", condition));
 }
 
 double root_between(const std::function<double(double)> &f, double low, double high, double at_low,
@@ -24,8 +24,7 @@ double root_between(const std::function<double(double)> &f, double low, double h
     poll_here();
     const double y = f(x);
     if (std::isnan(y))
-      throw Error(Errc::numeric,
-                  message("a function whose root is sought is not a number at {}", x));
+      throw Error(Errc::numeric, message("root search failed: the function is NaN at {}", x));
     return y;
   };
   std::uintmax_t most = 200;
@@ -33,10 +32,10 @@ double root_between(const std::function<double(double)> &f, double low, double h
     const auto [from, to] = boost::math::tools::toms748_solve(
         polled, low, high, at_low, at_high, boost::math::tools::eps_tolerance<double>(bits), most);
     return from + (to - from) / 2;
-  } catch (const std::runtime_error &) {  // Boost's, of its own
-    throw Error(Errc::numeric, message("no root is found between {} and {}", low, high));
+  } catch (const std::runtime_error &) {  // boost::math::evaluation_error
+    throw Error(Errc::numeric, message("no root found between {} and {}", low, high));
   } catch (const std::domain_error &) {
-    throw Error(Errc::numeric, message("no root is found between {} and {}", low, high));
+    throw Error(Errc::numeric, message("no root found between {} and {}", low, high));
   }
 }
 

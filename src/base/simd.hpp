@@ -1,10 +1,10 @@
 // Vectors of doubles as wide as the registers of the instruction set that this copy of the library
 // is built for.
 //
-// Every level that has fused multiply-add (all but plain x86-64) computes the same to the last bit.
-// Therefore sums over rows have as many partial sums at every level (`sum_lanes`), and
-// multiplications are fused with additions where `madd` stands, and nowhere else: the compiler,
-// which would choose otherwise for vectors of another width, is told not to (CMakeLists.txt).
+// Every level that has fused multiply-add (all but plain x86-64) gives the same results to the last
+// bit. Therefore sums over rows have the same number of partial sums at every level (`sum_lanes`),
+// and multiplications and additions are fused exactly where the code says `madd`: contraction by
+// the compiler, which depends on the width of vectors, is switched off (CMakeLists.txt).
 //
 // The library is built once for each x86-64 level and the loader picks one, so there is no dispatch
 // here: the compiler's own vector type becomes SSE2, AVX2 or AVX-512 code (or NEON elsewhere) by
@@ -32,14 +32,14 @@ inline constexpr int lanes = 2;
 
 using Vector = double __attribute__((vector_size(lanes * 8)));
 using Integers = std::int64_t __attribute__((vector_size(lanes * 8)));
-/// The same, aligned only as a double is.
+/// A Vector in memory, with only the alignment of a double.
 using Loose = double __attribute__((vector_size(lanes * 8), aligned(8), may_alias));
 
 inline Vector load(const double *at) { return *reinterpret_cast<const Loose *>(at); }
 inline void store(double *at, Vector v) { *reinterpret_cast<Loose *>(at) = v; }
 inline Vector all(double x) { return x - Vector{}; }
 inline Vector max(Vector a, Vector b) { return a > b ? a : b; }
-/// Keeps it in a register; GCC would rather load what is used twice again.
+/// Keeps v in a register; GCC would otherwise load a value that is used twice a second time.
 inline void hold([[maybe_unused]] Vector &v) {
 #if defined(__x86_64__)
   asm("" : "+v"(v));
@@ -65,9 +65,9 @@ inline double madd(double a, double b, double c) {
 #endif
 }
 
-/// Partial sums of a sum over rows: row b goes to number b % sum_lanes. In memory they are
-/// consecutive numbers, in registers an array of vectors of which row b belongs to
-/// [b / lanes % registers].
+/// The number of partial sums of a sum over rows: row b is added to partial sum b % sum_lanes. In
+/// memory the partial sums are consecutive numbers; in registers they are an array of vectors,
+/// where row b belongs to element [b / lanes % registers].
 inline constexpr int sum_lanes = 8;
 inline constexpr int registers = sum_lanes / lanes;
 
@@ -84,8 +84,8 @@ inline double sum(const Vector (&partial)[registers]) {
 }
 
 namespace detail {
-/// Lane i of the result: two neighbours (in steps of Step) of a where bit Step of i is 0, of b
-/// where it is 1, added up.
+/// Lane i of the result is the sum of two lanes that are Step apart: of a if bit Step of i is 0, of
+/// b if it is 1.
 template <int Step, std::size_t... I>
 inline Vector add_neighbours(Vector a, Vector b, std::index_sequence<I...>) {
   return __builtin_shufflevector(a, b, ((I & Step) ? int(I) - Step + lanes : int(I))...) +
@@ -112,8 +112,8 @@ template <int N> inline Vector registers_sum(const double *at) {
 inline Vector sums(const double *at) { return detail::registers_sum<registers>(at); }
 
 /// e^x within 3 ulp for x in [-708, 709]; 0 below (also for -inf), where a double would turn
-/// subnormal; x <= 709 and not NaN is the caller's promise. Method: x = n ln 2 + r, |r| <= ln 2 /
-/// 2, Taylor polynomial of degree 13 in r (its remainder is below 2^-57), and n into the exponent.
+/// subnormal. Precondition: x <= 709 and not NaN. Method: x = n ln 2 + r, |r| <= ln 2 / 2, Taylor
+/// polynomial of degree 13 in r (its remainder is below 2^-57), and n into the exponent.
 inline Vector exp(Vector x) {
   // 1.5 * 2^52: adding it rounds to an integer in the low bits
   const Vector shifter = all(6755399441055744.0);
@@ -140,9 +140,8 @@ inline Vector exp(Vector x) {
   return x < low ? Vector{} : result;
 }
 
-/// log x within 1 ulp for normal x > 0; that x is positive, normal and finite is the caller's
-/// promise. Method: x = 2^n m with m in [1/sqrt 2, sqrt 2], s = (m - 1) / (m + 1), log m = 2 atanh
-/// s as a series in s^2.
+/// log x within 1 ulp. Precondition: x is positive, normal and finite. Method: x = 2^n m with m in
+/// [1/sqrt 2, sqrt 2], s = (m - 1) / (m + 1), log m = 2 atanh s as a series in s^2.
 inline Vector log(Vector x) {
   const Integers bits = std::bit_cast<Integers>(x);
   // the bits of 1/sqrt 2: splits off the exponent

@@ -1,4 +1,4 @@
-// Double-doubles in the lanes of vectors.
+// Double-double arithmetic on vectors.
 #pragma once
 
 #include "base/double_double.hpp"
@@ -6,7 +6,7 @@
 
 namespace bayes {
 
-/// As of doubles.
+/// The same as for doubles.
 inline simd::Vector product_error(simd::Vector a, simd::Vector b, simd::Vector p) {
 #if defined(__FMA__)
   return simd::madd(a, b, -p);
@@ -15,9 +15,9 @@ inline simd::Vector product_error(simd::Vector a, simd::Vector b, simd::Vector p
 #endif
 }
 
-/// Adds a b to the sum hi + lo, whose parts may overlap until it is renormalized: with an error of
-/// about a unit in the last place of lo, however many products there are (Ogita, Rump and Oishi
-/// 2005). `rest`: to be added to a, much smaller than it.
+/// Adds (a + rest) b to the sum hi + lo, whose parts may overlap until it is renormalized. `rest`
+/// is much smaller than a. The error is about a unit in the last place of lo, however many products
+/// are added (Ogita, Rump and Oishi 2005).
 template <bool HasRest, class T> inline void add_product(T a, T rest, T b, T &hi, T &lo) {
   const T p = a * b;
   T e = product_error(a, b, p);
@@ -27,19 +27,18 @@ template <bool HasRest, class T> inline void add_product(T a, T rest, T b, T &hi
   hi = s;
 }
 
-/// Sums of products of a few numbers that begin at `offset`, a number of at least 4 times the sum
-/// of the magnitudes of the products: so large that high never changes its size much, and what a
-/// product adds to it is known exactly. What it does not add goes to low. The sum is high - offset,
-/// which is exact, plus low, with an error of some 2^-104 of the offset for each product. That is
-/// Rump's extraction (Rump, Ogita and Oishi 2008), with half of the work left to fused
-/// multiply-adds.
+/// A sum of products that starts from `offset`, at least 4 times the sum of the magnitudes of the
+/// products: so large that the magnitude of `high` hardly changes, and the part of a product that
+/// is added to it is known exactly. The remainder is added to `low`. The sum is high - offset,
+/// which is exact, plus low, with an error of some 2^-104 of the offset for each product. This is
+/// Rump's extraction (Rump, Ogita and Oishi 2008), where fused multiply-adds do half of the work.
 struct OffsetSum {
   simd::Vector high, low;
 
   OffsetSum() = default;
   explicit OffsetSum(simd::Vector offset) : high(offset), low{} {}
 
-  /// `rest`: to be added to a, much smaller than it.
+  /// Adds (a + rest) b; `rest` is much smaller than a.
   template <bool HasRest> void add_product(simd::Vector a, simd::Vector rest, simd::Vector b) {
 #if defined(__FMA__)
     const simd::Vector next = simd::madd(a, b, high);

@@ -36,7 +36,7 @@ inline Shifted shifted(Vector x) {
   return {y, product * both, product, madd(2.0, x, all(9)) * slope * (y * both)};
 }
 
-/// digamma(y) - log y, y >= 10: the first term that is left out is below 5e-17.
+/// digamma(y) - log y, y >= 10: the first neglected term is below 5e-17.
 inline Vector digamma_series(Vector inverse) {
   const Vector z = inverse * inverse;
   Vector sum = all(-1.0 / 12);

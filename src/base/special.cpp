@@ -36,14 +36,14 @@ void require(bool valid, const char *what) {
 }
 
 constexpr const char *beyond =
-    "Weights of rows, or parameters of a prior, are too small or too large: rescale them.";
+    "Row weights or prior parameters are too small or too large: rescale them.";
 
 /// Turns Boost.Math's exceptions into ours.
 template <class Function> double checked(const char *name, double x, Function function) {
   if (!(x > 0) || x == infinity)
     throw Error(
         Errc::numeric,
-        message("{} of {} does not exist: its argument must be positive and finite", name, x), {},
+        message("cannot evaluate {} at {}: its argument must be positive and finite", name, x), {},
         beyond);
   try {
     return function(x);
@@ -55,8 +55,8 @@ template <class Function> double checked(const char *name, double x, Function fu
 }  // namespace
 
 void softmax(std::span<const double> x, std::span<double> out) {
-  // Not exp(x - log_sum_exp(x)): where the largest is around -1e299, adding the logarithm of a sum
-  // to it has no effect.
+  // Not exp(x - log_sum_exp(x)): if the largest number is around -1e299, adding the logarithm of a
+  // sum to it has no effect.
   const double largest = *std::max_element(x.begin(), x.end());
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i) sum += out[i] = std::exp(x[i] - largest);
@@ -99,8 +99,7 @@ double trigamma(double x) {
 // analytically, only their remainders are computed.
 double log_beta(double a, double b) {
   const double p = std::min(a, b), q = std::max(a, b);
-  require(a > 0 && b > 0 && a + b < infinity,
-          "log_beta was asked for an argument that is not positive and finite");
+  require(a > 0 && b > 0 && a + b < infinity, "log_beta: an argument is not positive and finite");
   if (q < 10) return log_gamma(p) + log_gamma(q) - log_gamma(p + q);
   const double share = p / (p + q);
   const double remainder = stirling_remainder(q) - stirling_remainder(p + q);
@@ -111,10 +110,10 @@ double log_beta(double a, double b) {
 }
 
 double log_dirichlet_normaliser(std::span<const double> alpha) {
-  require(!alpha.empty(), "log_dirichlet_normaliser was asked for no numbers");
+  require(!alpha.empty(), "log_dirichlet_normaliser: there are no arguments");
   double total = alpha[0], result = 0;
   require(total > 0 && total < infinity,
-          "log_dirichlet_normaliser was asked for a number that is not positive and finite");
+          "log_dirichlet_normaliser: an argument is not positive and finite");
   for (const double next : alpha.subspan(1)) {
     result += log_beta(total, next);
     total += next;
@@ -123,15 +122,14 @@ double log_dirichlet_normaliser(std::span<const double> alpha) {
 }
 
 double log_multivariate_gamma(double a, int p) {
-  require(p >= 1 && a > 0.5 * (p - 1),
-          "log_multivariate_gamma was asked for an argument out of range");
+  require(p >= 1 && a > 0.5 * (p - 1), "log_multivariate_gamma: an argument is out of range");
   double result = 0.25 * p * (p - 1) * log_pi;
   for (int j = 1; j <= p; ++j) result += log_gamma(a + 0.5 * (1 - j));
   return result;
 }
 
 double wishart_digamma(double a, int p) {
-  require(p >= 1 && a > p - 1, "wishart_digamma was asked for an argument out of range");
+  require(p >= 1 && a > p - 1, "wishart_digamma: an argument is out of range");
   double result = 0;
   for (int j = 1; j <= p; ++j) result += digamma(0.5 * (a + 1 - j));
   return result;
@@ -146,13 +144,14 @@ double gamma_divergence(double shape, double rate, double prior_shape, double pr
 }
 
 double normal_quantile(double p) {
-  require(p < 1, "normal_quantile was asked for a probability that is not between 0 and 1");
+  require(p < 1, "normal_quantile: the probability is not between 0 and 1");
   return -root_two * checked("the normal quantile", p,
                              [](double x) { return boost::math::erfc_inv(2 * x, Policy()); });
 }
 
 double chi_square_tail(double x, double degrees) {
-  require(x >= 0 && degrees > 0, "chi_square_tail was asked for a negative number");
+  require(x >= 0 && degrees > 0,
+          "chi_square_tail: x is negative, or the degrees of freedom are not positive");
   if (x == 0 || x == infinity) return x == 0 ? 1 : 0;
   return gamma_above(degrees / 2, x / 2);
 }

@@ -40,19 +40,18 @@ BAYES_API double log_dirichlet_normaliser(std::span<const double> alpha);
 /// log Gamma_p(a) = p (p - 1) / 4 log pi + sum_{j=1..p} log Gamma(a + (1 - j) / 2);
 /// p >= 1, a > (p - 1) / 2.
 BAYES_API double log_multivariate_gamma(double a, int p);
-/// sum_{j=1..p} digamma((a + 1 - j) / 2); p >= 1, a > p - 1. With log |B| and p log 2 it makes up E
-/// log |Lambda| of a Wishart(a, B): p log 2 - log |B| + this.
+/// sum_{j=1..p} digamma((a + 1 - j) / 2); p >= 1, a > p - 1. For Lambda ~ Wishart(a, B), E log
+/// |Lambda| = p log 2 - log |B| + this.
 BAYES_API double wishart_digamma(double a, int p);
 
 /// The Kullback-Leibler divergence of Gamma(shape, rate) from Gamma(prior_shape, prior_rate), all
-/// positive; without the cancellation of the log Gammas of evidences.
+/// positive; without the cancellation that log Gamma terms suffer in a difference of evidences.
 BAYES_API double gamma_divergence(double shape, double rate, double prior_shape, double prior_rate);
 
 /// The p-quantile of the standard normal distribution, 0 < p < 1.
 BAYES_API double normal_quantile(double p);
 
-/// The probability that a chi-squared distribution with `degrees` > 0 degrees of freedom exceeds
-/// x >= 0.
+/// P(X > x), x >= 0, for a chi-squared variable X with `degrees` > 0 degrees of freedom.
 BAYES_API double chi_square_tail(double x, double degrees);
 
 }  // namespace bayes

@@ -1,7 +1,7 @@
-// What stands in a row of numbers for a category that no row of the fit had.
+// The code, in a row of numbers, of a category that occurred in no row of the fit.
 //
-// It is a NaN, like a missing value: whatever compares components or classes takes it for one. Its
-// bits are its own, and copies keep them: log densities find it by these.
+// It is a NaN, so that code that compares components or classes treats it as a missing value. Its
+// bit pattern is unique and survives copying, so that log densities can recognise it.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@ std::size_t whole_vectors(int size) {
   return (std::size_t(size) + simd::sum_lanes - 1) / simd::sum_lanes * simd::sum_lanes;
 }
 
-/// h + l times the factor, added to the product of their high parts p.
+/// factor (h + l) - p, where p is the rounded product of the high parts.
 simd::Vector low_product(DoubleDouble factor, simd::Vector h, simd::Vector l, simd::Vector p) {
   const simd::Vector f = simd::all(factor.hi);
   return product_error(f, h, p) + (f * l + simd::all(factor.lo) * h);

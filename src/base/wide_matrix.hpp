@@ -1,5 +1,5 @@
-// Symmetric systems in double-doubles: for matrices whose condition is beyond what doubles resolve,
-// such as the normal equations of a regression on powers of a number.
+// Symmetric linear systems in double-doubles: for matrices too ill-conditioned for doubles, such as
+// the normal equations of a regression on powers of a number.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,16 @@ class BAYES_API WideMatrix {
     hi_[at(i, j)] = x.hi;
     lo_[at(i, j)] = x.lo;
   }
-  /// From column `first` on, row i minus factor times row k of `other`. Whole vectors are changed,
-  /// so up to 7 columns before `first` too.
+  /// Subtracts factor times row k of `other` from row i, from column `first` on. Whole vectors are
+  /// changed, so up to 7 columns before `first` change too.
   void subtract_row(int i, DoubleDouble factor, const WideMatrix &other, int k, int first);
-  /// Columns `first` to `end` - 1 of row i times factor.
+  /// Multiplies columns `first` to `end` - 1 of row i by factor.
   void scale_row(int i, DoubleDouble factor, int first, int end);
 
  private:
   std::size_t at(int i, int j) const { return std::size_t(i) * stride_ + std::size_t(j); }
   int size_;
-  /// whole vectors
+  /// doubles of a row, padded to whole vectors
   std::size_t stride_;
   Buffer hi_, lo_;
 };
@@ -39,10 +39,10 @@ class BAYES_API WideMatrix {
 /// The Cholesky factor A = U'U of a positive semidefinite matrix. Polls.
 class BAYES_API WideCholesky {
  public:
-  /// `a`: its upper triangle is read. Column k is *dependent*, and is left out, if what is left of
-  /// a_kk when all that the columns before explain is taken off is at most tolerance[k] times
-  /// a_kk. `border`: so many of the last columns are not factored, only what the others explain is
-  /// taken off them.
+  /// `a`: its upper triangle is read. Column k is *dependent*, and is left out, if its pivot (a_kk
+  /// less the part explained by the columns before it) is at most tolerance[k] times a_kk. The last
+  /// `border` columns are not factored: they are only reduced to their Schur complement, by
+  /// subtracting the part that the others explain.
   WideCholesky(WideMatrix a, std::span<const double> tolerance, int border);
 
   /// columns that are factored
@@ -51,11 +51,12 @@ class BAYES_API WideCholesky {
   int rank() const;
   /// log of the determinant, without dependent columns
   double log_determinant() const;
-  /// What is left of elements of the border, counted from 0.
+  /// Element (i, j) of the Schur complement of the border, from 0.
   DoubleDouble left(int i, int j) const { return u_(size_ + i, size_ + j); }
-  /// x of A x = the border's column; 0 for dependent columns.
+  /// Solves A x = b, where b is a column of the border; x is 0 for dependent columns.
   std::vector<DoubleDouble> solve(int column) const;
-  /// The lower triangular W = U^-T, so that A^-1 = W'W; rows and columns of dependent ones are 0.
+  /// The lower triangular W = U^-T, so that A^-1 = W'W; rows and columns that belong to dependent
+  /// columns are 0.
   WideMatrix inverse_factor() const;
 
  private:
