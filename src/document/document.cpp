@@ -137,7 +137,7 @@ class Writer {
  private:
   static void check_nesting(int depth) {
     if (depth > max_nesting)
-      throw Error(Errc::too_large, "arrays and objects are nested deeper than 32");
+      throw Error(Errc::too_large, "arrays and objects are nested deeper than 32 levels");
   }
 
   char *grow(std::size_t bytes) {
@@ -155,7 +155,7 @@ class Writer {
   }
 
   void numbers(std::span<const double> values) {
-    // Part by part, as making room takes a while too.
+    // In parts, since growing the buffer takes a while too.
     constexpr std::size_t most = 4096;
     while (!values.empty()) {
       const auto part = values.first(std::min(values.size(), most));
@@ -178,7 +178,7 @@ class Reader {
 
   Document document() {
     Document result = value(0);
-    if (!rest_.empty()) fail("there are bytes after the end");
+    if (!rest_.empty()) fail("There are bytes after the end.");
     return result;
   }
 
@@ -188,7 +188,7 @@ class Reader {
   }
 
   std::string_view take(std::uint64_t bytes) {
-    if (bytes > rest_.size()) fail("they end too early");
+    if (bytes > rest_.size()) fail("They end too early.");
     const std::string_view taken = rest_.substr(0, bytes);
     rest_.remove_prefix(bytes);
     return taken;
@@ -197,24 +197,24 @@ class Reader {
 
   std::string text(std::uint64_t size) {
     const std::string_view taken = take(size);
-    if (!is_text(taken)) fail("a string is not valid UTF-8 or contains a zero byte");
+    if (!is_text(taken)) fail("A string is not valid UTF-8 or contains a zero byte.");
     return std::string(taken);
   }
 
   static double number(std::uint64_t bits) {
     const double value = std::bit_cast<double>(bits);
-    if (std::isnan(value) && bits != nan_bits) fail("a NaN is not the canonical one");
+    if (std::isnan(value) && bits != nan_bits) fail("A NaN is not in canonical form.");
     return value;
   }
 
   Tensor tensor(std::uint64_t rank, int depth) {
-    if (rank > std::uint64_t(max_nesting - depth)) fail("they are nested too deeply");
+    if (rank > std::uint64_t(max_nesting - depth)) fail("They are nested too deeply.");
     Tensor result;
     result.shape.resize(rank);
     for (std::int64_t &extent : result.shape) extent = static_cast<std::int64_t>(word());
     const std::int64_t size =
         tensor_size(result.shape, static_cast<std::int64_t>(rest_.size() / 8));
-    if (size < 0) fail("a tensor has an impossible shape or ends too early");
+    if (size < 0) fail("A tensor has an impossible shape or ends too early.");
     const std::string_view taken = take(std::uint64_t(size) * 8);
     result.values.reserve(std::size_t(size));
     for (std::size_t i = 0; i < std::size_t(size); ++i) {
@@ -237,7 +237,7 @@ class Reader {
       std::string key = text(word());
       result.emplace_back(std::move(key), value(depth));
     }
-    if (has_repeated_key(result)) fail("an object has the same key twice");
+    if (has_repeated_key(result)) fail("An object has the same key twice.");
     return result;
   }
 
@@ -249,9 +249,9 @@ class Reader {
     if (tag == tag_boolean                                             ? count > 1
         : tag < tag_boolean || tag == tag_integer || tag == tag_number ? count != 0
                                                                        : false)
-      fail("a value of fixed size claims another size");
+      fail("A value of fixed size claims another size.");
     if ((tag == tag_list || tag == tag_object) && depth == max_nesting)
-      fail("they are nested too deeply");
+      fail("They are nested too deeply.");
     switch (tag) {
       case tag_null: return {};
       case tag_boolean: return count == 1;
@@ -261,7 +261,7 @@ class Reader {
       case tag_tensor: return tensor(count, depth);
       case tag_list: return list(count, depth + 1);
       case tag_object: return object(count, depth + 1);
-      default: fail("a value has an unknown tag");
+      default: fail("A value has an unknown tag.");
     }
   }
 

@@ -1,9 +1,9 @@
 // A JSON-like value with exact doubles and tensors.
 //
-// Options arrive as a Document, models leave as one. Its byte form is flat, little-endian and
-// checked on reading; its text form is JSON in which every double has the fewest digits that read
-// back to the same bits, and the doubles that JSON lacks are the strings "NaN", "Infinity",
-// "-Infinity" and "-0".
+// Options are read from a Document, and models are written as one. Its byte form is flat,
+// little-endian and checked on reading; its text form is JSON in which every double has the fewest
+// digits that read back to the same bits, and the doubles that JSON lacks are the strings "NaN",
+// "Infinity", "-Infinity" and "-0".
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ class BAYES_API Document {
   const char *kind() const;
 
   std::string to_json() const;
-  /// Bytes of to_json() in a file of COPY, where backslashes are doubled.
+  /// The size of to_json() in bytes in a COPY file, where backslashes are doubled.
   std::size_t copied_json_size() const;
 
   /// Appends the byte form.

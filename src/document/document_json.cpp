@@ -14,7 +14,7 @@ namespace {
 
 class JsonWriter {
  public:
-  /// `count`: nothing is kept but the size.
+  /// `count`: only the size is computed; the text is not kept.
   explicit JsonWriter(bool count) : count_(count) {}
 
   void value(const Document &document) {
@@ -49,10 +49,10 @@ class JsonWriter {
     }
   }
 
-  /// the text if it is not counted
+  /// the text; when counting, the part that is not counted yet
   std::string out;
 
-  /// so far, with every backslash twice
+  /// the size so far, with every backslash counted twice
   std::size_t count() {
     size_ += out.size() + std::size_t(std::count(out.begin(), out.end(), '\\'));
     out.clear();

@@ -112,7 +112,8 @@ MemberReader::MemberReader(const Document &document, std::string path)
       path_(std::move(path)) {
   if (document_.as<Document::Object>()) return;
   const std::string subject =
-      path_.empty() ? "it" : message("member {}", describe(path_.substr(0, path_.size() - 1)));
+      path_.empty() ? "the document"
+                    : message("member {}", describe(path_.substr(0, path_.size() - 1)));
   throw Error(Errc::invalid_text, message("invalid bayes_model: {} is {}, but must be an object",
                                           subject, describe(document_)));
 }
@@ -186,13 +187,13 @@ std::string MemberReader::text(std::string_view key) const {
 std::vector<std::string> MemberReader::texts(std::string_view key, const char *what) const {
   const Document &found = value(key);
   const auto *const list = found.as<Document::List>();
-  if (!list || list->empty()) must_be(key, found, "an array of texts");
+  if (!list || list->empty()) must_be(key, found, "an array of strings");
   std::vector<std::string> out;
   out.reserve(list->size());
   for (const Document &each : *list) {
     poll_in_loop(out.size());
     const auto *const text = each.as<std::string>();
-    if (!text) reject(key, message("contains {}, which is no {}", describe(each), what));
+    if (!text) reject(key, message("contains {}, which is not a valid {}", describe(each), what));
     out.push_back(*text);
   }
   return out;
@@ -203,7 +204,7 @@ std::vector<std::string> MemberReader::rising_texts(std::string_view key, const 
   for (std::size_t i = 1; i < out.size(); ++i) {
     poll_in_loop(i);
     if (!(out[i - 1] < out[i]))
-      reject(key, message("contains {} after {}, but must rise in the order of bytes",
+      reject(key, message("contains {} after {}, but must be in ascending order of bytes",
                           describe(out[i]), describe(out[i - 1])));
   }
   return out;

@@ -45,7 +45,7 @@ class BAYES_API MemberReader {
 
   /// present and not null
   bool has(std::string_view key) const;
-  /// whatever it is
+  /// a member of any type; throws only if it is absent
   const Document &value(std::string_view key) const;
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
   /// finite and in range
@@ -55,11 +55,12 @@ class BAYES_API MemberReader {
   bool boolean(std::string_view key) const;
   /// not empty
   std::string text(std::string_view key) const;
-  /// An array of at least one text, each of which is a `what`, as "key"; polls.
+  /// An array of at least one string; `what`, such as "key", says in messages what each of them is.
+  /// Polls.
   std::vector<std::string> texts(std::string_view key, const char *what) const;
-  /// The same, rising in the order of their bytes.
+  /// The same, in strictly ascending order of bytes.
   std::vector<std::string> rising_texts(std::string_view key, const char *what) const;
-  /// Finite numbers with exactly this shape; an extent given as -1 may be any, 0 included.
+  /// Finite numbers with exactly this shape; an extent given as -1 may have any size, including 0.
   Tensor tensor(std::string_view key, const std::vector<std::int64_t> &shape) const;
   MemberReader object(std::string_view key) const;
 

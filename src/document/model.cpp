@@ -27,8 +27,8 @@ constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
 constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
 constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
 constexpr std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
-/// The trailer is the seconds that the fit took, a double. Models of pg_bayes before that have them
-/// in their document.
+/// The trailer is the duration of the fit in seconds, a double. Early versions of pg_bayes stored
+/// it in the document.
 constexpr Seal model_seal = {"PGBM", model_format, "bayes_model", sizeof(double)};
 
 void append(std::string &bytes, double x) {
@@ -70,7 +70,7 @@ std::vector<std::vector<double>> read_trace(const MemberReader &reader) {
     }
   } else if (const auto *tensor = value.as<Tensor>();
              tensor != nullptr && tensor->shape.size() == 2) {
-    // Runs of equal length, which a reader of JSON takes for one tensor.
+    // Runs of equal length are read from JSON as one tensor.
     const std::int64_t length = tensor->shape[1];
     for (std::int64_t run = 0; run < tensor->shape[0]; ++run) {
       const auto begin = tensor->values.begin() + run * length;
@@ -104,7 +104,7 @@ std::vector<std::string> read_quantities(const MemberReader &reader) {
     if (name == nullptr || name->empty() || name->size() > max_quantity_name ||
         name->front() < 'a' || name->front() > 'z')
       reader.reject("quantities",
-                    message("contains {}, but its names are strings of at most {} bytes that begin "
+                    message("contains {}, but names must be strings of at most {} bytes that begin "
                             "with a letter from a to z",
                             describe(element), max_quantity_name));
     if (std::find(names.begin(), names.end(), *name) != names.end())
@@ -137,21 +137,22 @@ Draws read_draws(const Document &document) {
   return draws;
 }
 
-/// Components, numbered from 1 and rising, as numbers from 0.
+/// Reads component numbers, from 1 and in ascending order, and returns them from 0.
 std::vector<int> read_degenerate(const MemberReader &reader, int components) {
   std::vector<int> out;
   if (!reader.has("degenerate")) return out;
   for (const double number : reader.tensor("degenerate", {-1}).values) {
     if (!(number >= 1 && number <= components) || number != std::floor(number) ||
         (!out.empty() && number <= out.back() + 1))
-      reader.reject("degenerate", message("must be rising whole numbers from 1 to {}", components));
+      reader.reject("degenerate",
+                    message("must be ascending whole numbers from 1 to {}", components));
     out.push_back(static_cast<int>(number) - 1);
   }
   if (out.empty()) reader.reject("degenerate", "must not be empty");
   return out;
 }
 
-/// A member of arbitrary content: text may hold what the byte form cannot.
+/// A member of arbitrary content. JSON text may contain values that the byte form cannot store.
 Document read_options(const MemberReader &reader, const char *key) {
   reader.object(key);
   Document out = reader.value(key);
@@ -169,7 +170,7 @@ void check_members(const Document &document, const Document &recognised, const s
   const auto *const object = document.as<Document::Object>();
   const auto *const known = recognised.as<Document::Object>();
   if (object == nullptr || known == nullptr) return;
-  // Options of any number are members too: searching for each from the start would take minutes.
+  // The number of options is unlimited, so a linear search for each of them could take minutes.
   std::vector<const Document::Member *> sorted;
   for (const Document::Member &member : *known) sorted.push_back(&member);
   const auto name = [](const Document::Member *member) -> const std::string & {
@@ -239,24 +240,24 @@ void Model::require_rows() const {
 }
 
 void Model::describe_parameters(std::optional<double>, const TakeParameter &) const {
-  lacks("parameters that could be shown");
+  lacks("parameters to list");
 }
 std::vector<double> Model::categories(int) const { return {}; }
-int Model::predict(std::span<const double>) const { lacks("components that a row could be of"); }
+int Model::predict(std::span<const double>) const { lacks("components to assign rows to"); }
 std::optional<RowPrediction> Model::predict_row(std::span<const double> x, double) const {
   RowPrediction out;
   out.component = predict(x);
   return out;
 }
 void Model::probabilities(std::span<const double>, std::span<double>) const {
-  lacks("components that a row could be of");
+  lacks("components to assign rows to");
 }
-double Model::log_density(std::span<const double>) const { lacks("density of rows"); }
+double Model::log_density(std::span<const double>) const { lacks("log density of rows"); }
 PredictiveErrors Model::mcse(std::span<const double>, Control &) const {
-  lacks("averages over draws for a row");
+  lacks("Monte Carlo standard errors for a row");
 }
 int Model::sample(std::uint64_t, std::int64_t, std::span<double>) const {
-  lacks("rows to be drawn");
+  lacks("distribution of rows to sample from");
 }
 ComponentOverlaps Model::overlaps(const Model &) const { lacks("components to match"); }
 
@@ -334,7 +335,7 @@ Document Model::document_with(bool seconds) const {
   document.set("components", info.components);
   document.set("iterations", info.iterations);
   document.set("converged", info.converged);
-  // Only if there are any: models without stay as earlier versions wrote them.
+  // Written only if there are any, so that other models stay as earlier versions wrote them.
   if (!info.degenerate.empty()) {
     Tensor numbers{{std::int64_t(info.degenerate.size())}, {}};
     for (const int k : info.degenerate) numbers.values.push_back(k + 1);
@@ -374,7 +375,7 @@ std::unique_ptr<Model> Model::from_document(const Document &document,
     check_members(document, model->to_document(), {});
     return model;
   } catch (const Error &error) {
-    // Whichever check of a family fails, to the user it is the text that is invalid.
+    // Whichever check of the family failed, for the user it is the text that is invalid.
     if (error.code() == Errc::internal || error.code() == Errc::invalid_text) throw;
     throw Error(Errc::invalid_text, error.what(), error.detail(), error.hint());
   }
@@ -420,7 +421,7 @@ std::unique_ptr<Model> Model::from_bytes(std::string_view bytes,
     Document document = Document::from_bytes(content);
     if (has_trailer(bytes)) {
       if (document.find("seconds") != nullptr)
-        throw Error(Errc::invalid_text, "invalid bayes_model: member \"seconds\" is there twice");
+        throw Error(Errc::invalid_text, "invalid bayes_model: member \"seconds\" occurs twice");
       if (document.as<Document::Object>() != nullptr)
         document.set("seconds", double_of(bytes.substr(bytes.size() - sizeof(double))));
     }

@@ -1,5 +1,5 @@
-// What all fitted models have in common: how they were fitted, the trace, the questions that any
-// model may be asked, and the byte and document forms.
+// What all fitted models have in common: how they were fitted, the trace, the functions of any
+// model, and the byte and document forms.
 #pragma once
 
 #include <cstdint>
@@ -35,36 +35,35 @@ struct ModelInfo {
   std::int64_t rows = 0;
   /// rows left out: NULL, weight 0, missing value with missing = skip
   std::int64_t skipped = 0;
-  /// rows used that miss an element, if the family takes such rows and has counted them
+  /// rows used that have a missing element, if the family takes such rows and has counted them
   std::optional<std::int64_t> incomplete;
   int dimension = 0;
-  /// of the rows, `dimension` of them; none if the rows were arrays
+  /// the `dimension` columns of the rows; empty if the rows were arrays
   RowColumns columns;
   int components = 0;
   /// of the best restart
   int iterations = 0;
   bool converged = false;
-  /// components, from 0, that a bound of maximum likelihood holds, rising: the likelihood is what
-  /// the bound makes it
+  /// degenerate components, from 0, in ascending order: those held at a bound that keeps the
+  /// likelihood finite, so that the likelihood depends on the bound
   std::vector<int> degenerate;
-  /// what the method maximises, including all constants
+  /// the objective that the method maximises, including all constants
   double objective = 0;
-  /// at the point estimate that the model reports; of hmm after gibbs the logarithm of its average
-  /// over the stored draws
+  /// at the point estimate that the model reports; for hmm fitted by gibbs, the logarithm of the
+  /// likelihood averaged over the stored draws
   double log_likelihood = 0;
   std::int64_t seed = 0;
-  /// that the fit took: measured, so no part of what identifies a model
+  /// duration of the fit; being a measurement, it does not identify a model
   double seconds = 0;
   std::string version = library_version;
   /// all options in force, including defaults
   Document options;
-  /// Option prior as it was given, here or to the model that the fit started from: what a fit that
-  /// starts from this model takes over. Null if everything in the prior is default.
+  /// Option prior as it was given, to this fit or to the model that it started from; inherited by
+  /// fits that start from this model. Null if the whole prior is the default.
   Document given_prior;
 };
 
-/// What option missing was when the model was fitted, "error" if it has none: what a row means that
-/// misses a value when it is scored.
+/// Option missing of the fit, "error" if it has none: how rows with a missing value are scored.
 BAYES_API std::string_view missing_option(const ModelInfo &info);
 
 /// Posterior draws of quantities that do not depend on how components are numbered: one row of
@@ -73,27 +72,27 @@ struct Draws {
   /// "clusters", "log_joint", ...; empty if the model has no draws
   std::vector<std::string> quantities;
   int chains = 0;
-  /// of every chain, without warmup
+  /// draws of each chain, without warmup
   int draws = 0;
   /// [chain][draw][quantity]
   std::vector<double> values;
 };
 
-/// What a model of a family is made of and what it is asked with, in the words of its manual.
+/// How a family is described in messages and results, in the words of its manual.
 struct ModelWords {
   const char *part = "component", *parts = "components";
-  /// what rows consist of as far as the fit counts them: row, step, token, cell
+  /// the unit in which the fit counts its data: row, step, token, cell
   const char *unit = "row";
   /// Option tol is per unit.
   bool tolerance_per_unit = false;
   /// A part that has too few units counts as degenerate.
   bool degenerate_if_few = true;
-  /// A row is of predictors, and what is predicted is the response.
+  /// A row consists of predictors, and the model predicts a response.
   bool response = false;
-  /// What the model takes instead of rows of columns, a plural; nullptr: it takes rows.
+  /// What the model takes instead of rows of columns, in the plural; nullptr if it takes rows.
   const char *takes = nullptr;
-  /// The functions of the family that answer what these models are not asked for as others are, a
-  /// sentence for a HINT.
+  /// A sentence for a HINT, naming the functions of the family that take the place of those for any
+  /// model.
   const char *functions = "";
 };
 
@@ -103,12 +102,12 @@ struct RowPrediction {
   int component = -1;
   /// its name, if it has one; valid as long as the model
   const std::string *label = nullptr;
-  /// of the response (of a binary one the probability of 1): the mean of its posterior predictive,
-  /// the standard deviation, and the quantiles that bound an interval
+  /// the posterior predictive mean of the response (of a binary one the probability of 1), its
+  /// standard deviation, and the quantiles that bound an interval
   double mean = std::numeric_limits<double>::quiet_NaN(), sd = mean, lower = mean, upper = mean;
 };
 
-/// Monte Carlo standard errors of what predictions average over draws; NaN where undefined.
+/// Monte Carlo standard errors of predictions that are averages over draws; NaN where undefined.
 struct PredictiveErrors {
   double log_density;
   std::vector<double> probabilities;
@@ -127,7 +126,7 @@ class Control;
 class Model;
 
 /// Reads a model of one family: its `info` (read_model_info) and the family's own members; the
-/// format of the document is one that this version reads.
+/// caller has checked that this version reads the document's format.
 using ModelReader = std::unique_ptr<Model> (*)(const Document &);
 /// The reader of a model family, nullptr if there is no such family. models/registry.cpp lists
 /// them.
@@ -137,7 +136,7 @@ BAYES_API ModelReader find_model_reader(std::string_view family);
 [[noreturn]] BAYES_API void refuse_posterior(const ModelInfo &info);
 
 /// The members that every family has, checked against the methods and the sizes that the family
-/// allows: throws Error(invalid_text) that names the member that cannot be.
+/// allows: throws Error(invalid_text) that names the invalid member.
 BAYES_API ModelInfo read_model_info(const Document &document, std::span<const Method> methods,
                                     int max_dimension, int max_components, int min_dimension = 1);
 
@@ -149,28 +148,28 @@ class BAYES_API Model {
   std::vector<std::vector<double>> trace;
   Draws draws;
 
-  /// How many of these draws the model stores whole, for its predictions; 0 if it stores none.
+  /// The number of these draws that the model stores completely, for its predictions; 0 if none.
   virtual std::int64_t stored_draws() const { return 0; }
 
-  // ---- what every model may be asked; Error(wrong_family) says that a family does not know ----
+  // ---- functions of any model; they throw Error(wrong_family) if the family lacks them ----
 
   virtual const ModelWords &words() const;
 
-  /// Every number of the model with its posterior, and with intervals of this level, if there is
-  /// one. Throws Error(invalid_argument) unless 0 < level < 1.
+  /// Passes every parameter of the model to `take`, with its posterior and, if a level is given,
+  /// with an interval of this level. Throws Error(invalid_argument) unless 0 < level < 1.
   virtual void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
-  /// The values of a categorical element of rows, rising; none of others.
+  /// The values of a categorical element of rows, in ascending order; empty for other elements.
   virtual std::vector<double> categories(int element) const;
 
-  // One row x of info.dimension numbers that their columns allow; NaN is missing.
+  // For one row x of info.dimension numbers that are valid for their columns; NaN is missing.
   /// Throws Error(wrong_family) for a model that takes no rows (words().takes).
   void require_rows() const;
   /// the most probable component, from 0; ties: the first
   virtual int predict(std::span<const double> x) const;
-  /// The most probable component, or what the response is, with an interval of this level; nullopt
-  /// if the row misses what the prediction needs.
+  /// The most probable component, or the predicted response with an interval of this level; nullopt
+  /// if the row lacks a value that the prediction needs.
   virtual std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const;
-  /// how many probabilities a row has: one for each component, and further ones
+  /// the number of probabilities of a row: one for each component, possibly followed by others
   virtual int outcomes() const { return info.components; }
   /// outcomes() posterior probabilities
   virtual void probabilities(std::span<const double> x, std::span<double> out) const;
@@ -183,29 +182,30 @@ class BAYES_API Model {
   /// info.dimension numbers, returns the component, from 0.
   virtual int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
 
-  /// The components of this model beside those of another one of the family, at their point
-  /// estimates. Throws Error(invalid_argument) unless both have the same columns.
+  /// The overlaps of the components of this model with those of another one of the family, at the
+  /// point estimates. Throws Error(invalid_argument) unless both have the same columns.
   virtual ComponentOverlaps overlaps(const Model &other) const;
   /// The components, if they are distributions over labels.
   virtual std::optional<LabelProfiles> label_profiles() const { return std::nullopt; }
 
-  // Numbers to choose a model by; NaN if the family has none.
+  // Numbers for model selection; NaN if the family does not define them.
   /// free parameters of the point estimate
   virtual double free_parameters() const;
-  /// what bic() takes the log-likelihood to be a sum over: rows, by their weights
+  /// the sample size in bic(): the total weight of the rows
   virtual double observations() const;
   /// -2 log_likelihood + free_parameters log(observations); smaller is better. NaN for a model with
   /// draws: an average over draws maximises nothing.
   virtual double bic() const;
-  /// How certain it is which component a row belongs to: 1 - sum of the entropies of the rows'
-  /// probabilities at the point estimate / (observations log(components)), from 0 (nothing is
-  /// known) to 1.
+  /// How clearly rows are assigned to components: 1 - sum of the entropies of the rows'
+  /// probabilities at the point estimate / (observations log(components)), from 0 (all
+  /// probabilities are equal) to 1.
   virtual double relative_entropy() const;
 
-  /// Makes this model, of some rows, and `other`, of the same family and of other rows, the model
-  /// of all of them, as if it had been fitted to them at once. Throws Error: wrong_family if models
-  /// of this family cannot be put together; invalid_argument, naming what, if the two differ in
-  /// prior, options or columns; numeric or too_large where the fit would have.
+  /// Merges `other`, a model of the same family fitted to other rows, into this one: the result is
+  /// the model of all rows, as if it had been fitted to them at once. Throws Error: wrong_family if
+  /// models of this family cannot be merged; invalid_argument, naming the difference, if the two
+  /// differ in prior, options or columns; numeric or too_large where a fit to all rows would throw
+  /// it.
   virtual void merge(const Model &other);
 
   /// The whole model. The same model always gives the same document.
@@ -216,9 +216,9 @@ class BAYES_API Model {
       const Document &document, ModelReader (*find_reader)(std::string_view) = find_model_reader);
 
   /// The byte form: magic, format, a 128-bit fingerprint of the document, the document without its
-  /// seconds, and the seconds, which are thus outside of what the fingerprint identifies.
+  /// seconds, and the seconds, which the fingerprint thus does not cover.
   std::string to_bytes() const;
-  /// Do the two differ in nothing but their seconds?
+  /// Are the two equal apart from their seconds?
   bool same_content(const Model &other) const;
   /// Checks everything: throws Error(invalid_binary).
   static std::unique_ptr<Model> from_bytes(
@@ -237,25 +237,25 @@ class BAYES_API Model {
 /// Members sorted by length, then by bytes, as jsonb orders them.
 BAYES_API Document in_order_of_jsonb(const Document &document);
 
-/// Adds up what both count: rows, those skipped and those incomplete. Throws
-/// Error(invalid_argument) if they differ in method or options; columns are the family's to check.
+/// Adds the counts of rows, skipped rows and incomplete rows. Throws Error(invalid_argument) if the
+/// two differ in method or options; the family has to check the columns.
 BAYES_API void merge_info(ModelInfo &info, const ModelInfo &other);
 
-/// The bytes at the start of a model's byte form that identify its content: equal headers, models
-/// that are equal but for their seconds. Different models have different headers unless someone
-/// constructs a collision: the fingerprint is not cryptographic.
+/// The number of bytes at the start of a model's byte form that identify its content: models with
+/// equal headers are equal apart from their seconds. Different models have different headers unless
+/// someone constructs a collision: the fingerprint is not cryptographic.
 inline constexpr int model_header_bytes = sealed_header_bytes;
 
-/// Overwrites the first model_header_bytes of `bytes` with the header of what follows them: a
-/// document, and unless it has the seconds itself, as in bytes of early versions, these as a
-/// double.
+/// Overwrites the first model_header_bytes of `bytes` with the header for the bytes that follow: a
+/// document and, if `seconds`, the seconds as a double. In bytes of early versions the document
+/// contains the seconds instead.
 BAYES_API void seal_model(std::string &bytes, bool seconds = true);
 
 /// Does the header at the start of `bytes` identify the content? That of early versions, whose
 /// documents have the seconds in them, does not.
 BAYES_API bool identifies_content(std::string_view bytes);
-/// The header that identifies the content, whichever version wrote the bytes; of early ones all of
-/// them are needed, of others the header. Throws Error(invalid_binary).
+/// The header that identifies the content, whichever version wrote the bytes. Bytes of early
+/// versions have to be complete; of others the header is enough. Throws Error(invalid_binary).
 BAYES_API std::string content_header(std::string_view bytes);
 
 }  // namespace bayes

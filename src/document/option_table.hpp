@@ -6,7 +6,7 @@
 //     t.number("floor", o.floor, above(0, 1), o.method == Method::em);
 //   }
 //
-// A line says key, member, what the value may be and, last, whether the key applies, which may
+// A line gives the key, the member, the valid values and, last, whether the key applies, which may
 // depend on the options before it. The same lines read the options, write those in force, in this
 // order, and reject unknown or inapplicable keys. A member's initial value is the default.
 #pragma once
@@ -26,7 +26,7 @@
 
 namespace bayes {
 
-/// Numbers from `low` to `high`, of which `low` itself may be left out.
+/// The numbers from `low` to `high`; without `low` itself if `low_open`.
 struct OptionRange {
   double low, high;
   bool low_open = false;
@@ -38,10 +38,10 @@ class BAYES_API OptionTable {
   /// Names to choose from.
   using Names = std::initializer_list<std::string_view>;
 
-  /// The lines read: throws Error(invalid_argument) as OptionReader does, with the same `path`.
-  /// `options` has to live as long as the table.
+  /// A table whose lines read `options`, which must outlive it. They throw Error(invalid_argument)
+  /// as OptionReader does, with the same `path`.
   static OptionTable reading(const Document &options, std::string path = {});
-  /// The lines write, behind what `given` has.
+  /// A table whose lines write the options in force, after the members of `given`.
   static OptionTable writing(Document given = Document::object());
 
   bool reads() const { return reader_.has_value(); }
@@ -55,7 +55,7 @@ class BAYES_API OptionTable {
   /// One of two names, of which the second is true.
   void either(std::string_view key, bool &member, std::string_view no, std::string_view yes,
               bool applies = true);
-  /// false until it is given; written only if it is true.
+  /// true or false; written only if it is true.
   void flag(std::string_view key, bool &member, bool applies = true);
   /// true or false.
   void boolean(std::string_view key, bool &member, bool applies = true);
@@ -66,29 +66,29 @@ class BAYES_API OptionTable {
   void integer(std::string_view key, std::int64_t &member, std::int64_t low, std::int64_t high,
                bool applies = true);
   void seed(std::string_view key, std::uint64_t &member);
-  /// An infinite member is no limit, and is not written.
+  /// An infinite member means that there is no limit, and is not written.
   void number(std::string_view key, double &member, OptionRange range, bool applies = true);
   void number(std::string_view key, std::optional<double> &member, OptionRange range,
               bool applies = true);
-  /// Numbers of this shape; -1 is any extent.
+  /// Numbers of this shape, in which -1 stands for any extent.
   void tensor(std::string_view key, std::optional<Tensor> &member,
               const std::vector<std::int64_t> &shape, bool applies = true);
   /// A number (of shape {}), or an array of one or two dimensions.
   void number_or_tensor(std::string_view key, std::optional<Tensor> &member, bool applies = true);
-  /// Anything else: `read` gets what was given; `write`, if there is one, gives what is written,
-  /// null for nothing.
+  /// Any other value: `read` is called with the value that was given; `write`, if there is one,
+  /// returns the value to write, or null to write none.
   void other(std::string_view key, const std::function<void(const Document &)> &read,
              const std::function<Document()> &write = {}, bool applies = true);
 
   /// After the last line: throws Error(invalid_argument) for a key that no line has, or that does
   /// not apply to `setting` (e.g. "method em").
   void finish(const std::string &setting = {}) const;
-  /// What the lines wrote.
+  /// The options that the lines wrote.
   const Document &document() const { return written_; }
 
  private:
   OptionTable() = default;
-  /// Notes a key that does not apply.
+  /// Whether the line is skipped; records a key that does not apply.
   bool skips(std::string_view key, bool applies);
 
   std::optional<OptionReader> reader_;

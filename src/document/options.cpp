@@ -216,7 +216,7 @@ void OptionReader::finish(std::string_view setting,
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const std::string name = name_of(key);
     const std::string allowed = known.empty()
-                                    ? "There are no options here."
+                                    ? "No options are valid here."
                                     : message("The options are {}.", listed(known, path_));
     if (std::find(elsewhere.begin(), elsewhere.end(), key) != elsewhere.end())
       throw Error(Errc::invalid_argument,

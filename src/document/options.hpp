@@ -1,4 +1,4 @@
-// Options checked key by key: a key that no getter asked for is an error.
+// Reads and checks options key by key: a key that no getter has read is an error.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class BAYES_API OptionReader {
   /// in messages ("prior.").
   explicit OptionReader(const Document &options, std::string path = {});
 
-  /// The member, nullptr if it is absent or null; does not count.
+  /// The member, nullptr if it is absent or null; does not count as reading it.
   const Document *given(std::string_view key) const;
 
   double number(std::string_view key, double fallback,
@@ -30,7 +30,7 @@ class BAYES_API OptionReader {
   std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t low,
                        std::int64_t high);
   bool boolean(std::string_view key, bool fallback);
-  /// One of `choices`; the message lists them and names the nearest.
+  /// One of `choices`; the error message lists them and suggests the nearest.
   std::string choice(std::string_view key, std::string_view fallback,
                      const std::vector<std::string_view> &choices);
   /// One of `choices` or an array of them without repetition, at least one.
@@ -42,10 +42,10 @@ class BAYES_API OptionReader {
   /// A finite number (a tensor of shape {}), or an array of them of one or two dimensions; nullopt
   /// if absent.
   std::optional<Tensor> number_or_tensor(std::string_view key);
-  /// The raw member, or nullptr; counts as asked for.
+  /// The member as it is, or nullptr; counts as reading it.
   const Document *raw(std::string_view key);
 
-  /// Call last: throws for the first key that no getter asked for. If the key is among `elsewhere`
+  /// Call last: throws for the first key that no getter has read. If the key is among `elsewhere`
   /// (keys that exist under other settings) the message says that it does not apply to `setting`
   /// (e.g. "method em"), else that it is unknown, and suggests the nearest key.
   void finish(std::string_view setting = {},

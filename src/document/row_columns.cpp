@@ -35,7 +35,7 @@ RowColumns read_columns(const Document &document, int dimension) {
   RowColumns out;
   for (const Document &each : *list) {
     if (!each.as<Document::Object>())
-      in.reject("row_columns", message("contains {}, which is no column", describe(each)));
+      in.reject("row_columns", message("contains {}, which is not a column", describe(each)));
     const MemberReader column(each, "row_columns.");
     RowColumn read = {column.text("name")};
     const std::string kind = column.text("kind");
@@ -49,7 +49,7 @@ RowColumns read_columns(const Document &document, int dimension) {
   for (const RowColumn &column : out) names.push_back(column.name);
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-    in.reject("row_columns", message("has two columns of name {}", describe(*twice)));
+    in.reject("row_columns", message("has two columns named {}", describe(*twice)));
   return out;
 }
 

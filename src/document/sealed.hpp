@@ -1,6 +1,6 @@
-// The byte form of a value: a header that says what it is, its format and a 128-bit fingerprint of
-// its content, which follows; behind it may be a trailer of a fixed length, of what belongs to the
-// value but does not identify it.
+// The byte form of a value: a header with a magic number, the format and a 128-bit fingerprint of
+// the content; then the content; then, optionally, a trailer of fixed length, for data that belong
+// to the value but do not identify it.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace bayes {
 struct Seal {
   /// four bytes
   const char *magic;
-  /// the newest that this version reads, from 1
+  /// the newest format that this version reads, from 1
   int format;
-  /// the type, for messages
+  /// the name of the type, for messages
   const char *what;
   /// bytes of a trailer
   std::size_t trailer = 0;
@@ -26,8 +26,8 @@ struct Seal {
 
 inline constexpr int sealed_header_bytes = 24;
 
-/// Overwrites the first sealed_header_bytes of `bytes` with the header of what follows them: the
-/// content, and the trailer unless there is none.
+/// Overwrites the first sealed_header_bytes of `bytes` with the header for the bytes that follow:
+/// the content and, if `trailer`, the trailer.
 BAYES_API void seal(std::string &bytes, const Seal &seal, bool trailer = false);
 
 /// The content, between the header and the trailer. Throws Error(invalid_binary) unless the header

@@ -1,4 +1,4 @@
-// How many values a tensor of a shape has.
+// The number of values of a tensor.
 #pragma once
 
 #include <cstdint>

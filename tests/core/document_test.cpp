@@ -186,21 +186,21 @@ BOOST_AUTO_TEST_CASE(truncated_and_extended_bytes_are_refused) {
   for (std::size_t size = 0; size < bytes.size(); ++size)
     if (refusal(bytes.substr(0, size)) == "accepted")
       BOOST_ERROR("accepted the first " << size << " bytes");
-  BOOST_TEST(refusal(bytes + '\0') == "there are bytes after the end");
+  BOOST_TEST(refusal(bytes + '\0') == "There are bytes after the end.");
 }
 
 BOOST_AUTO_TEST_CASE(what_to_bytes_cannot_write_is_refused) {
-  BOOST_TEST(refusal(head(8, 0)) == "a value has an unknown tag");
-  BOOST_TEST(refusal(head(255, 0)) == "a value has an unknown tag");
-  const char *const size = "a value of fixed size claims another size";
+  BOOST_TEST(refusal(head(8, 0)) == "A value has an unknown tag.");
+  BOOST_TEST(refusal(head(255, 0)) == "A value has an unknown tag.");
+  const char *const size = "A value of fixed size claims another size.";
   BOOST_TEST(refusal(head(null, 1)) == size);
   BOOST_TEST(refusal(head(boolean, 2)) == size);
   BOOST_TEST(refusal(head(integer, 1) + word(5)) == size);
   BOOST_TEST(refusal(head(number, 1) + word(5)) == size);
-  const char *const not_a_number = "a NaN is not the canonical one";
+  const char *const not_a_number = "A NaN is not in canonical form.";
   BOOST_TEST(refusal(head(number, 0) + word(0x7ff8000000000001)) == not_a_number);
   BOOST_TEST(refusal(head(tensor, 1) + word(1) + word(0xfff8000000000000)) == not_a_number);
-  const char *const twice = "an object has the same key twice";
+  const char *const twice = "An object has the same key twice.";
   BOOST_TEST(refusal(head(object, 2) + word(1) + "a" + head(null, 0) + word(1) + "a" +
                      head(null, 0)) == twice);
   BOOST_TEST(refusal(head(object, 2) + word(1) + "a" + head(null, 0) + word(1) + "b" +
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(strings_must_be_valid_utf_8) {
         std::string("\xe0\x9f\xbf"), std::string("\xed\xa0\x80"), std::string("\xf0\x8f\xbf\xbf"),
         std::string("\xf4\x90\x80\x80"), std::string("\xf5\x80\x80\x80"), std::string("\xe2\x82"),
         std::string("a\0b", 3), std::string("\xff")}) {
-    const char *const why = "a string is not valid UTF-8 or contains a zero byte";
+    const char *const why = "A string is not valid UTF-8 or contains a zero byte.";
     BOOST_TEST(refusal(head(string, bad.size()) + bad) == why);
     BOOST_TEST(refusal(head(object, 1) + word(bad.size()) + bad + head(null, 0)) == why);
     BOOST_CHECK_THROW(bytes_of(bad), bayes::Error);
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(strings_must_be_valid_utf_8) {
 }
 
 BOOST_AUTO_TEST_CASE(shapes_must_be_valid_and_match_the_values) {
-  const char *const shape = "a tensor has an impossible shape or ends too early";
+  const char *const shape = "A tensor has an impossible shape or ends too early.";
   const std::string values = word(0) + word(0) + word(0) + word(0);
   BOOST_TEST(refusal(head(tensor, 2) + word(2) + word(2) + values) == "accepted");
   BOOST_TEST(refusal(head(tensor, 1) + word(0)) == "accepted");
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(nesting_is_limited) {
   BOOST_CHECK_THROW(bytes_of(nested(33)), bayes::Error);
   std::string deep;
   for (int i = 0; i < 32; ++i) deep += head(list, 1);
-  const char *const why = "they are nested too deeply";
+  const char *const why = "They are nested too deeply.";
   BOOST_TEST(refusal(deep + head(null, 0)) == "accepted");
   BOOST_TEST(refusal(deep + head(list, 0)) == why);
   BOOST_TEST(refusal(deep + head(object, 0)) == why);
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_are_read_from_their_names) {
 
 BOOST_AUTO_TEST_CASE(claimed_sizes_allocate_nothing) {
   const std::uint64_t huge = (std::uint64_t(1) << 56) - 1;
-  const char *const early = "they end too early";
+  const char *const early = "They end too early.";
   for (const int tag : {string, list, object}) BOOST_TEST(refusal(head(tag, huge)) == early);
   BOOST_TEST(refusal(head(object, huge) + word(~std::uint64_t(0))) == early);
   std::string each_claims_all;

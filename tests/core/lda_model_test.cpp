@@ -152,8 +152,8 @@ BOOST_AUTO_TEST_CASE(errors_name_invalid_members) {
   BOOST_TEST(with(vi, "dimension", 7) == "\"terms\" must be an array of 7 terms");
   const Document::List same = {"a", "b", "b", "c", "d", "e"}, wrong = {"a", 1, "c", "d", "e", "f"};
   BOOST_TEST(with(vi, "terms", same) ==
-             "\"terms\" contains \"b\" after \"b\", but must rise in the order of bytes");
-  BOOST_TEST(with(vi, "terms", wrong) == "\"terms\" contains 1, which is no term");
+             "\"terms\" contains \"b\" after \"b\", but must be in ascending order of bytes");
+  BOOST_TEST(with(vi, "terms", wrong) == "\"terms\" contains 1, which is not a valid term");
 
   const auto draws = [&](const char *key, Document value) {
     Document changed = sampled_document(), inner = *changed.find("draws_of_topics");

@@ -219,7 +219,8 @@ BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
                               Document(Document::List{Tensor{{1}, {-infinity}}}),
                               Document(Document::List(10001, Tensor{{1}, {1}}))})
     BOOST_TEST(with("trace", bad) == trace);
-  BOOST_TEST(refused(Document(5)) == "invalid bayes_model: it is 5, but must be an object");
+  BOOST_TEST(refused(Document(5)) ==
+             "invalid bayes_model: the document is 5, but must be an object");
 }
 
 BOOST_AUTO_TEST_CASE(unknown_members_are_refused_at_any_depth) {
@@ -301,7 +302,7 @@ BOOST_AUTO_TEST_CASE(impossible_draws_are_named) {
         Document(Tensor{{2}, {1, 2}}), Document(Document::List(65, "a"))})
     BOOST_TEST(with("quantities", bad) == names);
   const std::string name =
-      ", but its names are strings of at most 63 bytes that begin with a letter from a to z";
+      ", but names must be strings of at most 63 bytes that begin with a letter from a to z";
   BOOST_TEST(with("quantities", Document::List{"a", 1}) ==
              start + "quantities\" contains 1" + name);
   BOOST_TEST(with("quantities", Document::List{"", "a"}) ==
@@ -384,7 +385,7 @@ BOOST_AUTO_TEST_CASE(changed_bytes_are_refused) {
 BOOST_AUTO_TEST_CASE(bytes_with_a_valid_fingerprint_are_checked_too) {
   std::string bytes = sample().to_bytes() + '\0';
   bayes::seal_model(bytes);
-  BOOST_TEST(refused_bytes(bytes) == "invalid document bytes / there are bytes after the end");
+  BOOST_TEST(refused_bytes(bytes) == "invalid document bytes / There are bytes after the end.");
   Document document = sample().to_document();
   document.set("rows", 0);
   std::string impossible(bayes::model_header_bytes, '\0');
@@ -438,7 +439,7 @@ BOOST_AUTO_TEST_CASE(seconds_at_the_end_are_checked) {
   sample().to_document().to_bytes(twice);
   twice += std::string(8, '\0');
   bayes::seal_model(twice);
-  BOOST_TEST(refused_bytes(twice) == "invalid bayes_model: member \"seconds\" is there twice");
+  BOOST_TEST(refused_bytes(twice) == "invalid bayes_model: member \"seconds\" occurs twice");
   std::string no_object(bayes::model_header_bytes, '\0');
   Document(1.5).to_bytes(no_object);
   no_object += std::string(8, '\0');
@@ -455,15 +456,13 @@ BOOST_AUTO_TEST_CASE(a_family_says_by_name_what_it_does_not_know) {
   };
   const std::string start = "a model of family sample has no ";
   const bayes::TakeParameter ignore = [](const bayes::Parameter &) {};
-  BOOST_TEST(says([&] { model.predict(x); }) == start + "components that a row could be of");
-  BOOST_TEST(says([&] { model.predict_row(x, 0.5); }) ==
-             start + "components that a row could be of");
-  BOOST_TEST(says([&] { model.probabilities(x, out); }) ==
-             start + "components that a row could be of");
-  BOOST_TEST(says([&] { model.log_density(x); }) == start + "density of rows");
-  BOOST_TEST(says([&] { model.sample(1, 0, out); }) == start + "rows to be drawn");
-  BOOST_TEST(says([&] { model.describe_parameters(0.5, ignore); }) ==
-             start + "parameters that could be shown");
+  BOOST_TEST(says([&] { model.predict(x); }) == start + "components to assign rows to");
+  BOOST_TEST(says([&] { model.predict_row(x, 0.5); }) == start + "components to assign rows to");
+  BOOST_TEST(says([&] { model.probabilities(x, out); }) == start + "components to assign rows to");
+  BOOST_TEST(says([&] { model.log_density(x); }) == start + "log density of rows");
+  BOOST_TEST(says([&] { model.sample(1, 0, out); }) ==
+             start + "distribution of rows to sample from");
+  BOOST_TEST(says([&] { model.describe_parameters(0.5, ignore); }) == start + "parameters to list");
   BOOST_TEST(says([&] { model.overlaps(model); }) == start + "components to match");
   BOOST_TEST(says([&] { model.require_rows(); }) == "accepted");
   BOOST_TEST(model.outcomes() == 3);

@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(unknown_keys_are_errors) {
   BOOST_TEST(refusal([&] { finish("kappa"); }) ==
              R"(option "kappa" does not apply to method em | The options are max_iter, tol.)");
   BOOST_TEST(refusal([] { OptionReader(with("\"q", 1)).finish(); }) ==
-             R"(unknown option "\"q" | There are no options here.)");
+             R"(unknown option "\"q" | No options are valid here.)");
 }
 
 BOOST_AUTO_TEST_CASE(options_must_be_an_object) {

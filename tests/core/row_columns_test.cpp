@@ -59,13 +59,13 @@ BOOST_AUTO_TEST_CASE(are_refused_unless_they_can_be) {
   const std::string invalid = "invalid bayes_model: member ";
   BOOST_TEST(changed(0, "name", "age") == "none");
   BOOST_TEST(changed(0, "name", "city") ==
-             invalid + "\"row_columns\" has two columns of name \"city\"");
+             invalid + "\"row_columns\" has two columns named \"city\"");
   BOOST_TEST(changed(0, "kind", "text") ==
              invalid + "\"row_columns.kind\" must be number, boolean or label");
   BOOST_TEST(changed(2, "labels", Document::List{"b", "a"}) ==
              invalid +
-                 "\"row_columns.labels\" contains \"a\" after \"b\", but must rise in the order of "
-                 "bytes");
+                 "\"row_columns.labels\" contains \"a\" after \"b\", but must be in ascending "
+                 "order of bytes");
   BOOST_TEST(changed(2, "labels", Document::List{"a", "a"}) != "none");
   BOOST_TEST(changed(2, "labels", Document::List{"a", 1}) != "none");
   BOOST_TEST(changed(2, "labels", Document::List{}) != "none");

@@ -182,20 +182,20 @@ SELECT is(says('SELECT bayes_predict($1, ''{"a": 1}''::jsonb)', nb_fit(d[1], '{"
   'nb_probabilities and nb_log_density take a model and such an object, jsonb or tsvector.',
   'objects of names are no rows') FROM documents;
 SELECT is(says('SELECT bayes_probabilities($1, ARRAY[1.0, 2])', model), '42804 / a model of family '
-  'linreg has no components that a row could be of / linreg_predict(model, x) says what the '
+  'linreg has no components to assign rows to / linreg_predict(model, x) says what the '
   'response of a row is, linreg_log_density(model, x, y) how probable one is.',
   'a regression has no components') FROM models WHERE family = 'linreg' AND method = 'exact';
 SELECT set_eq($$SELECT family, says('SELECT bayes_log_density($1, ARRAY[1.0, 2])', model)
-    LIKE '42804 / a model of family % has no density of rows / %' FROM models
+    LIKE '42804 / a model of family % has no log density of rows / %' FROM models
   WHERE family ~ 'reg|probit'$$, $$VALUES ('linreg', true), ('logreg', true), ('probit', true)$$,
   'nor a density of rows');
 SELECT set_eq($$SELECT family, says('SELECT bayes_sample($1, 1, 1)', model) LIKE
-    '42804 / a model of family % has no rows to be drawn%' FROM models
+    '42804 / a model of family % has no distribution of rows to sample from%' FROM models
   WHERE family IN ('dpmm', 'nb', 'linreg', 'logreg', 'probit')$$,
   $$VALUES ('dpmm', true), ('nb', true), ('linreg', true), ('logreg', true), ('probit', true)$$,
   'rows are drawn from gmm and bmm');
 SELECT is(says('SELECT bayes_parameters($1)', model), '42804 / a model of family pmf has no '
-  'parameters that could be shown / Its fit takes cells of a table, not rows of columns. / '
+  'parameters to list / Its fit takes cells of a table, not rows of columns. / '
   'pmf_predict(model, row_key, column_key) says what a cell is, pmf_recommend which cells of a row '
   'are largest.', 'vectors of pmf say nothing') FROM models WHERE family = 'pmf';
 SELECT is((SELECT array_agg(DISTINCT left(says(call, model), 5)) FROM models, unnest(ARRAY[

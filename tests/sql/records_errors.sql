@@ -123,12 +123,12 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 rows have no column "square"'),
   -- models as text
   ($$SELECT jsonb_set(model::jsonb, '{row_columns,0,name}', '"city"')::bayes_model FROM models$$,
-    '22P02 invalid bayes_model: member "row_columns" has two columns of name "city"'),
+    '22P02 invalid bayes_model: member "row_columns" has two columns named "city"'),
   ($$SELECT (model::jsonb #- '{row_columns,0}')::bayes_model FROM models$$,
     '22P02 invalid bayes_model: member "row_columns" must be an array of 3 columns'),
   ($$SELECT jsonb_set(model::jsonb, '{row_columns,1,labels}', '["b", "a"]')::bayes_model
     FROM models$$, '22P02 invalid bayes_model: member "row_columns.labels" contains "a" after "b", '
-    'but must rise in the order of bytes'),
+    'but must be in ascending order of bytes'),
   ($$SELECT bmm_predict(jsonb_set(model::jsonb, '{row_columns,1,labels}', '["c9"]')::bayes_model, p)
     FROM models, (SELECT 20 AS age, 'c9' AS city, true AS member) AS p$$, 'no error')
   ) AS c(statement, said);
