@@ -24,7 +24,7 @@ int dimension_of(const ComponentDensities &of) {
   return std::visit([](const auto &components) { return components.dimension(); }, of.components);
 }
 
-/// Where each column of `before` is in `after`.
+/// The index in `after` of each column of `before`.
 std::vector<int> places_of_columns(const ComponentDensities &before,
                                    const ComponentDensities &after) {
   const int d = dimension_of(before);
@@ -48,7 +48,7 @@ std::vector<int> places_of_columns(const ComponentDensities &before,
 
 // ---- normals ----
 
-/// Scales of both models in one form: variances if neither has covariances.
+/// The scales of both models in the same form: variances if neither model has covariances.
 struct Scales {
   CovarianceShape shape;
   std::vector<Matrix> scales;
@@ -113,7 +113,7 @@ std::vector<double> normal_overlaps(const NormalPoint &before, const NormalPoint
 
 // ---- products ----
 
-/// Which category of a column `after` each category of `before` is; -1: none.
+/// The index in column `after` of each category of column `before`; -1: none.
 std::vector<int> places_of_categories(const Column &before, const RowColumn *labels_before,
                                       const Column &after, const RowColumn *labels_after) {
   std::vector<int> out;
@@ -195,7 +195,7 @@ std::vector<int> best_matching(std::span<const double> weights,
                                std::span<const double> other_weights,
                                const std::vector<double> &overlaps) {
   const std::size_t k = weights.size(), other_k = other_weights.size(), most = std::max(k, other_k);
-  // The smaller one is filled up with components that have nothing in common with any.
+  // The smaller mixture is padded with components that overlap with none.
   std::vector<double> worth(most * most, 0.0);
   for (std::size_t i = 0; i < k; ++i)
     for (std::size_t j = 0; j < other_k; ++j)

@@ -12,12 +12,12 @@
 
 namespace bayes {
 
-/// K components at a point, and what their columns are called.
+/// K components at a point estimate, and their columns.
 struct ComponentDensities {
   /// K, not negative
   Vector weights;
   std::variant<NormalPoint, ProductPoint> components;
-  /// none if columns have no names
+  /// empty if columns have no names
   RowColumns columns;
 
   int size() const { return int(weights.size()); }
@@ -25,17 +25,18 @@ struct ComponentDensities {
 };
 
 /// The Bhattacharyya coefficients of all pairs of densities, entry i * K' + j for component i of
-/// the first and j of the second: the integral of the root of the product of f_i and g_j, from 0 to
-/// 1, which are equal densities (Bhattacharyya 1943; of normals Kailath 1967). Of independent
-/// columns it is the product of theirs. Columns are matched by name, categories by label; without
-/// names columns are matched by position, without labels categories by number. Throws
-/// Error(invalid_argument) unless both have the same columns, of the same families.
+/// the first and j of the second: the integral of sqrt(f_i g_j), from 0 to 1, where 1 means equal
+/// densities (Bhattacharyya 1943; for normals Kailath 1967). For independent columns it is the
+/// product over columns. Columns are matched by name, categories by label; without names columns
+/// are matched by position, without labels categories by number. Throws Error(invalid_argument)
+/// unless both have the same columns, of the same families.
 BAYES_API std::vector<double> component_overlaps(const ComponentDensities &before,
                                                  const ComponentDensities &after);
 
-/// For every component of one mixture that of another, from 0, with the largest sum of
-/// root(weight x weight') x overlap of all pairings; weights are not negative. Where one has fewer
-/// components than the other, numbers beyond its last stand for none.
+/// For every component of one mixture its partner in the other, from 0, in the pairing with the
+/// largest sum of sqrt(weight x weight') x overlap. Weights are not negative. If the mixtures
+/// differ in size, an index beyond the last component of the smaller one means that there is no
+/// partner.
 BAYES_API std::vector<int> best_matching(std::span<const double> weights,
                                          std::span<const double> other_weights,
                                          const std::vector<double> &overlaps);

@@ -33,15 +33,16 @@ void require_finite(double objective, const char *method, int iteration) {
                 "Rescale the columns or the weights.");
 }
 
-/// Convergence of an objective that rises in ever smaller steps. A step that is r times the one
-/// before, r below 1, will be followed by r + r^2 + ... = r / (1 - r) times itself (Aitken's
-/// estimate; for EM Bohning and others 1994, McLachlan and Krishnan 2008, section 4.9). A slow rise
-/// is thus told from one that is nearly over, which the step alone does not tell.
+/// Convergence of an objective that rises in ever smaller steps. After a step that is r < 1 times
+/// the one before, the remaining gain is estimated as r + r^2 + ... = r / (1 - r) times the step
+/// (Aitken's estimate; for EM Bohning and others 1994, McLachlan and Krishnan 2008, section 4.9).
+/// This distinguishes a slow rise from one that is nearly over, which the size of a single step
+/// cannot.
 ///
-/// Where parts of a model converge at very different rates, steps shrink fast while the fast parts
-/// are on their way, and r of two single steps says little about the slow ones. With a span changes
-/// over a share of all iterations so far are compared, which grow with the time that is looked
-/// ahead.
+/// If parts of a model converge at very different rates, steps shrink fast while the fast parts
+/// converge, and the ratio of two single steps says little about the slow parts. With a span,
+/// changes over a share of all iterations so far are compared instead, so that the intervals
+/// compared grow with the number of iterations.
 class Convergence {
  public:
   explicit Convergence(const Schedule &schedule) : schedule_(schedule) {}
@@ -49,7 +50,7 @@ class Convergence {
   bool reached(double objective) {
     const double now = in_nats(objective), step = now - last_, before = before_;
     if (schedule_.gain_window > 1 || schedule_.span > 0) course_.push_back(now);
-    // Sums of many rows have rounding errors.
+    // Not less than the rounding errors of sums over many rows.
     const double allowed =
         schedule_.tolerance > 0
             ? std::max(schedule_.tolerance,

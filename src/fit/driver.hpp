@@ -21,12 +21,12 @@
 
 namespace bayes {
 
-/// Where a run ended.
+/// The result of a run.
 template <class State, class Statistics> struct RunOf : RunTrace {
   State state;
   /// expected rows of every component at the last local step
   Vector counts;
-  /// there
+  /// sufficient statistics of that local step
   std::optional<Statistics> statistics;
 };
 template <Learner L> using Run = RunOf<typename L::State, typename L::Statistics>;
@@ -47,20 +47,21 @@ class Iteration {
 };
 
 /// Local and global steps, at most max_iterations times. With a window of 1, converged when neither
-/// the last change of the objective nor the estimate of all that are left exceeds the tolerance.
-/// With a larger one the objective is noisy: converged when its mean over a window has changed, in
-/// two consecutive windows, by no more than the tolerance or one standard error of the difference;
-/// never with a tolerance of 0.
+/// the last change of the objective nor the estimated sum of all further changes exceeds the
+/// tolerance. With a larger one the objective is noisy: converged when its mean over a window has
+/// changed, in two consecutive windows, by no more than the tolerance or one standard error of the
+/// difference; never with a tolerance of 0.
 RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedule, int window = 1);
 
 /// Steps on minibatches, whose objective is noisy; no local step follows the last.
 RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedule &schedule,
                             int window);
 
-/// The numbers of the components, from 0, that are among these and have more than a trace of rows.
+/// The indices, from 0, of the components that are marked in `among` and have more than a
+/// negligible share of the rows.
 std::vector<int> with_rows(const std::vector<bool> &among, const Vector &counts);
 
-/// The local step is the learner's own, on all data.
+/// The local step uses all data and the learner's own allocation.
 template <Learner L, class Data> class BatchIteration : public Iteration {
  public:
   BatchIteration(const L &learner, typename L::State state, Data &data)
@@ -113,7 +114,7 @@ class RowMinibatches {
 
   bool whole() const { return batch_groups_ >= groups_; }
   double scale() const { return double(groups_) / double(batch_groups_); }
-  /// for the data term of the last minibatch
+  /// factor that scales the data term of the last minibatch to all rows
   double objective_scale() const { return scale(); }
 
   RowSource &draw(Random random);
@@ -130,7 +131,7 @@ inline RowMinibatches minibatches_of(RowSource &rows, const StochasticPlan &plan
   return {rows, plan.batch_rows, control};
 }
 
-/// Throws Error(too_large) if so many bytes are more than the memory for rows: a minibatch is a
+/// Throws Error(too_large) if a minibatch of this many bytes exceeds the memory for rows: it is a
 /// copy of its rows.
 void require_minibatch_memory(double bytes, const Control &control);
 
@@ -201,7 +202,7 @@ template <RowLearner L> class MonteCarloIteration final : public BatchIteration<
 
 /// Stochastic steps on the minibatches of minibatches_of(data, plan, control). The trace holds the
 /// noisy estimate of the objective from each. Converged as described at iterate(), with windows of
-/// 50 steps. A minibatch as large as the data is all of them, and then the estimates are exact.
+/// 50 steps. A minibatch as large as the data contains all of them; the estimates are then exact.
 template <StochasticLearner L, class Data>
 Run<L> optimize_stochastic(const L &learner, typename L::State state, Data &data, Control &control,
                            const Schedule &schedule, const StochasticPlan &plan) {
@@ -211,9 +212,9 @@ Run<L> optimize_stochastic(const L &learner, typename L::State state, Data &data
 }
 
 /// Monte Carlo EM (001): the E step's responsibilities are estimated by `samples` labels drawn for
-/// each row. (The printed Q has the old parameters inside the logarithm; it is a function of the
-/// new ones.) The trace holds the exact log-likelihoods at the random sequence of estimates.
-/// Converged as described at iterate(), with windows of 20 iterations.
+/// each row. (In the printed formula of Q the logarithm contains the old parameters; it should be a
+/// function of the new ones.) The trace holds the exact log-likelihoods at the random sequence of
+/// estimates. Converged as described at iterate(), with windows of 20 iterations.
 template <RowLearner L>
 Run<L> optimize_monte_carlo(const L &learner, typename L::State state, RowSource &rows,
                             Control &control, const Schedule &schedule, int samples,

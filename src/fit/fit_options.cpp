@@ -37,7 +37,7 @@ void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int lea
   chains.lines(t, sampled());
   if (t.reads()) {
     max_iterations = stochastic() ? 2000 : default_iterations;
-    // Linear response holds at the optimum itself.
+    // Linear response is valid only at the optimum itself.
     tolerance = stochastic() ? 0.01 : linear_response.value_or(false) ? 1e-8 : 1e-4;
   }
   t.integer("max_iter", max_iterations, least_iterations, 1000000, !sampled());
@@ -89,8 +89,8 @@ void FitOptions::prior_line(OptionTable &t,
       read(given_prior, true);
     } catch (const Error &error) {
       throw Error(error.code(), error.what(),
-                  "That is the prior which was given to the model that the fit starts from.",
-                  "Give option prior anew; {\"prior\": {}} is the default.");
+                  "The prior was inherited from the model that the fit starts from.",
+                  "Set option prior; {\"prior\": {}} stands for the default prior.");
     }
   }
 }

@@ -21,13 +21,13 @@ namespace bayes {
 struct FitOptions {
   Method method = Method::vi;
   int max_iterations = 10000;
-  /// of the objective
+  /// on the objective (Schedule::tolerance)
   double tolerance = 1e-4;
   /// 0: by the rule of fit/effort.hpp, once the size of the data is known
   int restarts = 0;
-  /// from a model: the first run begins there
+  /// the fit starts from a model: its first run begins there
   bool started = false;
-  /// and the posterior of that model is the prior
+  /// the posterior of the start model is the prior
   bool update = false;
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
@@ -35,21 +35,22 @@ struct FitOptions {
   std::string missing;
   bool null_on_error = false;
   StochasticPlan plan;
-  /// of a sampler
+  /// for samplers
   ChainPlan chains;
-  /// labels drawn for each row in an iteration of mcem
+  /// for mcem: labels drawn for each row in an iteration
   int samples = 10;
-  /// of the prior of the weights
+  /// parameter of the Dirichlet prior of the weights
   double alpha = 1;
-  /// of maximum likelihood: a restart that ends with a degenerate component may be the best
+  /// for maximum likelihood: a restart that ends with a degenerate component may be the best
   bool degenerate = false;
 
-  /// of vi: are standard deviations of the parameters to be corrected (fit/linear_response.hpp)? If
-  /// nobody says so where that takes no longer than the fit.
+  /// for vi: whether standard deviations of the parameters are corrected (fit/linear_response.hpp);
+  /// if not given, where that takes no longer than the fit
   std::optional<bool> linear_response;
   bool corrected() const { return method == Method::vi && linear_response.value_or(true); }
 
-  /// option prior as it was given, here or to the start model; null: everything is default
+  /// option prior as it was given, to this fit or to the start model; null if the whole prior is
+  /// the default
   Document given_prior;
 
   bool bayesian() const { return method == Method::map || is_variational(method) || sampled(); }
@@ -59,26 +60,25 @@ struct FitOptions {
   bool noisy() const { return traits(method).noisy; }
   RowOptions rows() const { return {missing == "skip", missing == "marginalize", null_on_error}; }
 
-  /// Before options are read: what a fit that starts from a model takes over from it, as far as all
-  /// model families do; the model's own part is added where its options are read. The rule, of
-  /// which docs/rows.md tells: what says what the model is is handed on (columns and their
-  /// likelihoods, covariance, bounds of maximum likelihood, missing, and the prior as far as it was
-  /// given), and the method; what concerns the run (seed, iterations, tolerance, restarts, time,
-  /// chains) is not.
+  /// Inherits from a start model the options that all model families inherit, before options are
+  /// read; a family inherits its own options where it reads them. The rule (docs/rows.md): a fit
+  /// inherits the method and the options that define the model (columns and their likelihoods,
+  /// covariance, bounds of maximum likelihood, missing, and the prior as far as it was given), but
+  /// not the options of the run (seed, iterations, tolerance, restarts, time, chains).
   void inherit(const ModelInfo &start, bool is_update);
 
   // Lines of a model's table (document/option_table.hpp), in parts between which a model puts its
   // own. The first part begins every table, as the others depend on the method.
 
-  /// method, one of these; of an update one that has a posterior in closed form
+  /// method, one of these; for an update, one with a posterior in closed form
   void method_line(OptionTable &t, std::span<const Method> methods);
-  /// linear_response, of method vi; stands before iteration_lines
+  /// linear_response, for method vi; must precede iteration_lines
   void linear_response_line(OptionTable &t);
-  /// max_iter and tol, whose defaults are the method's, or the chains of a sampler
+  /// max_iter and tol, whose defaults depend on the method, or the chain options of a sampler
   void iteration_lines(OptionTable &t, int default_iterations = 10000, int least_iterations = 1);
-  /// samples, of method mcem
+  /// samples, for method mcem
   void sample_line(OptionTable &t);
-  /// restarts, unless there is `one_run`; by default one, if that begins at a model
+  /// restarts, unless the fit makes only one run; 1 by default if the fit starts from a model
   void restart_line(OptionTable &t, bool one_run);
   /// degenerate, where maximum likelihood has bounds
   void degenerate_line(OptionTable &t, bool bounds);
@@ -87,34 +87,34 @@ struct FitOptions {
   /// batch_size, kappa, t0
   void plan_lines(OptionTable &t);
   /// prior, which `read` reads and `write` writes, if it applies. If it is not given, the prior
-  /// that was given to the start model is read, then with `handed_on`: what of it has no meaning to
-  /// this fit is left out.
+  /// that was given to the start model is read, with `handed_on` true: members that have no meaning
+  /// for this fit are then ignored.
   void prior_line(OptionTable &t,
                   const std::function<void(const Document &prior, bool handed_on)> &read,
                   const std::function<Document()> &write, bool applies);
   /// alpha of the prior; at least 1 for method map
   void alpha_line(OptionTable &prior);
 
-  /// The restarts, if they were not given (fit/effort.hpp). To be called before a FitPlan is made
-  /// of the options, and before they are written.
+  /// Sets the number of restarts if it was not given (fit/effort.hpp). To be called before a
+  /// FitPlan is made from the options, and before they are written.
   void settle_restarts(const RunEffort &effort, int least, int most) {
     if (restarts == 0) restarts = affordable_restarts(effort, least, most);
   }
 
-  /// What a message calls the setting that a key does not apply to.
+  /// The name, for messages, of the setting to which a key does not apply.
   std::string setting() const;
 };
 
-/// A number among the options in force of a start model, if it is one that the fit can have.
+/// Copies number `key` from the options of a start model to `member`, if it is in the range.
 void hand_on_number(const ModelInfo &start, std::string_view key, OptionRange range,
                     double &member);
 
 /// Throws Error(invalid_argument) unless options are null or an object; `example` is for the hint.
 void require_object(const Document &options, const char *example);
-/// Throws Error(invalid_argument) unless there are ks, and all from 1 to `most`.
+/// Throws Error(invalid_argument) unless there is at least one k, and all are from 1 to `most`.
 void require_components(std::span<const int> ks, int most);
 
-/// Line linear_response: true or false; without it the cost decides.
+/// Line linear_response: true or false; if it is not given, the cost decides.
 void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies);
 
 }  // namespace bayes

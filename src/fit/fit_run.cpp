@@ -33,7 +33,7 @@ void require_memory(const MemoryNeed &need, const Control &control) {
   if (need.bytes > control.memory)
     throw Error(Errc::too_large,
                 "fitting " + need.what + " takes about " + megabytes(need.bytes) +
-                    " MB beside the " + need.data + ", but the limit is " +
+                    " MB in addition to the " + need.data + ", but the limit is " +
                     megabytes(control.memory) + " MB",
                 "The limit is maintenance_work_mem, or 1 GB if that is more." +
                     (need.detail.empty() ? "" : " " + need.detail),
@@ -66,7 +66,8 @@ FitRun::FitRun(Model &model, FitPlan plan, Control &control)
 
 void FitRun::set_weight(double weight, std::int64_t rows) {
   weight_ = weight;
-  // Weights below 1 say how rows compare, not that there is hardly a row.
+  // If the mean weight is below 1, weights are taken as relative, not as meaning that there is less
+  // than one row; the tolerance is scaled as the objective is.
   schedule_.tolerance = plan_.tolerance * std::min(1.0, weight / double(rows));
 }
 
@@ -74,7 +75,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   ModelInfo &info = model_.info;
   const auto take = [&](const RunTrace &run, int before) {
     info.iterations = before + run.iterations;
-    // with no iterations allowed there was nowhere to go
+    // without iterations there is nothing to converge
     info.converged = run.converged || plan_.max_iterations == 0;
     info.objective = run.trace.back();
     info.degenerate = run.degenerate;
@@ -85,7 +86,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     return run.trace.back() > info.objective;
   };
   schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
-  // What a restart can still gain then seldom decides which is the best.
+  // Restarts may pause early: the gain that remains then seldom decides which of them is the best.
   if (plan_.restarts > 1 && plan_.resumes) {
     schedule_.pause = 1e-6 * (trial_weight ? *trial_weight : weight_);
     if (plan_.brief_iterations > 0)
@@ -118,7 +119,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     schedule_.restart = int(best) + 1;
     schedule_.max_iterations = plan_.max_iterations - info.iterations;
     const RunTrace &last = restarts.go_on();
-    // it begins with the objective that is there already
+    // its first objective is already in the trace
     model_.trace[best].insert(model_.trace[best].end(), last.trace.begin() + 1, last.trace.end());
     iterations_ += last.iterations;
     take(last, info.iterations);

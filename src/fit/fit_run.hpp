@@ -1,5 +1,5 @@
-// What every fit goes through, whatever the model: limits of memory and time, restarts of which the
-// best is kept, and what is said of the fit at its end.
+// The steps that fits of all models share: limits of memory and time, restarts of which the best is
+// kept, and the description of the fit in the model.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,32 @@
 
 namespace bayes {
 
-/// Throws Error if there are no rows (invalid_argument), or rows of more elements than `what`, such
-/// as "a Gaussian mixture", takes (too_large), or of another number than those of the model that
-/// the fit starts from, if there is one (array_shape).
+/// Throws Error if there are no rows (invalid_argument), if they have more elements than `what`,
+/// such as "a Gaussian mixture", accepts (too_large), or if their number of elements differs from
+/// that of the start model, if there is one (array_shape).
 void require_rows(const RowSource &rows, const char *what, int most_elements,
                   const Model *start = nullptr);
 
-/// Throws Error(too_large) if a model of `what`, so many doubles, would not fit into a value.
-/// `hint`: what to use.
+/// Throws Error(too_large) if a model of `what`, which takes this many doubles, would not fit into
+/// a value. `hint`: the HINT of the error.
 void require_model_size(const std::string &what, double doubles, const std::string &hint);
 
-/// How much memory a fit takes beside its data, and how to say so.
+/// The memory that a fit takes in addition to its data, and the words for the error message.
 struct MemoryNeed {
   /// "3 components of dimension 2"
   std::string what;
   double bytes = 0;
-  /// beside which data
+  /// the data that are not included
   const char *data = "rows";
-  /// more to say of what is needed, or empty
+  /// a further sentence for the DETAIL, or empty
   std::string detail = {};
-  /// what to do but to raise maintenance_work_mem, after a comma
+  /// the alternative to raising maintenance_work_mem; follows a comma
   std::string hint = "or use a smaller k.";
 };
-/// Throws Error(too_large) if that is more than the control allows.
+/// Throws Error(too_large) if the need is more than the control allows.
 void require_memory(const MemoryNeed &need, const Control &control);
 
-/// The options of a fit that a FitRun looks at.
+/// The options of a fit that a FitRun uses.
 struct FitPlan {
   FitPlan() = default;
   FitPlan(const FitOptions &options);
@@ -56,10 +56,11 @@ struct FitPlan {
   /// Schedule::span
   double span = 0;
   double max_seconds = std::numeric_limits<double>::infinity();
-  /// A run may stop early and go on from its state, as if nothing had happened.
+  /// A run may stop early and be continued from its state, with the same result as without the
+  /// stop.
   bool resumes = true;
-  /// Above 0: of several restarts each makes at most so many iterations, which show which is the
-  /// best, before that one goes on.
+  /// If above 0 and there are several restarts, each makes at most this many iterations; the best
+  /// of them is then continued.
   int brief_iterations = 0;
   /// Schedule::gain_window
   int gain_window = 1;
@@ -69,32 +70,36 @@ struct FitPlan {
   Document given_prior;
 };
 
-/// Data on which restarts run where all of it would take too long. `weight`: the weight of the
-/// objective on them.
+/// A part of the data, on which restarts run where runs on all data would take too long. `weight`:
+/// its weight, as in FitRun::set_weight().
 template <class Data> struct TrialData {
   Data *data = nullptr;
   double weight = 0;
 };
 
-/// One fit, from when it is made. What it finds out goes into the model's info, trace and draws.
+/// One fit, whose time runs from construction. Its results go into the model's info, trace and
+/// draws.
 class FitRun {
  public:
   FitRun(Model &model, FitPlan plan, Control &control);
   FitRun(const FitRun &) = delete;
 
   Control &control() const { return control_; }
-  /// of the restart that runs
+  /// of the current restart
   const Schedule &schedule() const { return schedule_; }
-  /// The weight of all rows (or steps), and their number.
+  /// Sets the total weight of all rows (or steps), and their number.
   void set_weight(double weight, std::int64_t rows);
   double weight() const { return weight_; }
 
-  /// Runs every restart and keeps the best, if the plan says so one without degenerate components
-  /// if there is any: `begin(restart)`, from 1, gives its first state, `go(state, data)` runs it.
-  /// If there are several restarts, they stop where they hardly change and show which is the best,
-  /// and that one alone goes on to the tolerance, or are short, if the plan says so; if there are
-  /// trial data, they run there, and the
-  /// best goes on with all data: its trace is the last.
+  /// Runs every restart and returns the best one: of those without degenerate components, if there
+  /// are any and the plan asks for them. `begin(restart)`, from 1, returns the first state of a
+  /// restart; it may take the state of the best restart so far, or null, as a second argument.
+  /// `go(state, data)` runs it.
+  ///
+  /// If there are several restarts and runs can be resumed, each stops when its objective hardly
+  /// changes any more, or after the plan's brief_iterations; the best one alone is then continued
+  /// to the tolerance. If there are trial data, restarts run on them, and the best one is continued
+  /// on all data: its trace is the last.
   template <class Data, class Begin, class Go>
   auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {
     std::optional<decltype(go(begin(1), all))> best, run;
@@ -129,23 +134,23 @@ class FitRun {
   double iterations() const { return iterations_; }
   double trial_iterations() const { return trial_iterations_; }
 
-  /// The best run was brought to this objective by one step more.
+  /// Records that a further step has brought the best run to this objective.
   void improve(double objective);
 
-  /// The components get these places: to be called with the order of what a fit left.
+  /// Renumbers the degenerate components: order[i] is the former index of component i.
   void reorder(const std::vector<int> &order);
 
-  /// What chains found.
+  /// Records the results of chains.
   void take(ChainRun chains, const ChainPlan &plan);
 
-  /// The last thing that a fit does.
+  /// Fills in the model's info. To be called last, as it records the duration of the fit.
   void describe(std::int64_t rows, std::int64_t skipped, int dimension, int components,
                 Document options);
 
  private:
   struct Restarts {
     std::function<const RunTrace &(int restart)> run;
-    /// what ran last is the best so far
+    /// records that the last run is the best so far
     std::function<void()> keep;
     std::function<const RunTrace &()> go_on;
   };
@@ -158,11 +163,11 @@ class FitRun {
   Schedule schedule_;
   double weight_ = 1;
   int winner_ = 1;
-  /// Tens of restarts would make the model of a small table tens of times as large: of more than
-  /// ten the traces of the ten best stay, and those of the others are empty.
+  /// Keeps the traces of the ten best restarts and empties the others: traces of tens of restarts
+  /// would make the model of a small table tens of times as large.
   void drop_traces();
 
-  /// of the model's traces that of the best run
+  /// index of the best run's trace in the model
   std::size_t best_trace_ = 0;
   double iterations_ = 0, trial_iterations_ = 0;
 };

@@ -16,8 +16,8 @@
 
 namespace bayes {
 
-/// A learner turns statistics into the next state. It maximises objective(state) + the data term,
-/// which update(statistics, state) never decreases. The statistics come from
+/// A learner turns statistics into the next state. It maximises objective(state) + the data term, a
+/// sum that update(statistics, state) never decreases. The statistics come from
 /// expected_statistics(learner, state, data, control), overloaded for each kind of learner and
 /// data.
 template <class L>
@@ -50,13 +50,13 @@ concept StochasticLearner = Learner<L> &&
   { learner.move(state, state, step) } -> std::same_as<typename L::State>;
 };
 
-/// Weights and parameters of K components at a point.
+/// Weights and parameters of K components as point estimates.
 template <class Point> struct MixturePoint {
   Vector weights;
   Point components;
 };
 
-// The global step of the weights, and their share of the objective; compiled once.
+// The global step of the weights, and their term of the objective; compiled once.
 
 std::vector<double> log_weights_of(const Vector &weights);
 /// E[log weight] under Dirichlet(alpha)
@@ -65,7 +65,7 @@ std::vector<double> expected_log_weights_of(const Vector &alpha);
 Vector mean_weights(const Vector &alpha);
 /// Shares of the counts, which sum to `total`.
 Vector shares_of(const Vector &counts, double total);
-/// The same with one row more in every component.
+/// The same with one additional row in every component.
 Vector smoothed_shares(const Vector &counts, double total);
 /// The mode of Dirichlet(alpha + counts).
 Vector mode_of_weights(const Vector &counts, const Vector &alpha);

@@ -9,10 +9,11 @@
 namespace bayes {
 namespace {
 
-// in standard deviations
+// in posterior standard deviations: the steps of differences, and the largest distance to the
+// maximum
 constexpr double step = 1e-3, farthest = 0.1;
 
-/// A factor in coordinates of covariance I.
+/// A factor of q in coordinates in which its covariance is I.
 struct Whitened {
   Eigen::Index first, size;
   Matrix upper, inverse;  // L' and L^-1
@@ -25,7 +26,7 @@ std::vector<Whitened> whiten(const std::vector<PosteriorFactor> &factors) {
     poll_here();
     const Eigen::Index n = factor.covariance.rows();
     Whitened own{first, n, Matrix::Zero(n, n), Matrix::Zero(n, n)};
-    // What cannot vary, as the only weight of one component, responds to nothing.
+    // A quantity that cannot vary, such as the weight of the only component, has no response.
     if (n > 1 || factor.covariance(0, 0) != 0) {
       Matrix lower;
       if (!cholesky(factor.covariance, lower))
@@ -63,12 +64,12 @@ Matrix response(const Vector &natural, const std::vector<Whitened> &factors,
       down.segment(first, size) -= move;
       out.col(first + j) = times_upper(factors, (pass(up) - pass(down)) / (2 * step));
     }
-  // It is symmetric but for rounding and higher orders of the step.
+  // Symmetric up to rounding errors and higher orders of the step.
   return (out + out.transpose()) / 2;
 }
 
-/// How far the maximum is, in standard deviations: by Newton's method (I - M)^-1 L' (pass -
-/// natural) are left. `root`: of (I - M)^-1, which is root' root.
+/// The distance to the maximum in standard deviations: the length of Newton's step, (I - M)^-1 L'
+/// (pass(natural) - natural). `root`: (I - M)^-1 = root' root.
 double distance(const std::vector<Whitened> &factors, const Matrix &root, const Vector &change) {
   return product(Matrix(root.transpose()), lower_times(root, times_upper(factors, change))).norm();
 }
@@ -91,7 +92,7 @@ Vector newton_step(const std::vector<Whitened> &factors, const Matrix &root, con
   return out;
 }
 
-/// The root of (I - M)^-1.
+/// The lower triangular root, (I - M)^-1 = root' root.
 Matrix root_of_response(const Matrix &m) {
   Matrix lower;
   if (!cholesky(Matrix::Identity(m.rows(), m.cols()) - m, lower))
@@ -99,11 +100,11 @@ Matrix root_of_response(const Matrix &m) {
                 "option \"linear_response\": the fit has not ended at a maximum of its objective",
                 "The matrix I - V H of linear response is not positive definite there, so no "
                 "standard deviations follow from it.",
-                "Lower tol or raise max_iter, use a smaller k, or method gibbs.");
+                "Lower tol, raise max_iter, use a smaller k, or use method gibbs.");
   return inverse_lower(lower);
 }
 
-/// With what responds added to the variances of q.
+/// The standard deviations, with the response added to the variances of q.
 Vector corrected(const std::vector<PosteriorFactor> &factors, const std::vector<Whitened> &whitened,
                  const Matrix &root) {
   std::vector<double> out;
@@ -115,7 +116,7 @@ Vector corrected(const std::vector<PosteriorFactor> &factors, const std::vector<
     for (Eigen::Index g = 0; g < w.cols(); ++g) {
       const double deviation = factors[i].deviation(g),
                    added = responding.col(g).squaredNorm() - w.col(g).squaredNorm();
-      // `added` is rounding alone where nothing responds.
+      // Without a response, `added` is only a rounding error.
       out.push_back(deviation > 0
                         ? deviation * std::sqrt(1 + std::max(0.0, added) / deviation / deviation)
                         : deviation);
@@ -129,11 +130,11 @@ Vector corrected(const std::vector<PosteriorFactor> &factors, const std::vector<
 void require_linear_response_size(double natural_parameters) {
   if (natural_parameters > max_linear_response)
     throw Error(Errc::too_large,
-                message("option \"linear_response\" takes posteriors of at most {} numbers, but "
-                        "that of this model has {}",
+                message("option \"linear_response\" takes posteriors of at most {} natural "
+                        "parameters, but that of this model has {}",
                         max_linear_response, std::int64_t(natural_parameters)),
-                "It passes over the data twice for each number.",
-                "Leave it out, use a smaller k, or method gibbs.");
+                "It makes two passes over the data for each parameter.",
+                "Leave the option out, use a smaller k, or use method gibbs.");
 }
 
 bool ResponseCost::pays(double natural, double over) const {

@@ -1,24 +1,25 @@
 // Standard deviations of a variational posterior by linear response (R. Giordano, T. Broderick and
 // M. I. Jordan, Covariances, robustness, and variational Bayes, JMLR 19, 2018).
 //
-// Mean field takes labels (or paths) and parameters as independent, and so leaves out what their
-// dependence adds to the variances of the parameters. But its means are good, also those of other
-// posteriors nearby. The covariance of g and h is the derivative, at t = 0, of the mean of g under
+// Mean field treats labels (or paths) and parameters as independent, and so leaves out what their
+// dependence adds to the variances of the parameters. But its means are good, also for slightly
+// changed posteriors. The covariance of g and h is the derivative, at t = 0, of the mean of g under
 // the posterior whose log density has t h added; linear response is that derivative of the mean
 // under mean field's own optimum.
 //
 // Let q(parameters) have natural parameters eta, expectations m = E[phi] and V = dm/deta =
 // Cov[phi]. A pass over the rows takes m to the expected statistics S(m) of the optimal q(labels),
 // and at the optimum eta = prior + S. Its derivative H = dS/dm is a covariance of sums over labels;
-// it is what is left of the Hessian of the expected log joint when the labels have been eliminated.
-// With t g added, dm/dt = V dS/dt + c and dS/dt = H dm/dt, c = Cov[phi, g], so
+// it is what the Hessian of the expected log joint becomes when the labels are eliminated. With t g
+// added, dm/dt = V dS/dt + c and dS/dt = H dm/dt, c = Cov[phi, g], so
 //
 //   linear response variance of g = Var[g] + c' dS/dt = Var[g] + c' H (I - V H)^-1 c
 //
-// where Var[g], V and c are those of q. With V = L L', a factor of q at a time, w = L^-1 c and
-// M = L' H L that is Var[g] + w' ((I - M)^-1 - I) w. M is computed by central differences over
-// passes, in steps that change m by a thousandth of a standard deviation. It is not negative
-// definite, so variances only grow; I - M is positive definite where the bound has a maximum.
+// where Var[g], V and c are those of q. With V = L L', computed separately for each factor of q, w
+// = L^-1 c and M = L' H L, this is Var[g] + w' ((I - M)^-1 - I) w. M is computed by central
+// differences over passes, in steps that change m by a thousandth of a standard deviation. It is
+// positive semidefinite, so variances only grow; I - M is positive definite where the bound has a
+// maximum.
 #pragma once
 
 #include <functional>
@@ -29,8 +30,8 @@
 
 namespace bayes {
 
-/// Natural parameters of a posterior that linear response takes: there are two passes over the rows
-/// for each, and matrices of so many rows and columns.
+/// The largest number of natural parameters of a posterior that linear response accepts: it takes
+/// two passes over the rows for each, and matrices with a row and a column for each.
 inline constexpr int max_linear_response = 2000;
 
 /// Throws Error(too_large) if there are more.
@@ -57,20 +58,20 @@ template <class Q> std::vector<PosteriorFactor> posterior_factors(const MixtureP
 }
 
 namespace detail {
-/// `pass`: natural parameters after a local and a global step from these.
+/// `pass` maps natural parameters to those after a local and a global step.
 Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor> &factors,
                        const std::function<Vector(const Vector &)> &pass);
-/// The same; but farther from the maximum goes there, as far as steps with the response found here
-/// lead, and returns nothing.
+/// The same near the maximum. Farther away, moves `natural` towards the maximum by Newton steps
+/// with the response computed here, and returns an empty vector.
 Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
                 const std::function<Vector(const Vector &)> &pass);
-/// The deviations of `own`, multiplied by what makes of those of `there` the corrected ones.
+/// The standard deviations of `own`, multiplied by the ratios of `corrected` to those of `there`.
 Vector rescaled(const std::vector<PosteriorFactor> &own, const std::vector<PosteriorFactor> &there,
                 const Vector &corrected);
 }  // namespace detail
 
-/// The standard deviations of the quantities of all factors of q, where a variational fit to the
-/// data ended; not finite where they are not under q. Throws Error(numeric) if that is not near a
+/// The standard deviations of the quantities of all factors of q, the result of a variational fit
+/// to the data; not finite where those under q are not. Throws Error(numeric) if q is not near a
 /// maximum of the bound.
 template <Learner L, class Data>
 Vector linear_response(const L &learner, const typename L::State &q, Data &data, Control &control) {
@@ -82,32 +83,34 @@ Vector linear_response(const L &learner, const typename L::State &q, Data &data,
       });
 }
 
-/// What a fit has done, by which it is told whether linear response pays.
+/// The cost of a fit so far, from which it is decided whether linear response pays.
 struct ResponseCost {
-  /// rows (or steps) of all data, and of the part of it that restarts ran on; 0: none
+  /// rows (or steps) of all data, and of the trial data that restarts ran on; 0 if there are none
   double rows = 0, trial_rows = 0;
-  /// rows that the fit has passed over
+  /// rows visited by the fit, summed over passes
   double visits = 0;
 
-  /// Does linear response of so many natural parameters over so many rows take no more operations
-  /// than the fit, or no more than `free_operations`? A row takes about two for each parameter.
+  /// Does linear response for this many natural parameters over this many rows take no more
+  /// operations than the fit, or no more than `free_operations`? A row takes about two for each
+  /// parameter.
   bool pays(double natural, double over) const;
 };
 inline constexpr double free_operations = 5e8;
 
-/// What linear response finds where nobody has asked for it.
+/// The result of linear response if option linear_response was not given.
 template <Learner L> struct Response {
-  /// empty where it does not pay, or does not exist
+  /// empty if it does not pay, or does not exist
   Vector deviations;
-  /// nearer to the maximum of the bound, if the fit ended too far from it, and there:
+  /// a state nearer to the maximum of the bound, if the fit ended too far from it; `objective` and
+  /// `statistics` are then those of this state
   std::optional<typename L::State> moved;
   double objective = 0;
   std::optional<typename L::Statistics> statistics;
 };
 
-/// Where a fit ended farther from the maximum than linear response allows, as it does where it
-/// hardly moved from one iteration to the next, Newton's method goes there; what it needs is known.
-/// Throws Error(numeric).
+/// Linear response; if the fit ended farther from the maximum than that allows, as happens when it
+/// hardly moves from one iteration to the next, Newton's method first moves there, with the matrix
+/// that linear response has computed. Throws Error(numeric).
 template <Learner L, class Data>
 Response<L> linear_response_and_approach(const L &learner, const typename L::State &q, Data &data,
                                          Control &control) {
@@ -135,9 +138,9 @@ Response<L> linear_response_and_approach(const L &learner, const typename L::Sta
   return out;
 }
 
-/// Where linear response pays on the `trial` data only (null: there are none), the fit goes on
-/// there to its own maximum, and by what linear response multiplies mean field's deviations there
-/// it multiplies those of q.
+/// Linear response where it pays. If it pays only on the `trial` data (null if there are none), the
+/// fit is continued on them to their own maximum, and the mean-field standard deviations of q are
+/// multiplied by the factors that linear response finds there.
 template <Learner L, class Data>
 Response<L> linear_response_that_pays(const L &learner, const typename L::State &q, Data &data,
                                       Data *trial, const ResponseCost &cost, Control &control) {

@@ -1,4 +1,4 @@
-// How long a run of a learner may go on, and how it went.
+// When a run of a learner ends, and how it went.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-/// When to stop, and how to say where one is.
+/// When a run ends, and its labels in progress reports.
 struct Schedule {
   const char *method = "";
   int restart = 1, restarts = 1;
@@ -17,17 +17,17 @@ struct Schedule {
   /// Converged when the predicted remaining gain of the objective is at most this; 0: when the
   /// objective no longer changes.
   double tolerance = 1e-4;
-  /// The share of the iterations so far over which changes are compared for the estimate of what is
-  /// left; 0: single iterations.
+  /// The share of the iterations so far over which changes of the objective are compared to
+  /// estimate the remaining gain; 0: single iterations.
   double span = 0;
-  /// A change of no more than this ends the run too, for now: it may go on from its state.
+  /// A change of at most this pauses the run: it may be continued from its state.
   double pause = 0;
-  /// Above 1: gains are judged in windows of so many iterations, and the gain to come by the worst
-  /// of the last three ratios between them. For objectives whose gains are uneven, and fade ever
-  /// more slowly.
+  /// If above 1, gains are compared in windows of this many iterations, and the remaining gain is
+  /// estimated from the largest of the last three ratios between windows. For objectives whose
+  /// gains are uneven and shrink ever more slowly.
   int gain_window = 1;
-  /// If the objective is minus a sum of squares: of how many numbers. Then the tolerance is for the
-  /// log-likelihood of normals with their mean square as variance.
+  /// If the objective is minus a sum of squares, the number of squares, else 0. The tolerance then
+  /// applies to the log-likelihood of normal variables whose variance is the mean square.
   double squares = 0;
   /// for the whole fit
   double max_seconds = std::numeric_limits<double>::infinity();
@@ -44,10 +44,10 @@ struct RunTrace {
   std::vector<double> trace;
   bool converged = false;
   int iterations = 0;
-  /// of the rows at the last local step
+  /// sums over the rows at the last local step
   RowSums sums;
-  /// Components with rows, from 0, that a bound of maximum likelihood holds: without it the
-  /// likelihood would be higher, as a rule without limit.
+  /// Degenerate components, from 0: those with rows that are held at a bound of maximum likelihood.
+  /// Without the bound the likelihood would be higher, as a rule without limit.
   std::vector<int> degenerate;
 };
 

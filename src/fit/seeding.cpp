@@ -55,8 +55,8 @@ Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Rand
     }
     distance[std::size_t(chosen)] = share[std::size_t(chosen)] = 0;
     drawn[std::size_t(chosen)] = true;
-    // Distances of distinct rows may underflow to 0, and rows that miss elements may be equal once
-    // they are completed: then any row that was not drawn will do.
+    // Distances of distinct rows may underflow to 0, and rows with missing elements may be equal
+    // once they are completed: any row that was not drawn is then as good as another.
     if (std::all_of(share.begin(), share.end(), [](double s) { return s == 0; }))
       for (std::size_t i = 0; i < n; ++i) share[i] = drawn[i] ? 0 : rows.weight(std::int64_t(i));
   }

@@ -16,7 +16,7 @@ BAYES_API Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &devia
 /// k distinct rows of the sample drawn in proportion to their weights. d x K.
 BAYES_API Matrix random_rows(MemoryRows &sample, int k, Random &random);
 
-/// These rows of the sample. d x their number.
+/// The rows of the sample with these indices. d x their number.
 BAYES_API Matrix these_rows(MemoryRows &sample, const std::vector<std::int64_t> &which);
 
 /// k-means as hard EM of normal components with fixed, equal, spherical covariance (002 L9, 001):
@@ -31,7 +31,7 @@ class KMeans {
 
   explicit KMeans(const Vector &deviation) : deviation_(deviation) {}
 
-  /// A scorer of the wanted shape whose hard allocation is to the nearest centre.
+  /// A scorer of this covariance shape whose hard allocation is to the nearest centre.
   NormalScorer nearest(const CovarianceShape &shape, const Matrix &centres) const;
 
   Scorer scorer(const State &centres) const { return nearest(diagonal_covariance, centres); }
@@ -46,7 +46,7 @@ class KMeans {
   Vector deviation_;
 };
 
-/// Where k-means gets to from these centres in a few iterations. `weight`: of the whole sample.
+/// The centres after a few iterations of k-means from these. `weight`: total weight of the sample.
 Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample, double weight,
                        Control &control);
 

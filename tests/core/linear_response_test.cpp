@@ -486,7 +486,8 @@ BOOST_AUTO_TEST_CASE(what_linear_response_refuses) {
   // 100 x (1 + 2 x 10) numbers
   BOOST_TEST(latent::message_of([&] {
                latent::fitted(vague_rows(200, 10, 3), 100, {{"linear_response", true}});
-             }).find("at most 2000 numbers, but that of this model has 2100") != std::string::npos);
+             }).find("at most 2000 natural parameters, but that of this model has 2100") !=
+             std::string::npos);
   // A saddle: components that are alike stay so, and would rather part.
   const auto alike =
       latent::point_model((Vector(2) << 0.5, 0.5).finished(), Matrix::Constant(2, 4, 0.5));

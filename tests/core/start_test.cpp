@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(what_defines_the_model_is_handed_on) {
     BOOST_TEST(false);
   } catch (const bayes::Error &error) {
     BOOST_TEST(std::string(error.what()).find("option \"prior.alpha\" is 0.5, but must be") == 0u);
-    BOOST_TEST(error.hint() == "Give option prior anew; {\"prior\": {}} is the default.");
+    BOOST_TEST(error.hint() == "Set option prior; {\"prior\": {}} stands for the default prior.");
   }
 }
 

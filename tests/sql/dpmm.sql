@@ -358,10 +358,11 @@ SELECT ok(NOT optimal, 'what is most probable among the draws may not be among a
   dpmm_estimate(model);
 SELECT throws_like($$SELECT dpmm_fit(array_fill(i % 2, '{1600}'),
   '{"likelihood": "categorical", "categories": 10000, "draws": 20}')
-  FROM generate_series(1, 50) AS i$$, '%MB beside the rows, but the limit is%',
+  FROM generate_series(1, 50) AS i$$, '%MB in addition to the rows, but the limit is%',
   'parameters beyond all memory');
 SELECT throws_like($$SELECT dpmm_fit(array_fill(i % 2, '{1600}'),
   '{"likelihood": "categorical", "categories": 10000, "method": "vi"}')
-  FROM generate_series(1, 50) AS i$$, '%MB beside the rows, but the limit is%', 'by vi too');
+  FROM generate_series(1, 50) AS i$$, '%MB in addition to the rows, but the limit is%',
+  'by vi too');
 
 SELECT * FROM finish();

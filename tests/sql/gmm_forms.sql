@@ -361,8 +361,8 @@ GROUP BY 1 ORDER BY 1$$, 'groups learn apart');
 -- extremes
 SELECT throws_like($$SELECT gmm_fit(array_fill(g::float8, '{1600}'), 30)
   FROM generate_series(1, 40) g$$,
-  'fitting 30 components of dimension 1600 takes about % MB beside the rows, but the limit is '
-    '1024 MB', 'parameters that would fill the memory');
+  'fitting 30 components of dimension 1600 takes about % MB in addition to the rows, but the '
+    'limit is 1024 MB', 'parameters that would fill the memory');
 SELECT is((SELECT count(*)
   FROM (SELECT gmm_fit(ARRAY[id], 2, '{"method": "em"}', 1e-300) AS m FROM faithful) f,
   gmm_components(m) c WHERE abs(c.mean[1] - 136.5) > 30), 2::bigint,

@@ -163,8 +163,8 @@ SELECT matches(
   complaint($$SELECT hmm_fit(ARRAY(SELECT (id * 1000 + i)::text FROM generate_series(1, 1000) i),
     1000)
               FROM generate_series(1, 10) id$$),
-  '^54000 fitting 1000 states takes about [1-9][0-9]{3} MB beside the sequences, but the limit is '
-    '1024 MB$',
+  '^54000 fitting 1000 states takes about [1-9][0-9]{3} MB in addition to the sequences, but the '
+    'limit is 1024 MB$',
   'parameters that would fill the memory');
 
 -- ---- a model and a sequence; windows; a query ----
