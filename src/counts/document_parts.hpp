@@ -32,7 +32,7 @@ BAYES_API std::vector<std::uint64_t> term_hashes(std::span<const std::string> te
 
 /// A document in two halves. In the order of their terms' hashes, tokens go alternately to the
 /// observed half and to the scored half, the first to the observed one; fractional counts are
-/// divided likewise. The halves depend only on the terms and their counts.
+/// divided in the same way. The halves depend only on the terms and their counts.
 struct DocumentHalves {
   std::vector<std::int32_t> observed_terms, scored_terms;
   std::vector<double> observed_counts, scored_counts;

@@ -14,7 +14,7 @@
 
 namespace bayes {
 
-/// A thread's share of a BlockScorer.
+/// The part of a BlockScorer that each thread has of its own.
 class BlockWorker {
  public:
   virtual ~BlockWorker() = default;

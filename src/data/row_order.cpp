@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
 
-/// Announces a write to where a stream that is written at `place` goes on.
+/// Prefetches, for writing, the memory that follows `place` in a stream of writes.
 template <class T> void prefetch_next(T *place) {
   __builtin_prefetch(reinterpret_cast<char *>(place) + cache_line + cache_line / 4, 1);
 }
 
-/// Sorts rows by passes that read and write memory in order, or in as many streams as there are
-/// buckets: a random access takes longer than all else. First hashes go to buckets, by their
-/// highest bits; there they are sorted, in the cache; then columns follow, two at a time, into
-/// their bucket first and from there to their place. (More at a time take more memory, and are no
-/// faster.)
+/// Sorts rows in passes that access memory in order, or in one stream for each bucket, since random
+/// accesses would take longer than everything else. First, hashes are distributed to buckets by
+/// their highest bits, and every bucket is sorted in the cache. Then columns are moved, two at a
+/// time, first to the buckets and from there to their final places. (Moving more at a time takes
+/// more memory and is no faster.)
 class Arrangement {
  public:
   Arrangement(RowSource &rows, Control &control)
@@ -35,7 +35,7 @@ class Arrangement {
         position_(rows_),
         buffer_(2 * rows_) {}
 
-  /// Empty if the rows are in order.
+  /// The former index of every row; empty if the rows are in order already.
   RowNumbers run() {
     if (hash_rows()) return {};
     source_.resize(rows_);
@@ -53,13 +53,13 @@ class Arrangement {
 
  private:
   static constexpr std::size_t rows_of_bucket = 2048, most_chunks = 64;
-  static constexpr int max_bits = 12;  // more places to write to than that do not fit into caches
+  static constexpr int max_bits = 12;  // the streams of more buckets would not fit into caches
 
   std::size_t buckets() const { return std::size_t(1) << bits_; }
   std::size_t bucket_of(std::uint64_t hash) const { return hash >> (64 - bits_); }
 
   /// Calls process(chunk, first, piece) for the pieces of every chunk, in order, on all threads;
-  /// `first`: the number of the piece's first row.
+  /// `first`: the index of the piece's first row.
   template <class Begin, class Process> void for_each_piece(Begin begin, Process process) {
     run_tasks(chunks_, threads_, control_, [&](std::size_t chunk, const Stop &stop) {
       auto state = begin(chunk);
@@ -73,7 +73,7 @@ class Arrangement {
                    [&](int, std::size_t first, const Piece &piece) { process(first, piece); });
   }
 
-  /// Calls process(block, first, rows) for the blocks of a piece, whose first row has this number.
+  /// Calls process(block, first, rows) for the blocks of a piece whose first row has index `first`.
   template <class Process>
   void for_each_block(std::size_t first, const Piece &piece, Process process) const {
     double *block = const_cast<double *>(piece.blocks);
@@ -86,15 +86,15 @@ class Arrangement {
         [&](std::size_t first, const Piece &piece) { for_each_block(first, piece, process); });
   }
 
-  /// The hashes go to the first half of the buffer; counts those of every bucket and chunk. True if
-  /// they are in order.
+  /// Writes the hashes to the first half of the buffer, and counts them by chunk and bucket.
+  /// Returns whether they are in order.
   bool hash_rows() {
     counts_.resize(chunks_ * buckets());
     struct State {
       std::uint64_t last;
       std::size_t chunk;
     };
-    // of each chunk
+    // whether the hashes of each chunk are in order
     std::vector<char> sorted(chunks_);
     for_each_piece(
         [&](std::size_t chunk) {
@@ -124,9 +124,10 @@ class Arrangement {
     return sorted[0];
   }
 
-  /// Hashes go to their buckets, in the second half of the buffer; equal ones stay in order.
+  /// Writes the hashes to their buckets, in the second half of the buffer; those of a bucket keep
+  /// their order.
   void fill_buckets() {
-    // Counts become the place of the first.
+    // Replaces every count by the place of the first hash of its chunk and bucket.
     starts_.assign(buckets() + 1, 0);
     for (std::size_t chunk = 0; chunk < chunks_; ++chunk)
       for (std::size_t b = 0; b < buckets(); ++b) starts_[b + 1] += counts_[chunk * buckets() + b];
@@ -166,7 +167,8 @@ class Arrangement {
               });
   }
 
-  /// Into bins by the bits of the hash that follow, which leaves few to insert.
+  /// Distributes the hashes of a bucket to bins by their next bits, which leaves few moves for an
+  /// insertion sort.
   void sort_bucket(std::size_t begin, std::size_t end, std::vector<std::uint32_t> &bins) {
     const std::size_t size = end - begin;
     const int width = std::clamp(int(std::bit_width(size)) + 1, 1, 16);
@@ -191,7 +193,7 @@ class Arrangement {
       for (; to > begin && keys()[source[to - 1]] > key; --to) source[to] = source[to - 1];
       source[to] = from;
       moves += i - to;
-      // Rows that are repeated often may meet in a bin.
+      // With many repeated rows, insertion may take quadratic time.
       if (moves > 32 * size)
         return std::stable_sort(
             source + begin, source + end,
@@ -199,7 +201,7 @@ class Arrangement {
     }
   }
 
-  /// Columns j, ..., j + count - 1.
+  /// Moves columns j, ..., j + count - 1.
   template <int count> void move_columns(int j) {
     const std::size_t column = std::size_t(j) * block_rows;
     for_each_block([&](const double *block, std::size_t first, int rows) {
@@ -221,7 +223,7 @@ class Arrangement {
     });
   }
 
-  /// Former numbers take the way of the columns, and the memory of the positions.
+  /// Moves the former indices in the same way as columns; they overwrite the positions.
   void move_numbers() {
     std::uint32_t *const buffer = reinterpret_cast<std::uint32_t *>(buffer_.data());
     for_each_piece([&](std::size_t first, const Piece &piece) {
@@ -244,17 +246,17 @@ class Arrangement {
   const std::span<const Piece> pieces_;
   const std::size_t rows_;
   const int threads_;
-  /// of a hash, that name its bucket
+  /// number of highest bits of a hash that are the index of its bucket
   const int bits_;
-  /// a chunk's pieces follow each other, and are one thread's work
+  /// a chunk is a range of consecutive pieces, processed by one thread
   const std::size_t pieces_of_chunk_, chunks_;
-  /// for each chunk, one for each bucket
+  /// [chunk][bucket]
   std::vector<std::uint32_t> counts_;
-  /// of each bucket, and where the last one ends
+  /// where each bucket begins, and where the last one ends
   std::vector<std::size_t> starts_;
-  /// Where in the buckets a row goes; at last its former number.
+  /// The place of each row in the buckets; at the end, its former index.
   RowNumbers position_;
-  /// Where in the buckets it comes from.
+  /// The place in the buckets from which each sorted row comes.
   RowNumbers source_;
   std::vector<double, Untouched<double>> buffer_;
 };

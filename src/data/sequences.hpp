@@ -33,7 +33,7 @@ struct Sequences {
   std::int64_t count = 0;
   /// of all sequences
   std::int64_t steps = 0;
-  /// number of steps, each weighted with the weight of its sequence
+  /// the number of steps, each weighted by its sequence
   double weight = 0;
   /// of all sequences
   double weights = 0;
@@ -72,7 +72,8 @@ template <class Append> class SequenceWriter {
     if (steps > to_.longest) to_.longest = steps;
     weight_ = -weight;
   }
-  /// One more step than was said of a sequence that fills a piece at least.
+  /// Appends a further step to a sequence of at least one full piece, in addition to those given to
+  /// begin().
   void extend(const double *x) {
     const double weight = std::fabs(weight_);
     ++to_.long_ones.back().steps;

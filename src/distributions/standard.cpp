@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double least_positive = std::numeric_limits<double>::denorm_min();
-/// Above it, doubles have no room for 1 less.
+/// For larger shapes, shape - 1 has no exact double.
 constexpr double largest_exact = 1e15;
 
 [[noreturn]] void refuse(const char *distribution, const char *name, double value,
@@ -54,14 +54,14 @@ double log_deviate(double x, double location, double scale) {
   return std::isnormal(t) ? std::log(t) : std::log(std::fabs(x - location)) - std::log(scale);
 }
 
-/// A quantile that exists but that doubles do not reach.
+/// Throws Error(numeric) for a quantile that overflows.
 double within_doubles(double x, double p) {
   if (std::isfinite(x)) return x;
   throw Error(Errc::numeric, message("the quantile of {} is beyond double precision", p));
 }
 
-/// The smallest whole number in [low, high] at which `below` reaches p; it does at `high`. `guess`
-/// is where it is likely to be.
+/// The smallest whole number in [low, high] at which `below` reaches p; `below` must reach it at
+/// `high`. The search starts at `guess`.
 template <class Below>
 std::int64_t smallest_reaching(double p, std::int64_t low, std::int64_t high, double guess,
                                Below below) {
@@ -143,7 +143,7 @@ double StudentDistribution::log_density(double x) const {
   if (std::isnan(x)) return x;
   if (std::isinf(x)) return -infinite;
   const double t = deviate(x, location, scale), log_degrees = std::log(degrees);
-  // 1 / (sqrt(degrees) B(degrees / 2, 1 / 2)), and B's first argument next to 0
+  // 1 / (sqrt(degrees) B(degrees / 2, 1 / 2)), with its limit for degrees next to 0
   const double half = degrees / 2, constant = degrees < least_normal
                                                   ? log_degrees / 2 - std::log(2)
                                                   : -deviance(half, half + 0.5, -0.5) +
@@ -180,7 +180,7 @@ double StudentDistribution::quantile(double p) const {
 double StudentDistribution::draw(Random &random) const {
   const double z = random.normal(), half = degrees / 2;
   if (half >= 1) return location + scale * z / std::sqrt(random.gamma(half) / half);
-  // of few degrees of freedom in logarithms: the square may underflow
+  // in logarithms for few degrees of freedom, as the square may underflow
   const double log_square = random.log_gamma_variate(std::max(half, least_positive)),
                square = std::exp(log_square);
   if (square > least_normal) return location + scale * z / std::sqrt(square / half);
@@ -276,7 +276,7 @@ InverseGammaDistribution::InverseGammaDistribution(double shape, double scale)
 double InverseGammaDistribution::log_density(double x) const {
   if (std::isnan(x)) return x;
   if (x <= 0 || std::isinf(x)) return -infinite;
-  // of y = scale / x, Gamma(shape, 1), times y / x
+  // the density of y = scale / x, which is Gamma(shape, 1), times the derivative y / x
   const double y = scale / x;
   if (std::isinf(y)) return -infinite;
   if (y < least_normal)

@@ -1,10 +1,10 @@
 // Standard distributions: log density, probability below, quantile, and draws.
 //
 // Each is a struct whose constructor refuses parameters out of range: Error(invalid_argument),
-// naming the parameter. A density with respect to counting is that of a whole number. All functions
-// take any number: what is outside of the support has density 0 and probability 0 or 1, NaN gives
-// NaN. quantile(p) is the smallest x of the support with P(X <= x) >= p, 0 <= p <= 1;
-// Error(numeric) where it is beyond double precision (or 64 bits).
+// naming the parameter. Discrete distributions are over whole numbers, and their density is the
+// probability. All functions accept any number: outside of the support the density is 0 and the
+// probability below 0 or 1; NaN gives NaN. quantile(p) is the smallest x of the support with P(X <=
+// x) >= p, 0 <= p <= 1; Error(numeric) where it is beyond double precision (or 64 bits).
 //
 // Densities are evaluated as C. Loader, "Fast and accurate computation of binomial probabilities"
 // (2000) does: as a deviance and remainders of Stirling's formula, so that nothing cancels however
@@ -29,7 +29,7 @@ struct BAYES_API NormalDistribution {
   double mean, sd;
 };
 
-/// location + scale t, where t has Student's distribution with `degrees` of freedom.
+/// location + scale t, where t has Student's t distribution with `degrees` degrees of freedom.
 struct BAYES_API StudentDistribution {
   using Value = double;
   explicit StudentDistribution(double degrees, double location = 0, double scale = 1);
@@ -73,7 +73,7 @@ struct BAYES_API InverseGammaDistribution {
   double shape, scale;
 
  private:
-  /// what rounding takes from y = scale / x
+  /// the rounding error of y: scale / x is y + this
   double lost(double y, double x) const;
 };
 
@@ -89,7 +89,7 @@ struct BAYES_API BinomialDistribution {
   double p;
 };
 
-/// Events at this rate >= 0.
+/// The number of events, with this rate >= 0.
 struct BAYES_API PoissonDistribution {
   using Value = std::int64_t;
   explicit PoissonDistribution(double rate);

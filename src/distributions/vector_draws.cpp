@@ -19,7 +19,7 @@ Matrix factor_of(const char *name, std::span<const double> values) {
     throw Error(Errc::array_shape, message("{} is not a square matrix", name));
   if (std::size_t(d) > largest_matrix)
     throw Error(Errc::too_large,
-                message("{} has {} rows, but may have {} at most", name, d, largest_matrix));
+                message("{} has {} rows, but may have at most {}", name, d, largest_matrix));
   Matrix m(d, d);
   for (Eigen::Index i = 0; i < d; ++i)
     for (Eigen::Index j = 0; j < d; ++j) m(i, j) = values[std::size_t(i * d + j)];
@@ -63,7 +63,8 @@ CategoricalDistribution::CategoricalDistribution(std::vector<double> weights)
 }
 
 int CategoricalDistribution::draw(Random &random) const {
-  // The first whose sum exceeds the point: never one of weight 0. Rounding may put it at the end.
+  // The first index whose running sum exceeds the point, which never has weight 0. Rounding may
+  // move the point to the end of the last interval.
   const double at = random.uniform() * sums_.back();
   auto found = std::upper_bound(sums_.begin(), sums_.end(), at);
   if (found == sums_.end()) found = std::lower_bound(sums_.begin(), sums_.end(), sums_.back());

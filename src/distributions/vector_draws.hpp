@@ -1,4 +1,4 @@
-// Draws of distributions over vectors and matrices. Constructors refuse parameters out of range:
+// Draws from distributions over vectors and matrices. Constructors refuse parameters out of range:
 // Error(invalid_argument), or Error(array_shape) for shapes that do not fit.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace bayes {
 
-/// Probabilities proportional to gamma draws; alpha positive, at least one.
+/// Probability vectors; alpha has at least one element, all positive.
 class BAYES_API DirichletDistribution {
  public:
   explicit DirichletDistribution(std::vector<double> alpha);
@@ -29,7 +29,7 @@ class BAYES_API CategoricalDistribution {
   int draw(Random &random) const;
 
  private:
-  /// sums of the weights up to each
+  /// running sums of the weights
   std::vector<double> sums_;
 };
 

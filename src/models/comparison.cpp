@@ -15,7 +15,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-/// A parameter, and what the same one of another model's component has too.
+/// A parameter, with a key that the same parameter of a component of the other model has too.
 struct Described {
   std::string key;
   int element;
@@ -24,15 +24,16 @@ struct Described {
   double value, deviation;
 };
 
-/// The parameters of all components. `by_name`: columns have names in both models. `states`: the
-/// number, from 1, that the state of a transition has in the first model; 0: none.
+/// The parameters of all components. `by_name`: columns have names in both models. `states`: for
+/// every state of this model its number in the first model, from 1, or 0 if it has no partner
+/// there.
 std::vector<std::vector<Described>> described(const Model &model, bool by_name,
                                               const std::vector<int> &states) {
   const RowColumns &columns = model.info.columns;
   std::vector<std::vector<Described>> out(std::size_t(model.info.components));
   model.describe_parameters({}, [&](const Parameter &p) {
     Described one{{}, p.element, {}, p.name, {}, p.value, p.deviation};
-    // Too narrow, it would call a change what is none.
+    // These standard deviations are too small: differences would seem significant that are not.
     if (p.known_by == Parameter::mean_field || p.known_by == Parameter::given_partition)
       one.deviation = none;
     if (p.element >= 0 && !columns.empty()) one.column = columns[std::size_t(p.element)].name;
@@ -54,13 +55,13 @@ std::vector<std::vector<Described>> described(const Model &model, bool by_name,
 }
 
 double distance_of(const MatchedComponents &pair) {
-  // Below that it is what rounding takes from the overlap of a component with itself.
+  // Smaller distances are rounding errors in the overlap of equal components.
   const double apart = 1 - pair.overlap;
   return apart <= 1e-12 ? 0 : std::sqrt(apart);
 }
 
 /// Weights, and the probabilities of labels, in the order of the first model's labels. They have no
-/// deviations: those of variational topics and factors are too small to tell changes by.
+/// standard deviations: those of variational topics and factors are too small for judging changes.
 void compare_profiles(const LabelProfiles &before, const LabelProfiles &after,
                       const std::vector<MatchedComponents> &pairs,
                       const std::function<void(const ComparedParameter &)> &take) {

@@ -1,4 +1,4 @@
-// What moved between two models.
+// The changes between two models, parameter by parameter.
 #pragma once
 
 #include <functional>
@@ -9,28 +9,30 @@
 
 namespace bayes {
 
-/// A parameter of a component of one model beside the same one of its partner in the other. NaN
-/// where there is none, as on the side of a component that stands alone.
+/// A parameter of a component of one model and the same parameter of its partner in the other. A
+/// value that does not exist is NaN, such as those of the missing partner of an unmatched
+/// component.
 struct ComparedParameter {
   /// from 0; -1: none
   int before, after;
-  /// of the first model, or if only the second has it of that, from 0; -1: of no element
+  /// index of the element, from 0, in the first model, or in the second if only that has it; -1:
+  /// none
   int element;
-  /// as in F_parameters; an empty column is none
+  /// as in F_parameters; column is empty if there is none
   std::string column, parameter;
   std::optional<std::string> label;
   double value_before, value_after;
-  /// of the difference of the two, if their posteriors are independent: root(sd^2 + sd'^2)
+  /// standard deviation of the difference, if the posteriors are independent: sqrt(sd^2 + sd'^2)
   double deviation;
-  /// Hellinger's, of the two components' densities: root(1 - overlap), from 0 to 1
+  /// Hellinger distance of the two components' densities: sqrt(1 - overlap), from 0 to 1
   double distance;
 
   double difference() const { return value_after - value_before; }
 };
 
-/// Matches components (models/matching.hpp) and hands out the parameters of every pair: those of
-/// the first model in its order, then those that only the second has. Columns are matched by name,
-/// categories by label, transitions by the states that were matched. Topics and factors have a
+/// Matches components (models/matching.hpp) and passes the parameters of every pair to `take`:
+/// those of the first model in its order, then those that only the second has. Columns are matched
+/// by name, categories by label, transitions by their matched states. Topics and factors have a
 /// weight and the probabilities of their labels. Throws Error as match_components().
 BAYES_API void compare_components(const Model &before, const Model &after,
                                   const std::function<void(const ComparedParameter &)> &take);

@@ -1,4 +1,4 @@
-// What two models have in common whose components are distributions over labels.
+// Overlaps of two models whose components are distributions over labels.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace bayes {
 
-/// For each label of `before` its index in `after`, -1: there it is not known.
+/// For each label of `before` its index in `after`, -1 if `after` does not have it.
 std::vector<std::int32_t> places_of_labels(const LabelProfiles &before, const LabelProfiles &after);
 
 /// Bhattacharyya coefficients, entry i * K' + j for component i of `before` and j of `after`: the
-/// sum over labels of the root of the product of both probabilities. A label that only one of them
-/// knows has none in the other.
+/// sum over labels of the square root of the product of both probabilities. A label that only one
+/// model has contributes nothing.
 std::vector<double> profile_overlaps(const LabelProfiles &before, const LabelProfiles &after);
 
 }  // namespace bayes

@@ -1,4 +1,4 @@
-// Which component of one model is which of another.
+// Matches the components of two models.
 #pragma once
 
 #include <vector>
@@ -7,21 +7,21 @@
 
 namespace bayes {
 
-/// A pair of components, from 0; -1: there is none, the other one is alone.
+/// A pair of components, from 0; -1 if the other one has no partner.
 struct MatchedComponents {
   int before, after;
   /// Bhattacharyya coefficient of the two densities (fit/component_overlap.hpp), or distributions
-  /// over labels (models/label_profiles.hpp); NaN if one is alone
+  /// over labels (models/label_profiles.hpp); NaN if there is no partner
   double overlap;
 };
 
 /// Pairs the components of two models of one family at their point estimates; mixtures and hidden
 /// Markov models must have the same columns. Topics and factors are compared over the labels that
-/// both models know. Components are paired so that the sum over pairs of root(weight x weight') x
-/// overlap is largest: of all pairings that whose pairs have most of the two mixtures in common. A
-/// pair has an overlap above 0; components without a partner are alone. In the order of the first
-/// model, then those that only the second has. Throws Error: wrong_family for models of two
-/// families, or of one without components; invalid_argument for different columns.
+/// both models have. The pairing maximises the sum over pairs of sqrt(weight x weight') x overlap,
+/// the part that the two mixtures have in common. Pairs have an overlap above 0; other components
+/// have no partner. Pairs are in the order of the first model, followed by components that only the
+/// second has. Throws Error: wrong_family for models of two families, or of one without components;
+/// invalid_argument for different columns.
 BAYES_API std::vector<MatchedComponents> match_components(const Model &before, const Model &after);
 
 }  // namespace bayes

@@ -1,4 +1,4 @@
-// The families that a stored model can be of: one line each.
+// The families of stored models, one line each.
 #include "classification/nb.hpp"
 #include "conjugate/conjugate.hpp"
 #include "conjugate/dirichlet_categorical.hpp"
