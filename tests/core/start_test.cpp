@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(components_keep_the_numbers_of_the_start_model) {
   }
 }
 
-// Caught: fresh restarts without the one that begins at the model, numbers of the winner by size.
+// Caught: fresh restarts without the one that begins at the model, numbers of the best restart by
+// size.
 BOOST_AUTO_TEST_CASE(a_warm_start_beside_fresh_ones_is_at_least_as_good_as_each) {
   // Two components in one group, one for the other two: a poor optimum to begin at.
   std::vector<bayes::GmmComponent> poor = {{0.2, 0, {20, -10}, {1, 0, 0, 1}},
