@@ -7,7 +7,7 @@
 namespace bayes {
 namespace {
 
-/// The logarithm of the factor before the product in the density.
+/// The log of the density's normalising constant.
 double log_constant(const Vector &alpha) {
   return -log_dirichlet_normaliser({alpha.data(), std::size_t(alpha.size())});
 }

@@ -14,10 +14,10 @@ double dirichlet_divergence(const Vector &q, const Vector &prior);
 /// log density of weights at a point; a weight of 0 contributes nothing where its alpha is 1.
 double dirichlet_log_density(const Vector &weights, const Vector &alpha);
 
-/// The standard deviation of an entry with parameter alpha, of `whole` all together.
+/// The standard deviation of an entry with parameter alpha if all parameters sum to `whole`.
 double dirichlet_deviation(double alpha, double whole);
 
-/// Its natural parameters are alpha, the quantities are the weights.
+/// The factor Dirichlet(alpha): its natural parameters are alpha, its quantities the weights.
 PosteriorFactor dirichlet_factor(const Vector &alpha);
 
 }  // namespace bayes

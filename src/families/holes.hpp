@@ -1,4 +1,4 @@
-// Missing elements in blocks of rows.
+// Finds missing elements (NaN) in blocks of rows.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-/// Of each column of a block: is there a NaN? Other numbers are finite.
+/// Sets holes[j] to whether column j of the block contains a NaN. All other numbers must be finite.
 inline void find_holes(int columns, const double *block, char *holes) {
   using simd::lanes;
   alignas(cache_line) double partial[lanes * simd::sum_lanes] = {};

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-/// The p-quantile of the distribution in its standard form; of `root` that of chi-square(a) / 2
-/// with probability p above it.
+/// The p-quantile of the distribution in its standard form; for kind root, the x that chi-square(a)
+/// / 2 exceeds with probability p.
 double standard_quantile(const Marginal &m, double p) {
   switch (m.kind) {
     case Marginal::Kind::beta: return beta_quantile(m.a, m.b, p);
@@ -26,7 +26,7 @@ double standard_quantile(const Marginal &m, double p) {
   return upper_gamma_quantile(m.a / 2, p);
 }
 
-/// A probability that is 0 or 1.
+/// Is the parameter a probability that is known to be 0 or 1?
 bool certain(const Marginal &m) { return m.kind == Marginal::Kind::beta && !(m.a > 0 && m.b > 0); }
 
 }  // namespace
@@ -53,7 +53,7 @@ double Marginal::deviation() const {
     case Kind::root: break;
   }
   if (!(a > 2)) return undefined;
-  // Of E[x^2] - E[x]^2 digits cancel where a is large: there by its expansion in 1 / a.
+  // For large a, E[x^2] - E[x]^2 would lose digits by cancellation: use its expansion in 1 / a.
   if (a > 1e4) return std::sqrt(b / a * (0.5 / a)) * (1 + (15.0 / 8 + 439.0 / 128 / a) / a);
   const double m = mean();
   return std::sqrt(std::max(0.0, b / (a - 2) - m * m));
@@ -105,7 +105,7 @@ Marginal Marginal::with_deviation(double deviation) const {
   const double m = kind == Kind::root ? b / (a - 2) : mean(), ratio = m / deviation;
   switch (kind) {
     case Kind::beta: {
-      // so little that double precision still tells it from a probability that is 0 or 1
+      // bounded below, so that double precision still distinguishes it from a certain 0 or 1
       const double whole = std::max(1e-6, ratio * (b / (a + b) / deviation) - 1);
       out.a = m * whole;
       out.b = b / (a + b) * whole;
@@ -126,7 +126,7 @@ Marginal Marginal::with_deviation(double deviation) const {
 }
 
 void dirichlet_marginals(std::span<const double> alpha, double rest, Marginal *out) {
-  // The sum of the others, not what is left of the whole: so no digits cancel.
+  // Add up the other parameters instead of subtracting from the total, so that no digits cancel.
   double sum = rest;
   for (std::size_t i = alpha.size(); i-- > 0; sum += alpha[i])
     out[i] = {Marginal::Kind::beta, alpha[i], sum};
@@ -147,7 +147,7 @@ MarginalMixture::MarginalMixture(std::span<const Marginal> parts) : parts_(parts
 }
 
 double MarginalMixture::quantile(double p) const {
-  // It lies among those of the parts, and within Cantelli's bounds, which are cheaper.
+  // The quantile lies between those of the parts, and within Cantelli's bounds, which are cheaper.
   double low, high;
   const double root = std::sqrt((1 - p) / p);
   if (std::isfinite(deviation_)) {

@@ -1,4 +1,5 @@
-// The posterior of a single parameter: what its mean, standard deviation and quantiles are.
+// The marginal posterior distribution of a single parameter: its mean, standard deviation and
+// quantiles.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace bayes {
 
-/// One of the distributions that a parameter has by itself under a conjugate posterior.
+/// The marginal distribution of a parameter under a conjugate posterior.
 struct BAYES_API Marginal {
   enum class Kind : char {
     beta,     ///< a probability: Beta(a, b); with a = 0 it is 0, with b = 0 it is 1
@@ -19,7 +20,7 @@ struct BAYES_API Marginal {
     root      ///< a standard deviation: sqrt(b / x), x chi-square with a degrees of freedom
   };
   Kind kind;
-  /// positive, but for the zeros of a beta
+  /// positive, except that one of them may be 0 for kind beta
   double a, b;
   double location = 0;
 
@@ -29,29 +30,31 @@ struct BAYES_API Marginal {
   double deviation() const;
   /// P(parameter <= x)
   double probability_below(double x) const;
-  /// The p-quantile, 0 < p < 1; NaN where double precision does not find it.
+  /// The p-quantile, 0 < p < 1; NaN if double precision does not suffice to find it.
   double quantile(double p) const;
-  /// The x with probability p above it, which 1 - p would have no digits of.
+  /// The x with P(parameter > x) = p. More accurate than quantile(1 - p) if p is small.
   double upper_quantile(double p) const;
 
-  /// The distribution of the same kind and mean whose standard deviation is `deviation` > 0, of a
-  /// standard deviation both of its square; the distribution itself if that does not exist, or is
-  /// as large. (The largest that a probability can have is that of being 0 or 1.)
+  /// The distribution of the same kind and mean with the standard deviation `deviation` > 0; for
+  /// kind root, mean and standard deviation are those of the square. Returns the distribution
+  /// unchanged if its own standard deviation does not exist or is not smaller than `deviation`. (A
+  /// probability cannot have a larger standard deviation than a 0-1 variable of the same mean.)
   Marginal with_deviation(double deviation) const;
 };
 
-/// The entries of Dirichlet(alpha_1, ..., alpha_n, rest), but for the last; none is negative, and
-/// their sum is positive.
+/// The marginals of the first n entries of Dirichlet(alpha_1, ..., alpha_n, rest). No parameter is
+/// negative, and their sum is positive.
 BAYES_API void dirichlet_marginals(std::span<const double> alpha, double rest, Marginal *out);
 
-/// An average over draws, each of which knows the parameter's distribution given the rest of it:
-/// their mixture in equal parts. All are of one kind; there is at least one.
+/// The Rao-Blackwellised posterior of a parameter: the mixture, with equal weights, of its
+/// conditional distributions given the other parameters in each draw. All parts are of one kind,
+/// and there is at least one. They are not copied.
 class BAYES_API MarginalMixture {
  public:
   explicit MarginalMixture(std::span<const Marginal> parts);
   double mean() const { return mean_; }
   double deviation() const { return deviation_; }
-  /// Where the average of the probabilities below is p; polls.
+  /// The p-quantile of the mixture; polls.
   double quantile(double p) const;
 
  private:
@@ -59,17 +62,17 @@ class BAYES_API MarginalMixture {
   double mean_, deviation_;
 };
 
-/// The p-quantile of values of which one more is as likely to lie anywhere among them: it is below
-/// with probability p, where x_(i) of n stands for p = i / (n + 1). NaN if n is too small for that
-/// p. `sorted` are rising.
+/// The p-quantile of n draws, interpolated between the order statistics x_(i), which stand for p =
+/// i / (n + 1): a further exchangeable draw is below it with probability p. NaN if n is too small
+/// for this p. `sorted`: the draws in ascending order.
 BAYES_API double quantile_of_draws(std::span<const double> sorted, double p);
 
-/// Mean and standard deviation of draws, and the quantiles between which an interval of `level`
-/// lies, if it is given; NaN of what there are too few for.
+/// Mean and standard deviation of draws, and the bounds of the central interval of probability
+/// `level`, if a level is given. NaN where there are too few draws.
 struct DrawSummary {
   double mean, deviation, lower, upper;
-  /// The same with a mean and a deviation that are known better, as from more draws than those that
-  /// were stored; bounds are as many deviations from the mean as they were.
+  /// The summary with a more accurate mean and standard deviation, as from all draws instead of the
+  /// stored ones. The bounds keep their distance from the mean in units of the standard deviation.
   DrawSummary moved_to(double new_mean, double new_deviation) const {
     const double ratio = deviation > 0 ? new_deviation / deviation : 1;
     return {new_mean, new_deviation, new_mean + (lower - mean) * ratio,

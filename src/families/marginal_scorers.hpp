@@ -1,5 +1,5 @@
-// Scorers of rows that miss elements: of every pattern of what is observed one that knows these
-// elements alone, made when the first such row comes.
+// Scorers of rows with missing elements: for every pattern of observed elements one scorer of these
+// elements only, made when the first row with this pattern is scored.
 #pragma once
 
 #include <cmath>
@@ -16,11 +16,12 @@ inline bool misses_element(std::span<const double> x) {
   return false;
 }
 
-/// Not for use by two threads at a time.
+/// Not thread-safe.
 template <class Scorer> class MarginalScorers {
  public:
-  /// The scorer of a row that observes something; afterwards observed() holds what. make(elements):
-  /// makes one of these elements, in increasing order. `numbers`: about how many each holds.
+  /// The scorer for a row with at least one observed element; observed() then returns the observed
+  /// values. make(elements) makes a scorer of these elements, given in increasing order. `numbers`:
+  /// about how many numbers each scorer holds.
   template <class Make> Scorer &of(std::span<const double> x, double numbers, Make make) {
     elements_.clear();
     observed_.clear();
@@ -37,7 +38,7 @@ template <class Scorer> class MarginalScorers {
   std::span<const double> observed() const { return observed_; }
 
  private:
-  /// remembered at a time
+  /// of all scorers held at a time
   static constexpr double max_numbers = 4e6;
   std::map<std::vector<int>, std::unique_ptr<Scorer>> known_;
   std::vector<int> elements_;

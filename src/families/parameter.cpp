@@ -11,7 +11,7 @@
 namespace bayes {
 namespace {
 
-/// The interval between the quantiles that leave out as much on both sides.
+/// Sets the bounds of the central interval, which leaves out the same probability on both sides.
 void set_interval(Parameter &parameter, double level, const Marginal &of) {
   parameter.lower = of.quantile((1 - level) / 2);
   parameter.upper = of.upper_quantile((1 - level) / 2);
@@ -21,7 +21,8 @@ void set_interval(Parameter &parameter, double level, const MarginalMixture &of)
   parameter.upper = of.quantile(std::min((1 + level) / 2, std::nextafter(1.0, 0.0)));
 }
 
-/// The mean of a root, or else its median.
+/// For a parameter reported as a root, sets the value to the posterior mean of the root, or to its
+/// median if there is no mean.
 template <class Posterior> void set_root(Parameter &parameter, const Posterior &posterior) {
   if (!parameter.root) return;
   const double mean = posterior.mean();
@@ -33,7 +34,7 @@ template <class Posterior> void set_root(Parameter &parameter, const Posterior &
 void require_level(double level) {
   if (!(level > 0 && level < 1))
     throw Error(Errc::invalid_argument, message("level is {}, but must be between 0 and 1", level),
-                "It is the probability that an interval holds.", "Take 0.95 or 0.9.");
+                "The level is the probability that an interval contains.", "Use 0.95 or 0.9.");
 }
 
 ParameterTable::ParameterTable(std::optional<double> level, const TakeParameter &take,

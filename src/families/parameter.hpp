@@ -1,4 +1,5 @@
-// Parameters with what their posterior says of them: F_parameters of every model family.
+// Parameters with summaries of their posteriors: the SQL functions F_parameters of the model
+// families F.
 #pragma once
 
 #include <optional>
@@ -13,31 +14,32 @@ namespace bayes {
 /// Throws Error(invalid_argument) unless 0 < level < 1.
 BAYES_API void require_level(double level);
 
-/// Can a number between 0 and 1 with this mean have the deviation? Linear response may say one that
-/// it cannot, where it is no approximation any more.
+/// Can a random number between 0 and 1 with this mean have this standard deviation? Linear response
+/// may give a larger one where the approximation breaks down.
 BAYES_API bool is_possible_deviation(double deviation, double mean);
-/// The corrected deviation of a probability, if it is possible.
+/// Replaces the standard deviation of a probability by the corrected one, if that is possible.
 inline void correct_deviation(double &deviation, double corrected, double mean) {
   if (is_possible_deviation(corrected, mean)) deviation = corrected;
 }
 
-/// Hands out parameters with what their posterior says of them.
+/// Completes parameters by summaries of their posteriors, and passes them to a callback.
 class BAYES_API ParameterTable {
  public:
-  /// Without a level intervals are not computed. `under`: how what is handed out under q is known.
-  /// Throws Error(invalid_argument) for a level that is not between 0 and 1.
+  /// Without a level no intervals are computed. `under`: the Parameter::known_by of parameters
+  /// passed to under(). Throws Error(invalid_argument) for a level that is not between 0 and 1.
   ParameterTable(std::optional<double> level, const TakeParameter &take,
                  const char *under = Parameter::exact);
 
-  /// At a point, without a posterior.
+  /// A parameter at a point, without a posterior.
   void at_point(const Parameter &parameter) const { take_(parameter); }
-  /// Under q; `corrected`, if positive, is its standard deviation by linear response, of a root
-  /// that of its square. One that a probability cannot have is left out: mean field.
+  /// A parameter with marginal posterior q. `corrected`, if positive, is its standard deviation by
+  /// linear response (for kind root, that of the square). A correction that is impossible for a
+  /// probability is ignored, and the parameter is reported as mean field.
   void under(Parameter parameter, Marginal q, double corrected = Parameter::none) const;
-  /// Under the average of what draws say of it.
+  /// A parameter with its conditional distribution in every draw, over which it is averaged.
   void over(Parameter parameter, std::span<const Marginal> draws) const;
-  /// Under draws of the parameter itself, in any order; `deviation` if it is known better than by
-  /// them.
+  /// A parameter with its draws, in any order. `deviation`: a standard deviation that is more
+  /// accurate than that of the draws, if there is one.
   void over(Parameter parameter, std::vector<double> draws,
             double deviation = Parameter::none) const;
 

@@ -1,4 +1,4 @@
-// A factor of a mean-field posterior q(parameters), as linear response sees it
+// A factor of a mean-field posterior q(parameters), as linear response uses it
 // (fit/linear_response.hpp).
 #pragma once
 
@@ -8,11 +8,11 @@ namespace bayes {
 
 /// An exponential family, its density proportional to exp(eta . phi(parameters)).
 struct PosteriorFactor {
-  /// n x n: Cov[phi]; 1 x 1 and 0 where nothing can vary
+  /// n x n: Cov[phi]; 1 x 1 and 0 if the factor cannot vary
   Matrix covariance;
   /// n x m: Cov[phi, g] of m quantities g, functions of the parameters
   Matrix with_quantities;
-  /// m: their standard deviations; not finite where there is none
+  /// m: the standard deviations of the quantities; not finite where none exists
   Vector deviation;
 };
 

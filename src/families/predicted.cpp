@@ -12,10 +12,10 @@ namespace bayes {
 namespace {
 
 constexpr double not_found = std::numeric_limits<double>::quiet_NaN();
-/// doublings of a double's whole range
+/// enough doublings to cross the whole range of a double
 constexpr int max_doublings = 2200;
 
-/// P(X <= x) of the mixture, less p.
+/// P(X <= x) - p for the mixture.
 class Excess {
  public:
   Excess(std::span<const Predicted> parts, std::span<const double> weights, double p)
@@ -38,11 +38,12 @@ class Excess {
   double p_, total_ = 0;
 };
 
-/// Between two whole numbers, of which the lower is below and the upper is not.
+/// Bisection between whole numbers `low`, where the excess is negative, and `high`, where it is
+/// not.
 double whole_quantile(const Excess &excess, double low, double high) {
   while (high - low > 1) {
     const double middle = low + std::floor((high - low) / 2);
-    if (!(middle > low && middle < high)) break;  // doubles are further apart
+    if (!(middle > low && middle < high)) break;  // doubles are more than 1 apart here
     (excess(middle) < 0 ? low : high) = middle;
   }
   return high;
@@ -100,7 +101,7 @@ double quantile_of_mixture(std::span<const Predicted> parts, std::span<const dou
   }
   if (support == Support::whole) return whole_quantile(excess, low, high);
   if (low == 0) {
-    // Of a scale that may be anything: from above by halves, to a bracket of two times at most.
+    // The scale is unknown: halve from above, until the bounds differ by a factor of 2.
     while (high > 0 && excess(high / 2) >= 0) high /= 2;
     low = high / 2;
   }

@@ -1,5 +1,5 @@
-// The distribution of an element of a row to come, at a point or with its parameters integrated
-// out, and mixtures of them.
+// The predictive distribution of an element of a new row, at a point or with the parameters
+// integrated out, and mixtures of such distributions.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace bayes {
 
-/// A distribution: where its values lie, and its distribution function, which has the numbers a, b
-/// and c at its disposal. Families define theirs, and the normal ones are here.
+/// A distribution: its support, and its distribution function, with up to three parameters a, b and
+/// c. Column families define theirs; normal and Student t are defined here.
 struct BAYES_API Predicted {
   enum class Support : char {
     none,      ///< not a quantity: a category
@@ -31,9 +31,10 @@ struct BAYES_API Predicted {
   static Predicted student(double location, double scale, double degrees);
 };
 
-/// P(X <= n) for a distribution of whole numbers without a formula for it, by summation downwards
-/// and upwards from the mode, or from n if that is smaller. log_mass(x) is log P(X = x); ratio(x)
-/// is P(X = x + 1) / P(X = x). NaN for n above a million, for which the sum would take too long.
+/// P(X <= n) for a distribution on whole numbers whose distribution function has no closed form, by
+/// summation downwards and upwards from the mode, or from n if that is smaller. log_mass(x) is log
+/// P(X = x); ratio(x) is P(X = x + 1) / P(X = x). NaN for n above a million, for which the sum
+/// would take too long.
 template <class LogMass, class Ratio>
 double sum_of_masses(double n, double mode, LogMass log_mass, Ratio ratio) {
   if (!(n <= 1e6)) return std::nan("");
@@ -45,9 +46,10 @@ double sum_of_masses(double n, double mode, LogMass log_mass, Ratio ratio) {
   return std::fmin(1, std::exp(log_mass(start)) * total);
 }
 
-/// The smallest x with P(X <= x) of at least p, 0 < p < 1, if X is from one of these with
-/// probabilities in proportion to `weights`; of whole numbers one of them. All are of one family;
-/// NaN if it is none, or where double precision does not find the number. By bracketing; polls.
+/// The p-quantile, 0 < p < 1, of the mixture of the parts with probabilities in proportion to
+/// `weights`: the smallest x with P(X <= x) >= p, a whole number for distributions on whole
+/// numbers. All parts are of one family. NaN for Support::none, and if double precision does not
+/// suffice to find it. By bracketing; polls.
 BAYES_API double quantile_of_mixture(std::span<const Predicted> parts,
                                      std::span<const double> weights, double p);
 
