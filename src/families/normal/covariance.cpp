@@ -127,7 +127,7 @@ bool CovarianceFloor::surely_above(const Matrix &standard, double least) const {
 }
 
 /// A basis of the directions in which the standard deviation of the rows is at least ten times the
-/// floor's, or of a high floor the geometric mean of it and 1.
+/// floor's or, if the floor is high, the geometric mean of the floor's and 1.
 Matrix CovarianceFloor::directions_of_rows() const {
   const SymmetricEigen eigen = symmetric_eigen(standardised(covariance_));
   const Eigen::Index all = eigen.values.size();

@@ -62,9 +62,9 @@ Matrix shaped(const CovarianceShape &shape, const Matrix &full);
 /// The d x d matrix that a scale represents.
 Matrix dense_form(const CovarianceShape &shape, const Matrix &scale, int d);
 
-/// A factored scale matrix: the log determinant of the d x d matrix, and what whitens a centred
-/// row, for dense shapes L^-1 (lower triangular, d x d), otherwise d reciprocal standard
-/// deviations.
+/// A factored scale matrix: the log determinant of the d x d matrix, and the factor that whitens a
+/// centred row: for dense shapes L^-1 (lower triangular, d x d), otherwise the d reciprocal
+/// standard deviations.
 struct FactoredScale {
   double log_determinant = 0;
   Matrix whiten;
@@ -78,11 +78,12 @@ bool factor(const CovarianceShape &shape, const Matrix &scale, int d, FactoredSc
 /// Throws Error(numeric): the `what` of this component (from 0) is not positive definite.
 [[noreturn]] void not_positive_definite(const char *what, int component);
 
-/// Throws as not_positive_definite() for the first scale that is not.
+/// Factors all scales. Throws Error(numeric), as not_positive_definite() does, for the first that
+/// is not positive definite.
 std::vector<FactoredScale> factor_all(const CovarianceShape &shape,
                                       const std::vector<Matrix> &scales, int d, const char *what);
 
-/// trace(M A^-1), where `scale` is A, factored, and M is d x d or in the shape's form.
+/// trace(M A^-1), where `a` is A, factored, and M is in the shape's form.
 double trace_solve(const CovarianceShape &shape, const Matrix &m, const FactoredScale &a);
 
 /// The policy for singular covariances.
@@ -94,18 +95,18 @@ double trace_solve(const CovarianceShape &shape, const Matrix &m, const Factored
 /// and the likelihood is bounded (Ingrassia and Rocci 2007, constrained ML for normal mixtures).
 class CovarianceFloor {
  public:
-  /// `covariance`: of all rows, d x d, for dense shapes.
+  /// `covariance`: that of all rows, d x d, for dense shapes.
   CovarianceFloor(const Vector &column_variances, double relative, Matrix covariance = {});
 
   /// The standard deviation of every column over all rows, 1 for a constant column.
   const Vector &deviation() const { return deviation_; }
 
-  /// Raises the scale to the floor where it is below. True if it was.
+  /// Raises the scale to the floor where it is below it. True if it was below.
   bool apply(const CovarianceShape &shape, Matrix &scale) const;
 
-  /// Which of the scales are at the floor in a direction in which the rows vary? Where they do not,
-  /// as in a constant column or among columns that depend on each other, every scale is at the
-  /// floor, whatever rows it describes.
+  /// Which of the scales are at the floor in a direction in which the rows vary? In other
+  /// directions (constant columns, linearly dependent columns) every scale is at the floor,
+  /// whatever rows it describes.
   std::vector<bool> reached(const CovarianceShape &shape, const std::vector<Matrix> &scales) const;
 
   /// For a prior, which must be regular but need not maximise anything: adds the floor in every
@@ -120,7 +121,7 @@ class CovarianceFloor {
 
   double relative_, mean_variance_;
   Vector deviation_;
-  /// of the columns
+  /// for every column
   std::vector<bool> constant_;
   Matrix covariance_;
 };

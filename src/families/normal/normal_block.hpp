@@ -110,8 +110,9 @@ inline void quadratic(int dimension, const double *packed, const double *y, doub
   }
 }
 
-/// Up to this dimension a scatter accumulator has partial sums, added up once per segment; beyond
-/// it those would not fit into the caches, and they are added up once per block.
+/// Up to this dimension a scatter accumulator holds sum_lanes partial sums of every element, which
+/// are added up once per segment. Beyond it they would not fit into the caches, and are added up
+/// once per block.
 inline constexpr int lane_sums_limit = 64;
 
 /// Doubles of a scatter accumulator: lower triangular tiles of 4 x 4 elements.
@@ -119,8 +120,8 @@ inline std::size_t scatter_size(int dimension) {
   return packed_triangle_size(dimension) * (dimension <= lane_sums_limit ? sum_lanes : 1);
 }
 
-/// scatter += sum_b ry_b y_b' over a block, tile by tile of the lower triangle; rows `from` to `to`
-/// of it, multiples of `tile`, of which `scatter` holds the first.
+/// scatter += sum_b ry_b y_b' over a block, tile by tile of the lower triangle, for its rows `from`
+/// to `to` (exclusive), both multiples of `tile`. `scatter` points to the first tile of these rows.
 template <bool LaneSums>
 void scatter_tiles(int from, int to, const double *y, const double *ry, double *scatter) {
   // With 16 registers a 4 x 4 tile would spill; half a tile does not.
@@ -216,13 +217,13 @@ inline void reduce_scatter(int dimension, const double *scatter, double *out) {
     }
 }
 
-/// out[j] += the sum of the partial sums of j = 0 .. d-1.
+/// out[j] += the total of feature j's partial sums, j = 0 .. d-1.
 inline void reduce_sums(int dimension, const double *sums, double *out) {
   for (int j = 0; j < dimension; ++j) out[j] += simd::sum(sums + std::size_t(j) * sum_lanes);
 }
 
-/// out[b] = constant - sum_j (s_j (x_bj - m_j))^2 / 2 over a block. With `Holes`: of columns with
-/// holes[j], whose x may be NaN, the sum has the term -gain[j] instead where it is.
+/// out[b] = constant - sum_j (s_j (x_bj - m_j))^2 / 2 over a block. With `Holes`, x may be NaN in
+/// columns with holes[j]; such an element adds gain[j] to out[b] in place of its term.
 template <bool Holes = false>
 void diagonal_quadratic(int dimension, const double *x, const double *mean, const double *s,
                         double constant, double *out, const char *holes = nullptr,
@@ -258,8 +259,9 @@ void diagonal_quadratic(int dimension, const double *x, const double *mean, cons
   }
 }
 
-/// Of one column: mean_sum += sum_b r_b y_b and square_sum += sum_b r_b y_b^2 over a block, in
-/// partial sums. With `Holes` where x is NaN missing_sum += r_b instead. weight: r, in registers.
+/// For one column: mean_sum += sum_b r_b y_b and square_sum += sum_b r_b y_b^2 over a block, in
+/// partial sums. With `Holes`, a row whose x is NaN adds r_b to missing_sum instead. weight: r, in
+/// registers.
 template <bool Holes>
 inline void accumulate_column(const Vector *weight, const double *x, double mean, double *mean_sum,
                               double *square_sum, double *missing_sum) {
@@ -291,8 +293,8 @@ inline void accumulate_column(const Vector *weight, const double *x, double mean
   }
 }
 
-/// mean_sums[j] += sum_b r_b y_bj and square_sums[j] += sum_b r_b y_bj^2 over a block, in
-/// partial sums; of columns with holes, if these are given, the rows without a value add r_b to
+/// mean_sums[j] += sum_b r_b y_bj and square_sums[j] += sum_b r_b y_bj^2 over a block, in partial
+/// sums. If `holes` is given, a row whose x_bj is NaN in a column with holes[j] adds r_b to
 /// missing_sums[j] instead.
 inline void diagonal_accumulate(int dimension, const double *x, const double *mean, const double *r,
                                 double *mean_sums, double *square_sums, const char *holes = nullptr,

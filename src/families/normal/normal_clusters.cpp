@@ -19,7 +19,7 @@ NormalClusters::NormalClusters(const NormalWishart &prior)
   if (!factor(shape_, prior.B[0], d_, factored)) not_positive_definite("prior scale B", 0);
   prior_log_normaliser_ = wishart_log_normaliser(shape_, prior.a(0), factored, d_);
   reserve(simd::lanes);
-  fill(0, prior, prior_root_);  // in slot 0 temporarily: the prior predictive
+  fill(0, prior, prior_root_);  // slot 0 is used temporarily: the prior predictive
   prior_column_.assign(column(0), column(0) + rows());
   y_.resize(std::size_t(d_) * simd::lanes);
   v_.resize(std::size_t(d_));
@@ -100,7 +100,7 @@ NormalWishart NormalClusters::posterior() const {
           lower(i, j) = j == i ? 1 / at(Row::size + d_ + packed(i, j), k)
                                : at(Row::size + d_ + packed(i, j), k);
       scale = product_transposed(lower, lower);
-      for (int i = 0; i < d_; ++i)  // exactly symmetric, as every reader of a model asks for
+      for (int i = 0; i < d_; ++i)  // exactly symmetric, as readers of stored models require
         for (int j = 0; j < i; ++j) scale(j, i) = scale(i, j);
     } else {
       for (int i = 0; i < int(scales_); ++i) scale(i, 0) = at(Row::size + d_ + i, k);
@@ -260,7 +260,7 @@ void NormalClusters::lanes_predictive(const double *x, int first, double *out) c
     const double *const means = data_.data() + std::size_t(Row::size) * stride + std::size_t(first),
                         *const scale = means + std::size_t(d_) * stride;
     for (int i = 0; i < d_; ++i) {
-      // L_ij of one row i stand d - 1, d - 2, ... columns apart.
+      // Consecutive entries L_i0, L_i1, ... of row i are d - 1, d - 2, ... entries apart.
       const double *entry = scale + std::size_t(i) * stride;
       simd::Vector even = x[i] - load(means + std::size_t(i) * stride), odd = {};
       int j = 0;

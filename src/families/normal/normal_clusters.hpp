@@ -3,13 +3,13 @@
 //
 // A cluster is its posterior (m, c, a, B). Its predictive density of a row is a Student t (002 L10
 // eq. 22): with p the dimension of the Wishart,
-//   log t = log Gamma((a + e) / 2) - log Gamma((a + e - d') / 2) - d'/2 log pi - 1/2 log |B| - d'/2
-//   log((c + 1) / c)
+//   log t = log Gamma((a + e) / 2) - log Gamma((a + e - d') / 2)
+//           - d'/2 log pi - 1/2 log |B| - d'/2 log((c + 1) / c)
 //           - (a + e) / 2 log(1 + c / (c + 1) (x - m)' B^-1 (x - m))
 // with e = 1, d' = d in the dense shape, e = d' = d and |B| to the d-th power in the spherical one,
 // and a product of d terms with e = d' = 1 in the diagonal one. B is stored as its Cholesky factor,
-// updated by rank-one steps of d^2 operations; what depends only on the number of rows comes from a
-// table. Clusters lie in the lanes, so that a row is scored under all of them at once.
+// updated by rank-one steps of d^2 operations; terms that depend only on the number of rows come
+// from a table. Clusters lie in the lanes, so that a row is scored under all of them at once.
 #pragma once
 
 #include "base/aligned.hpp"
@@ -19,10 +19,10 @@ namespace bayes {
 
 class NormalClusters {
  public:
-  /// No clusters yet. `prior`: one component.
+  /// Without clusters. `prior`: one component.
   explicit NormalClusters(const NormalWishart &prior);
 
-  /// Clusters whose posteriors are q's components: for scoring rows; nothing can be removed from
+  /// Clusters whose posteriors are q's components, for scoring rows; rows must not be removed from
   /// them.
   NormalClusters(const NormalWishart &prior, const NormalWishart &q);
 
@@ -39,7 +39,8 @@ class NormalClusters {
   /// False if precision was lost; the cluster must then be cleared and rebuilt.
   bool remove(int slot, const double *x);
   void save(int slot) { saved_.assign(column(slot), column(slot) + rows()); }
-  /// Back to the state of save(); other clusters may have changed since, but not moved.
+  /// Restores the state that save() stored. Other clusters may have changed since, but not moved to
+  /// other slots.
   void restore(int slot) { put(slot, saved_.data()); }
 
   void log_predictive(const double *x, double *out) const;
@@ -52,10 +53,10 @@ class NormalClusters {
   NormalWishart posterior() const;
 
  private:
-  // column(slot) holds a cluster's numbers, for updates: first these, then d means, then the scale:
-  // in the dense shape the columns of the Cholesky factor, each from its diagonal down, with
-  // reciprocal diagonal, otherwise the entries of B. data_ holds the same for scoring, transposed:
-  // number by number, capacity_ clusters side by side.
+  // column(slot) holds the numbers of a cluster contiguously, for updates: first those named below,
+  // then d means, then the scale (in the dense shape the columns of the Cholesky factor, each from
+  // the diagonal down, with reciprocal diagonal; otherwise the entries of B). data_ holds the same
+  // numbers transposed, for scoring: one row per number, with capacity_ clusters side by side.
   struct Row {
     enum : int { count, c, log_determinant, constant, shrink, half, size };
   };
@@ -72,24 +73,26 @@ class NormalClusters {
 
   void reserve(int slots);
 
-  /// The scale as it is stored: packed lower triangle with reciprocal diagonal, or its entries.
+  /// The stored form of a scale: its packed Cholesky factor with reciprocal diagonal, or its
+  /// entries. False if it is not positive definite.
   bool factor_of(const Matrix &scale, std::vector<double> &out) const;
 
-  /// A slot from a posterior of one component.
+  /// Sets a slot to the posterior q of one component; `scale`: q's scale in stored form.
   void fill(int slot, const NormalWishart &q, const std::vector<double> &scale);
 
-  /// The part of a predictive's constant that depends only on the number of rows.
+  /// The part of the log predictive's constant that depends only on the number of rows n and on c.
   double constant_of(double n, double c) const;
   double tabled_constant(double n);
 
-  /// Everything that follows from count, c and scale.
+  /// Computes all numbers that follow from count, c and scale.
   void refresh(int slot, double constant);
 
-  /// B + or - w^2 (x - m)(x - m)', m moved by `step` times x - m; sign: rows added.
+  /// Adds (sign 1) or removes (sign -1) a row: B += sign w^2 (x - m)(x - m)', m += step (x - m).
+  /// False if precision was lost.
   bool change(int slot, const double *x, double w, double step, int sign);
   static bool changed(double &entry, double by);
 
-  /// Of as many clusters as a vector has lanes.
+  /// log_predictive() for the clusters in slots `first` .. first + lanes - 1.
   void lanes_predictive(const double *x, int first, double *out) const;
 
   NormalWishart prior_;

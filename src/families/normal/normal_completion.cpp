@@ -8,7 +8,7 @@
 namespace bayes {
 namespace {
 
-/// roots remembered at a time
+/// roots cached at a time
 constexpr std::size_t max_roots = 10000;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Normal components of some of the elements alone: what they say of a row of which only these are
-// observed. The predictive densities of the marginal posteriors are the marginals of the
-// predictive densities.
+// Marginals of normal components over a subset of the elements, for rows of which only these are
+// observed. The predictive densities of the marginal posteriors are the marginals of the predictive
+// densities.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace bayes {
 
-/// Elements `of`, increasing, at least one.
+/// `of`: the elements that remain, increasing, at least one.
 NormalPoint marginal(const NormalPoint &point, std::span<const int> of);
 
-/// Of Lambda^-1 ~ inverse Wishart(a, B) in d dimensions a block of e is inverse Wishart(a - d + e,
-/// its block of B).
+/// If Lambda^-1 ~ inverse Wishart(a, B) in d dimensions, its diagonal block of e elements is
+/// inverse Wishart(a - d + e, the same block of B).
 NormalWishart marginal(const NormalWishart &q, std::span<const int> of);
 NormalIndependent marginal(const NormalIndependent &q, std::span<const int> of);
 

@@ -147,8 +147,7 @@ const MissingElements::Pattern *MissingElements::pattern_of(const Mask &mask) {
 }
 
 void MissingElements::learn(int s, const Matrix &whiten) {
-  // In units in which its diagonal is 1, so that columns of any scale stay in the range of a
-  // double.
+  // Scaled to unit diagonal, so that columns of any scale stay in the range of a double.
   Vector &unit = unit_[std::size_t(s)];
   unit.resize(d_);
   Matrix scaled = whiten;
@@ -225,7 +224,8 @@ void MissingElements::compute_means(int s, const double *mean, double *out) {
   const int padded = (rows() + lanes - 1) / lanes * lanes;
   centred_.resize(std::size_t(normal_block::padded(d_)) * block_rows);
   products_.resize(with_holes_.size() * block_rows);
-  // The rows, 0 for what is missing; then P times them, where something is.
+  // The centred rows with 0 for missing elements; then P times these rows, for the columns that
+  // have missing elements.
   for (int j = 0; j < d_; ++j) {
     const simd::Vector m = simd::all(mean[j]), scale = simd::all(1 / unit(j));
     for (int r = 0; r < padded; r += lanes) {
@@ -238,7 +238,7 @@ void MissingElements::compute_means(int s, const double *mean, double *out) {
     double *const to = products_.data() + h * block_rows;
     constexpr int each = 4;
     for (int r = 0; r < padded; r += each * lanes) {
-      // Beyond the rows there is still memory, whose numbers nobody reads.
+      // This may go beyond the last row: the memory is there, and the results are not used.
       simd::Vector sum[each] = {};
       const double *at = centred_.data() + r;
       for (int j = 0; j < d_; ++j, at += block_rows)

@@ -1,4 +1,4 @@
-// Option prior of models with normal components, before there are rows.
+// Option prior of models with normal components, as it is given before rows are read.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct NormalPriorKeys {
   std::optional<Tensor> m, B;
   std::optional<double> c, a;
 
-  /// Without `scaled_mean` there is no c.
+  /// Declares the keys. Without `scaled_mean` key c does not apply.
   void lines(OptionTable &t, bool scaled_mean = true) {
     t.tensor("m", m, {-1});
     t.number("c", c, above(0, 1e9), scaled_mean);

@@ -17,7 +17,7 @@ struct NormalPoint {
   int dimension() const { return int(mean.rows()); }
 };
 
-/// sum += factor x term, number by number: for averages over draws.
+/// sum += factor x term, elementwise, for averages over draws.
 void accumulate(NormalPoint &sum, const NormalPoint &term, double factor);
 
 /// Scores rows with log N(x | mean_k, covariance_k).
@@ -31,11 +31,11 @@ inline constexpr double dead_share = 1e-12;
 NormalPoint maximum_likelihood(const NormalStatistics &statistics, const NormalPoint &previous,
                                const CovarianceFloor &floor);
 
-/// Which components the floor holds where their likelihood would rise below it?
+/// For every component: is it held at the floor, below which its likelihood would be higher?
 std::vector<bool> at_floor(const NormalPoint &point, const CovarianceFloor &floor);
 
-/// The rows from which on a component's own covariance is more than an accident of theirs: one more
-/// than make it regular. 0 if all components share it.
+/// The smallest number of rows with which a component's own covariance is meaningful: one more than
+/// make it regular. 0 if all components share one.
 double rows_needed(const NormalPoint &point);
 
 /// The components in this order: a subset, a permutation, or repetitions. A shared covariance stays

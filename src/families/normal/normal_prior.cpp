@@ -15,11 +15,11 @@ namespace bayes {
 
 namespace {
 
-/// Sums of what is observed.
+/// Sums over the observed elements.
 struct Observed {
-  /// weight of the rows that have an element
+  /// weight of the rows with at least one observed element
   double rows = 0;
-  /// of every element: weight, and sums of differences and of their squares
+  /// of every element: weight, sum of differences from a common origin, and sum of their squares
   std::vector<double> count, sum, squares;
 
   explicit Observed(std::size_t d = 0) : count(d), sum(d), squares(d) {}
@@ -74,7 +74,7 @@ Observed observed_sums(RowSource &rows, const Vector &about, Control &control) {
   return total;
 }
 
-/// The first value of every element.
+/// The first observed value of every element.
 Vector first_values(RowSource &rows, Control &control) {
   const int d = rows.shape().dimension;
   Vector out = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
@@ -93,14 +93,14 @@ Vector first_values(RowSource &rows, Control &control) {
   for (int j = 0; j < d; ++j)
     if (std::isnan(out(j)))
       throw Error(Errc::invalid_argument, message("element {} is missing in every row", j + 1),
-                  "Nothing is known of it.", "Leave the element out.");
+                  "An element without observed values cannot be fitted.", "Leave the element out.");
   return out;
 }
 
-/// EM of one normal.
+/// Improves mean and covariance by EM for a single normal and incomplete rows.
 void improve(Survey &survey, RowSource &rows, Control &control) {
   constexpr int most_iterations = 100;
-  // of the log-likelihood, for each unit of weight: for a prior and a beginning
+  // of the log-likelihood per unit of weight: enough for a default prior and a starting point
   constexpr double tolerance = 1e-5;
   const CovarianceFloor floor(survey.variance, 1e-6);
   double before = -std::numeric_limits<double>::infinity();
@@ -112,7 +112,7 @@ void improve(Survey &survey, RowSource &rows, Control &control) {
     survey.mean = found.statistics.mean.col(0);
     survey.covariance = found.statistics.scatter[0] / survey.weight;
     for (Eigen::Index j = 0; j < survey.variance.size(); ++j)
-      if (!(survey.variance(j) > 0)) {  // of a constant element it is what was added for none
+      if (!(survey.variance(j) > 0)) {  // constant: remove what regularise() added
         survey.covariance.row(j).setZero();
         survey.covariance.col(j).setZero();
       }
@@ -130,7 +130,8 @@ Survey survey_incomplete(const CovarianceShape &shape, RowSource &rows, Control 
       out(j) += sums.sum[std::size_t(j)] / sums.count[std::size_t(j)];
     return out;
   };
-  // The mean about the first values, then the rest about the mean, so that no digits cancel.
+  // First the mean, about the first values; then all sums about this mean, so that no digits
+  // cancel.
   const Vector about = mean_of(observed_sums(rows, first, control), first);
   const Observed sums = observed_sums(rows, about, control);
   Survey out{shape,     sums.rows, mean_of(sums, about),
@@ -147,7 +148,8 @@ Survey survey_incomplete(const CovarianceShape &shape, RowSource &rows, Control 
 
 Survey survey_complete(const CovarianceShape &shape, RowSource &rows, Control &control) {
   const int d = rows.shape().dimension;
-  // The mean about the first row, then the scatter about the mean, so that no digits cancel.
+  // First the mean, about the first row; then the scatter about this mean, so that no digits
+  // cancel.
   Vector first(d);
   Buffer block(rows.shape().block_doubles());
   rows.read_block(0, block.data());

@@ -9,7 +9,7 @@
 namespace bayes {
 namespace {
 
-/// f(i, j) for the entries of a scale matrix that may differ, in order.
+/// f(i, j) for the free entries of a scale matrix, in order.
 template <class F> void for_each_entry(const CovarianceShape &shape, int d, F f) {
   for (int j = 0; j < shape.columns(d); ++j)
     for (int i = shape.dense ? j : 0; i < shape.rows(d); ++i) f(i, j);
@@ -28,7 +28,8 @@ std::vector<Matrix> moved(const NormalWishart &q, const NormalWishart &about, do
   return out;
 }
 
-/// Of log |Lambda| / 2, and of the coefficients of the entries of B in -tr(B Lambda) / 2.
+/// The covariance matrix of log |Lambda| / 2 and of the coefficients of the entries of B in -tr(B
+/// Lambda) / 2.
 Matrix scale_covariance(const CovarianceShape &shape, double a, const FactoredScale &b, int d) {
   const int p = shape.wishart_dimension(d), n = entries(shape, d);
   const Matrix inverse =
@@ -54,12 +55,12 @@ Matrix scale_covariance(const CovarianceShape &shape, double a, const FactoredSc
   return out;
 }
 
-/// The factor of a scale: its quantities are the variances of the elements, Cov[phi, g] the
-/// gradient of their means in a and B.
+/// The factor of a scale. Its quantities are the variances of the elements; Cov[phi, g] is the
+/// gradient of their means with respect to a and B.
 PosteriorFactor scale_factor(const CovarianceShape &shape, double a, const Matrix &b,
                              const FactoredScale &factored, int d) {
   const int variances = shape.rows(d), n = entries(shape, d) + 1;
-  // An element's variance is inverse gamma, as add_marginals() has it.
+  // An element's variance is inverse gamma, as in add_marginals().
   const double freedom = a - (shape.dense ? d - 1 : 0);
   PosteriorFactor out{scale_covariance(shape, a, factored, d), Matrix::Zero(n, variances),
                       Vector::Constant(variances, std::numeric_limits<double>::quiet_NaN())};
@@ -121,9 +122,9 @@ NormalWishart from_natural_parameters(const Vector &natural, const NormalWishart
   return out;
 }
 
-// With y the mean less m, phi of c (m - o) is Lambda y, of c -y' Lambda y / 2: c y' Lambda y is
-// chi-square with d degrees of freedom whatever Lambda is, and y | Lambda is symmetric about 0. So
-// the three parts are uncorrelated.
+// With y = mu - m, the statistic phi that belongs to c (m - o) is Lambda y, and that of c is -y'
+// Lambda y / 2. c y' Lambda y is chi-square with d degrees of freedom for every Lambda, and y |
+// Lambda is symmetric about 0. So the three parts are uncorrelated.
 std::vector<PosteriorFactor> posterior_factors(const NormalWishart &q) {
   const CovarianceShape &shape = q.shape;
   const int d = q.dimension();
@@ -138,7 +139,7 @@ std::vector<PosteriorFactor> posterior_factors(const NormalWishart &q) {
       covariance = each * transposed_product(whiten, whiten);
     else
       covariance.diagonal() = each * whiten.cwiseAbs2();
-    // Given Lambda y has covariance (c Lambda)^-1, so Cov[Lambda y, y] is I / c.
+    // Given Lambda, y has covariance (c Lambda)^-1, so Cov[Lambda y, y] is I / c.
     PosteriorFactor means{std::move(covariance), Matrix::Identity(d, d) / q.c(k), Vector(d)};
     std::vector<Marginal> marginals;
     for (int j = 0; j < d; ++j) {

@@ -8,20 +8,21 @@
 
 namespace bayes {
 
-/// How many natural parameters there are.
+/// The number of natural parameters.
 double natural_size(const NormalWishart &q);
 
-/// Those of q: of every component c (m - o) and c, o being the mean m of `about`; then of every
-/// scale a and, of the symmetric B + c (m - o)(m - o)', the lower triangle column by column.
+/// The natural parameters of q: for every component c (m - o) and c, where o is the component's m
+/// in `about`; then for every scale a, and the lower triangle, column by column, of the symmetric B
+/// + sum c (m - o)(m - o)' over its components.
 Vector natural_parameters(const NormalWishart &q, const NormalWishart &about);
-/// Their inverse.
+/// The inverse of natural_parameters().
 NormalWishart from_natural_parameters(const Vector &natural, const NormalWishart &about);
-/// About q itself, in the same order. The quantities are the means of every component, then the
-/// variances of every scale.
+/// The factors of q, in the same order, with q itself as the origin. The quantities are the means
+/// of every component, then the variances of every scale.
 std::vector<PosteriorFactor> posterior_factors(const NormalWishart &q);
 
-/// What linear response found for these quantities, 2 d x K: of the means of the elements, then of
-/// their variances; 0 where there is no standard deviation.
+/// The standard deviations `found` by linear response for these quantities, as 2 d x K: first of
+/// the elements' means, then of their variances; 0 where none exists.
 Matrix named_deviations(const CovarianceShape &shape, int d, int k, const Vector &found);
 
 }  // namespace bayes

@@ -179,7 +179,7 @@ class NormalScorer::Worker final : public BlockWorker {
     missing_->find(block);
   }
 
-  /// With a scale that is not dense.
+  /// score() for scales that are not dense.
   void score_columns(const double *block, int k, double *out) const {
     const NormalScorer &s = scorer_;
     const double *const mean = s.mean_.col(k).data(), *const scale = s.whitened_.col(k).data();
@@ -190,7 +190,7 @@ class NormalScorer::Worker final : public BlockWorker {
     for (const int b : columns_->empty()) out[b] = 0;
   }
 
-  /// The variances of elements that are missing, of component k.
+  /// Adds the variances of missing elements to component k's sums of squares.
   void add_variances(int k, double *raw) const {
     for (int j = 0; j < scorer_.d_; ++j) {
       const double scale = scorer_.whitened_(j, k);
@@ -200,17 +200,18 @@ class NormalScorer::Worker final : public BlockWorker {
     }
   }
 
-  /// The number of component k's scale, whose precision is then known.
+  /// The index of component k's scale; makes its precision known to missing_.
   int scale_of(int k) {
     const int s = scorer_.shape_.index(k);
     if (!missing_->known(s)) missing_->learn(s, scorer_.whiten(s));
     return s;
   }
 
-  /// Fills the holes of the block in y_, which is centred for component k.
+  /// Fills in the missing elements of the block in y_, which is centred for component k.
   void fill(int k) { missing_->fill(k, scale_of(k), scorer_.mean_.col(k).data(), y_.data()); }
 
-  /// The scores of incomplete rows, from those of filled ones.
+  /// Corrects the scores of incomplete rows, which were computed as if the elements that were
+  /// filled in were observed.
   void correct(int k, double *out) {
     const NormalScorer &s = scorer_;
     if (s.shape_.shared && missing_->rows() > 0) {
@@ -231,7 +232,8 @@ class NormalScorer::Worker final : public BlockWorker {
     for (const int b : missing_->empty()) out[b] = 0;
   }
 
-  /// What incomplete rows add to the scatter beside the squares of their conditional means.
+  /// Adds the conditional covariances of incomplete rows, which the scatter needs in addition to
+  /// the squares of their conditional means.
   void add_covariances(int k, const double *r) {
     const NormalScorer &s = scorer_;
     double *const to = covariances_.data() + std::size_t(s.shape_.index(k)) * s.raw_scatter();
@@ -245,14 +247,14 @@ class NormalScorer::Worker final : public BlockWorker {
 
   const NormalScorer &scorer_;
   const std::size_t scatter_doubles_;
-  /// of dense scales
+  /// for dense scales
   std::unique_ptr<MissingElements> missing_;
   std::vector<double> covariances_;
-  /// of others
+  /// for other scales
   std::unique_ptr<MissingColumns> columns_;
-  /// what the score gains where an element is missing
+  /// d x K: added to a score where an element is missing
   Matrix gains_;
-  /// responsibilities for missing elements, as square sums are
+  /// sums of responsibilities for missing elements, laid out like the sums of squares
   Buffer missing_sums_;
   Buffer y_, ry_, mean_sums_, scatter_;
   Vector ones_;
@@ -291,7 +293,8 @@ NormalStatistics NormalScorer::statistics(const std::vector<double> &counts,
       out.scatter.push_back(Eigen::Map<const Vector>(at, d_));
     }
   }
-  // From the scorer's means to the groups' own: sum (x - mean)^2 = sum (x - m)^2 - n (mean - m)^2.
+  // Shift from the scorer's means to the groups' own: sum (x - mean)^2 = sum (x - m)^2 - n (mean -
+  // m)^2.
   for (int k = 0; k < k_; ++k)
     if (out.count(k) > 0) {
       const Vector shift = sums.col(k) / out.count(k);

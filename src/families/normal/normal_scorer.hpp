@@ -3,8 +3,8 @@
 //
 // EM, MAP, variational and stochastic variational inference all score rows as
 //   constant_k - |W_k (x - m_k)|^2 / 2;
-// they differ in where constant, W and m come from. What of a row is missing (NaN) is integrated
-// out; normal_missing.hpp says how. It is looked for if BlockWorker::incomplete says so.
+// they differ in constant, W and m. Missing elements (NaN) are integrated out (normal_missing.hpp);
+// rows are searched for them only if BlockWorker::incomplete is set.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ struct NormalStatistics {
   int dimension() const { return int(mean.rows()); }
   double total() const { return count.sum(); }
 
-  /// Every weight multiplied by a number >= 0.
+  /// Multiplies every weight by a factor >= 0.
   void scale(double factor);
 };
 
@@ -38,8 +38,8 @@ class NormalScorer final : public BlockScorer {
   using Statistics = NormalStatistics;
 
   /// mean: d x K; scales: shape.count(K), factored; constant: K (everything that does not depend on
-  /// the row). Scores that are no densities are less than them by the same for every component, and
-  /// missing elements then add nothing.
+  /// the row). `densities`: the scores are log densities; otherwise they lack a constant that is
+  /// the same for all components, and missing elements add nothing.
   NormalScorer(const CovarianceShape &shape, Matrix mean, const std::vector<FactoredScale> &scales,
                Vector constant, bool densities = true);
 

@@ -29,7 +29,8 @@ struct NormalWishart {
   int dimension() const { return int(m.rows()); }
 };
 
-/// Log determinant of B in its own form: that of `factor` without the spherical shape's repetition.
+/// Log determinant of B in its own form: for the spherical shape that of one variance, while
+/// `factor` counts it d times.
 double own_log_determinant(const CovarianceShape &shape, const FactoredScale &factored, int d);
 
 /// E[log |Lambda|], Lambda the d x d precision (002 L9 eq. 23, with its d log 2).
@@ -64,11 +65,11 @@ NormalWishart natural_gradient_step(const NormalWishart &q, const NormalWishart 
 /// scale.
 inline bool has_clusters(const NormalWishart &q) { return !q.shape.shared; }
 
-/// Numbers per component.
+/// The numbers that represent a component.
 double parameters_of(const NormalWishart &q);
 
-/// Numbers that a sampler or learner holds per component: posteriors before and after a step,
-/// factors, statistics and every thread's part of them.
+/// The numbers that a sampler or learner holds per component: posteriors before and after a step,
+/// factors, statistics and every thread's share of them.
 double working_numbers(const NormalWishart &q, int threads);
 
 /// The components in this order: a subset, a permutation, or repetitions. A shared scale stays as
@@ -78,7 +79,7 @@ NormalWishart pick(const NormalWishart &q, const std::vector<int> &order);
 /// k copies of the first component.
 NormalWishart replicate(const NormalWishart &q, int k);
 
-/// The components of both. A shared scale is the first's.
+/// The components of both. A shared scale is taken from `first`.
 NormalWishart joined(const NormalWishart &first, const NormalWishart &second);
 
 /// E[mu] and E[Lambda]^-1 = B / a.
@@ -88,8 +89,8 @@ NormalPoint point_estimate(const NormalWishart &q);
 /// the covariance).
 double log_prior(const NormalPoint &point, const NormalWishart &prior);
 
-/// The divisor of the mode: twice the exponent of |Lambda| in the density, for a scale shared by
-/// `components`.
+/// The divisor of B in the covariance at the joint mode: twice the exponent of |Lambda| in the
+/// density, for a scale that `components` components share.
 double mode_divisor(const CovarianceShape &shape, double a, double components, int d);
 
 /// The joint mode of (mu, Lambda) given the statistics: mean m, covariance B / (a - d) for one
@@ -97,13 +98,13 @@ double mode_divisor(const CovarianceShape &shape, double a, double components, i
 NormalPoint maximum_posterior(const NormalStatistics &statistics, const NormalWishart &prior);
 
 /// log p(rows of every group), exact for hard assignments with weights 1. Groups that share a scale
-/// have only one in total, given as the first's.
+/// have only a joint one, returned as that of the first group.
 Vector log_marginal_likelihoods(const NormalStatistics &statistics, const NormalWishart &prior);
 
 /// log p(all rows), the sum over the groups.
 double log_marginal_likelihood(const NormalStatistics &statistics, const NormalWishart &prior);
 
-/// Components that share a scale as components with one each; others unchanged.
+/// q with a copy of the scale for every component if they share one; otherwise q itself.
 NormalWishart untied(const NormalWishart &q);
 
 }  // namespace bayes
