@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(errors_name_what_is_invalid) {
   BOOST_TEST(message({{"likelihood", "categorical"}}, x / 2).find("must be a whole number") !=
              std::string::npos);
   BOOST_TEST(message({{"likelihood", Document::List{"poisson", "normal"}}}, x) ==
-             "option \"likelihood\" names 2 elements, but the rows have 3");
+             "option \"likelihood\" has 2 entries, but the rows have 3 elements");
   BOOST_TEST(message({{"likelihood", "normall"}}, x).find("must be one of") != std::string::npos);
   BOOST_TEST(message({{"likelihood", "poisson"}, {"prior", Options{{"a", 1.0}}}}, x) ==
              "unknown option \"prior.a\"");

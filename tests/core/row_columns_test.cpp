@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(have_no_likelihood_that_cannot_be) {
   BOOST_TEST(likelihood(Document::object().set("city", "normal")) ==
              "option \"likelihood\" is \"normal\" for column \"city\", which has labels");
   BOOST_TEST(likelihood(Document::List{"normal", "normal"}) ==
-             "option \"likelihood\" names 2 elements, but the rows have 3");
+             "option \"likelihood\" has 2 entries, but the rows have 3 elements");
   BOOST_TEST(likelihood("norml").find("must be one of") != std::string::npos);
   BOOST_TEST(likelihood(1).find("must be one of") != std::string::npos);
 }

@@ -162,7 +162,7 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM (VALUES (''{1,0}''::floa
   ('{"likelihood": ["normal", "gauss"]}', '{1,1}',
     '22023 option "likelihood" is "gauss", but must be one of <families>'),
   ('{"likelihood": ["normal", "poisson", "poisson"]}', '{1,1}',
-    '22023 option "likelihood" names 3 elements, but the rows have 2'),
+    '22023 option "likelihood" has 3 entries, but the rows have 2 elements'),
   ('{"likelihood": "bernoulli"}', '{0,2}', '22023 element 2 of row 2 is 2, but must be 0 or 1'),
   ('{"likelihood": "bernoulli"}', '{0.5,1}', '22023 element 1 of row 2 is 0.5, but must be 0 or 1'),
   ('{"likelihood": "bernoulli"}', '{-1,1}', '22023 element 1 of row 2 is -1, but must be 0 or 1'),

@@ -378,7 +378,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     FROM generate_series(1, 11) id$q$, 'If observations are measurements, not names, give option '
     'emission; else combine rare symbols into one.'),
   ($q$SELECT hmm_fit(n, 2, '{"categories": 2}') FROM words$q$,
-    'No element is categorical. | Leave it out, or give option "emission".'),
+    'No element is categorical. | Leave it out, or make elements categorical by option '
+    '"emission".'),
   ($q$SELECT hmm_fit(x, s[1:3], 2) FROM words$q$,
     'There is one for each step, NULL where it is not known.'),
   ($q$SELECT hmm_fit(ARRAY['no', 'what'], (SELECT names FROM given))$q$,

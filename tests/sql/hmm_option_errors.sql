@@ -189,8 +189,8 @@ SELECT is(complaint(format('SELECT hmm_fit(v, 2, %L) FROM words', options)),
     'of element 3'),
   ('{"emission": "poisson"}', '22023 element 1 of step 1 of sequence 1 is 0.8414709848078965, but '
     'must be a whole number from 0 to 2^53'),
-  ('{"emission": ["normal", "normal"]}', '22023 option "emission" names 2 elements, but '
-    'observations have 3'),
+  ('{"emission": ["normal", "normal"]}', '22023 option "emission" has 2 entries, but '
+    'observations have 3 elements'),
   ('{"emission": ["normal", "normal", "poison"]}',
     '22023 option "emission" is "poison", but must be one of <families>'),
   ('{"emission": ["bernoulli", "normal", "normal"]}',

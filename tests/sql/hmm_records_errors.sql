@@ -51,7 +51,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($$SELECT hmm_fit(s, 2, '{"emission": ["normal"]}') FROM steps$$,
     '22023 option "emission" is "normal" for column "sound", which has labels'),
   ($$SELECT hmm_fit(s, 2, '{"emission": ["normal", "categorical", "normal"]}') FROM steps$$,
-    '22023 option "emission" names 3 elements, but observations have 2'),
+    '22023 option "emission" has 3 entries, but observations have 2 elements'),
   ($$SELECT hmm_fit(vectors, 2, '{"emission": {"load": "poisson"}}') FROM steps$$,
     '22023 option "emission" is an object, but must be one of ' || column_families()),
   -- scores

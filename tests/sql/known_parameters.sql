@@ -131,11 +131,11 @@ SELECT is(complaint('SELECT bayes_match(a.m, b.m) FROM mixtures AS a, mixtures A
 SELECT is(complaint(format('SELECT bmm_fit(ARRAY[visits], 2, %L) FROM people', options)), said,
   options) FROM (VALUES
   ('{"likelihood": "negative_binomial"}',
-    '22023 option "likelihood" is negative_binomial, but without "size"'),
+    '22023 option "likelihood" is negative_binomial, which needs "size"'),
   ('{"likelihood": ["binomial"]}',
-    '22023 option "likelihood[1]" is binomial, but without "trials"'),
+    '22023 option "likelihood[1]" is binomial, which needs "trials"'),
   ('{"likelihood": {"family": "gamma"}}',
-    '22023 option "likelihood" is gamma, but without "shape"'),
+    '22023 option "likelihood" is gamma, which needs "shape"'),
   ('{"likelihood": {"family": "gamma", "shape": 0}}', '22023 option "likelihood.shape" is 0, but '
     'must be a number greater than 0 and at most 1000000000'),
   ('{"likelihood": {"family": "gamma", "shape": "2"}}', '22023 option "likelihood.shape" is "2", '
@@ -145,7 +145,7 @@ SELECT is(complaint(format('SELECT bmm_fit(ARRAY[visits], 2, %L) FROM people', o
   ('{"likelihood": {"family": "binomial", "trials": 0}}', '22023 option "likelihood.trials" is 0, '
     'but must be a whole number from 1 to 1000000'),
   ('{"likelihood": {"family": "binomial", "trails": 3}}',
-    '22023 option "likelihood" is binomial, but without "trials"'),
+    '22023 option "likelihood" is binomial, which needs "trials"'),
   ('{"likelihood": {"family": "binomial", "trials": 12, "trails": 3}}',
     '22023 unknown option "likelihood.trails"'),
   ('{"likelihood": {"family": "poisson", "size": 3}}',
@@ -161,15 +161,15 @@ SELECT is(complaint(format('SELECT bmm_fit(ARRAY[visits], 2, %L) FROM people', o
   ('{"likelihood": "log_normal", "prior": {"rate": 3}}', '22023 unknown option "prior.rate"')
 ) AS v(options, said);
 SELECT is(advice($$SELECT bmm_fit(ARRAY[visits], 2, '{"likelihood": "binomial"}') FROM people$$),
-  'It is a number that is known of the column, not estimated. | '
+  'This parameter is not estimated and must be given. | '
   'Write {"family": "binomial", "trials": 10}.', 'what is missing');
 SELECT is(complaint($$SELECT bmm_fit(r, 2, '{"likelihood": {"age": "negative_binomial"}}')
     FROM (SELECT age FROM people) AS r$$),
-  '22023 option "likelihood.age" is negative_binomial, but without "size"', 'of a column');
+  '22023 option "likelihood.age" is negative_binomial, which needs "size"', 'of a column');
 SELECT is(complaint($$SELECT hmm_fit(ARRAY[1.0, 2.5], 1, '{"emission": "gamma"}')$$),
-  '22023 option "emission" is gamma, but without "shape"', 'of an emission');
+  '22023 option "emission" is gamma, which needs "shape"', 'of an emission');
 SELECT is(complaint($$SELECT nb_fit(kind, ARRAY[visits], '{"likelihood": "binomial"}')
-    FROM people$$), '22023 option "likelihood" is binomial, but without "trials"',
+    FROM people$$), '22023 option "likelihood" is binomial, which needs "trials"',
   'of a classifier');
 SELECT is(complaint($$SELECT bmm_fit(ARRAY[visits - 1], 2, '{"likelihood": "log_normal"}')
     FROM people$$), '22023 element 1 of row 6 is 0, but must be a number greater than 0',

@@ -37,7 +37,7 @@ SELECT is(fit(options), said, options) FROM (VALUES
   ('{"likelihood": {"t": "normal"}}',
     '22023 option "likelihood" is "normal" for column "t", which has labels'),
   ('{"likelihood": ["normal", "normal"]}',
-    '22023 option "likelihood" names 2 elements, but the rows have 4'),
+    '22023 option "likelihood" has 2 entries, but the rows have 4 elements'),
   ('{"likelihood": {"a": "poisson"}}',
     '22023 column "a" of row 1 is 1.5, but must be a whole number from 0 to 2^53'),
   ('{"likelihood": {"n": "bernoulli"}}', '22023 column "n" of row 2 is 2, but must be 0 or 1'),

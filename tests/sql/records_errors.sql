@@ -87,7 +87,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 option "likelihood" is "normal" for column "city", which has labels'),
   ($$SELECT bmm_fit(p, 2, '{"likelihood": ["normal", "normal", "normal"]}')
     FROM (SELECT age, city FROM people) AS p$$,
-    '22023 option "likelihood" names 3 elements, but the rows have 2'),
+    '22023 option "likelihood" has 3 entries, but the rows have 2 elements'),
   ($$SELECT bmm_fit(ARRAY[age], 2, '{"likelihood": {"age": "normal"}}') FROM people$$,
     '22023 option "likelihood" is an object, but must be one of ' || column_families()),
   ($$SELECT bmm_fit(p, 2, '{"metod": "vi"}') FROM (SELECT age FROM people) AS p$$,

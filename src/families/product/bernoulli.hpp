@@ -68,7 +68,7 @@ struct Bernoulli final : SuccessProbability<Bernoulli> {
       }
     }
   }
-  // of x = 1: zeros are covered by the constant
+  // for x = 1: the constant covers zeros
   template <class Form> static auto predictive_term(Form form, double) { return form(0); }
 
  private:

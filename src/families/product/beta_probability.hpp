@@ -59,8 +59,8 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
   }
 };
 
-/// Of these the families of trials: u1 counts successes, u2 failures, and p is a share of both. The
-/// prior is uniform by default.
+/// The families of trials among them: u1 counts successes, u2 failures, and the maximum likelihood
+/// estimate of p is the share of successes. The prior is uniform by default.
 template <class F> struct SuccessProbability : BetaProbability<F> {
   static void maximise(const double *s, const ColumnBounds &bounds, double *point) {
     const double n = s[0] + s[1];

@@ -48,7 +48,7 @@ struct Binomial final : SuccessProbability<Binomial> {
   double sample(const double *point, Random &random) const override {
     return binomial_variate(trials_, point[0], random);
   }
-  /// Of two columns with as many trials.
+  /// For points of columns with the same number of trials.
   double log_overlap(const double *one, const double *other) const override {
     return trials_ * std::log(std::sqrt(one[0] * other[0]) + std::sqrt(one[1] * other[1]));
   }

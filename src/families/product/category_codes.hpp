@@ -1,4 +1,4 @@
-// The categories of a column: whole numbers, and codes from 0 for them.
+// The categories of a column: whole numbers, and their codes from 0.
 #pragma once
 
 #include <cmath>
@@ -7,12 +7,12 @@
 
 namespace bayes {
 
-/// Whole numbers and their codes: their positions in rising order.
+/// Whole numbers and their codes: their positions in ascending order.
 class CategoryCodes {
  public:
-  /// from the smallest to the largest
+  /// the largest allowed difference between the smallest and the largest category
   static constexpr double widest = 1e6;
-  /// from 0, whole numbers still have room between them
+  /// the largest allowed absolute value of a category: all whole numbers up to it are exact
   static constexpr double farthest = 1e15;
 
   explicit CategoryCodes(std::vector<double> values)
@@ -22,7 +22,7 @@ class CategoryCodes {
       codes_[std::size_t(values_[i] - values_.front())] = int(i);
   }
   const std::vector<double> &values() const { return values_; }
-  /// -1: x is no category.
+  /// The code of x, or -1 if x is not a category.
   int code(double x) const {
     const double at = x - values_.front();
     return at >= 0 && at < double(codes_.size()) && at == std::floor(at) ? codes_[std::size_t(at)]

@@ -6,15 +6,15 @@
 // provides most of the members. What loops over rows need in addition, without virtual calls, is
 // the concept ColumnFamily (column_family.hpp).
 //
-// Everything is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), divided by
-// what it depends on: log density of x = constant + term(x) + h(x). The constant and the numbers of
-// the term belong to one column of one component, the log carrier h to the row alone. In block
-// scoring, where rows lie in the lanes, the constants of all columns are added up once. In
-// collapsed clusters, where clusters lie in the lanes, the constant is the log predictive density
-// of x = 0 if possible, so that zeros cost nothing.
+// Every density is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), split by
+// what its parts depend on: log density of x = constant + term(x) + h(x). The constant and the
+// coefficients of the term belong to one column of one component; the log carrier h(x) depends on
+// the row only. In block scoring, where rows lie in the lanes, the constants of all columns are
+// added up once. In collapsed clusters, where clusters lie in the lanes, the constant is the log
+// predictive density of x = 0 if possible, so that zeros cost nothing.
 //
 // A column of a component is represented by a few numbers: a point (parameters), a posterior or
-// prior, statistics. Families say how many, and what they mean.
+// prior, statistics. Families define how many, and their meaning.
 //
 // Values and elements: a value is what a row contains; its element is what the members below take,
 // such as the code of a category or the logarithm of a log-normal value. Element 0 stands in blocks
@@ -32,38 +32,38 @@
 namespace bayes {
 
 /// Bounds that keep the likelihood of a point, and so the logarithms in it, finite (001 asks for
-/// [MIN, 1 - MIN]). They bound what would make other allowed values impossible, and nothing else: a
-/// mean may be as large as the data say.
+/// [MIN, 1 - MIN]). They only exclude parameters under which some allowed values would be
+/// impossible; a mean may be as large as the data suggest.
 struct ColumnBounds {
-  /// of probabilities of values, of means of counts; of variances as shares of `variance`, of means
-  /// of waiting times as shares of its root
+  /// lower bound of probabilities of values and of means of counts; of variances, as a fraction of
+  /// `variance`; of means of waiting times, as a fraction of its square root
   double minimum = 1e-6;
-  /// of the elements of the column over all rows
+  /// the variance of the column's elements over all rows
   double variance = 1;
   /// a component with no more weight than this keeps its previous parameters
   double least_weight = 0;
 };
 
-/// How many numbers of every kind, or where they begin.
+/// How many numbers of every kind a column has, or where they begin.
 struct ColumnOffsets {
   int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
 };
 
-/// A parameter that is not estimated but known of the column, such as the number of trials of a
-/// binomial: an option of the column's likelihood, {"family": "binomial", "trials": 10}.
+/// A known parameter of a column, which is given and not estimated, such as the number of trials of
+/// a binomial: an option of the column's likelihood, {"family": "binomial", "trials": 10}.
 struct KnownParameter {
   const char *key;
-  /// its range; `low_open`: without `low` itself
+  /// its range; `low_open`: `low` itself is excluded
   double low, high;
   bool low_open;
   bool whole;
 };
 
-/// What holds for all columns of a family.
+/// Properties common to all columns of a family.
 struct ColumnTraits {
-  /// as in option likelihood
+  /// its name in option likelihood
   const char *name;
-  /// under which priors the posterior has a mode, as messages say it: "a must be above 1"
+  /// the condition under which the posterior has a mode, as worded in messages: "a must be above 1"
   const char *mode_requirement;
   /// Names of the parameters, and keys of the prior. A name stands for one number, or for one per
   /// category. Numbers of a prior must be positive, except that of a key called m, a location.
@@ -71,7 +71,8 @@ struct ColumnTraits {
   std::span<const KnownParameter> known_parameters;
   /// Methods that do not apply to the family.
   std::span<const Method> refused_methods;
-  /// Do distances between values mean anything? Not those of names, nor of zeros and ones.
+  /// Do distances between values have a meaning? Not between categories, nor between zeros and
+  /// ones.
   bool ordered;
   /// Does a parameter's name stand for one number per value (as in categorical columns)?
   bool by_value;
@@ -91,7 +92,7 @@ class BAYES_API Column : public ColumnTraits {
 
   /// Is the (finite) value x allowed?
   virtual bool allowed(double x) const = 0;
-  /// The first of n values that is neither allowed nor NaN; n if there is none.
+  /// The index of the first of n values that is neither allowed nor NaN; n if there is none.
   virtual int first_refused(const double *x, int n) const = 0;
   /// what a value must be: "0 or 1"
   virtual std::string requirement() const = 0;
@@ -99,8 +100,8 @@ class BAYES_API Column : public ColumnTraits {
   virtual double element(double x) const = 0;
   /// the value of an element
   virtual double value(double x) const = 0;
-  /// Variance-stabilising transform of an element, given the variance of the column: values of one
-  /// component differ by about 1.
+  /// Variance-stabilising transform of an element, given the variance of the column, so that values
+  /// of one component differ by about 1.
   virtual double stabilised(double x, double variance) const = 0;
 
   // Numbers per column; a family's columns are contiguous, also in terms, sums (each
@@ -108,7 +109,7 @@ class BAYES_API Column : public ColumnTraits {
 
   /// how many numbers a parameter's name stands for
   virtual int numbers_of_name() const = 0;
-  /// all sizes
+  /// the sizes of all kinds of numbers
   virtual ColumnOffsets size() const = 0;
   virtual int free_parameters() const = 0;
 
@@ -117,7 +118,7 @@ class BAYES_API Column : public ColumnTraits {
   /// statistics, previous point -> point
   virtual void maximum_likelihood(const double *statistics, const double *previous,
                                   const ColumnBounds &bounds, double *point) const = 0;
-  /// Does a bound hold a density that would grow without limit beyond it?
+  /// Is the point at a bound beyond which the density would grow without limit?
   virtual bool at_bound(const double *point, const ColumnBounds &bounds) const = 0;
   /// statistics, prior with a mode -> point
   virtual void maximum_posterior(const double *statistics, const double *prior,
@@ -131,22 +132,22 @@ class BAYES_API Column : public ColumnTraits {
   /// E[value] at a point; NaN if values are not quantities (here and below)
   virtual double mean(const double *point) const = 0;
   virtual double variance(const double *point) const = 0;
-  /// the same of the element
+  /// mean and variance of the element
   virtual double element_mean(const double *point) const = 0;
   virtual double element_variance(const double *point) const = 0;
   /// Can a value have this mean?
   virtual bool allowed_mean(double x) const = 0;
-  /// Gives a point this mean; `variance`: of the column's elements over all rows. No effect if
+  /// Sets the mean of a point; `variance`: of the column's elements over all rows. No effect if
   /// values are not quantities.
   virtual void set_mean(double mean, double variance, double *point) const = 0;
-  /// an element at a point
+  /// a random element at a point
   virtual double sample(const double *point, Random &random) const = 0;
   /// The logarithm of the Bhattacharyya coefficient of two points: of the sum, or integral, over x
   /// of the root of the product of their densities.
   virtual double log_overlap(const double *one, const double *other) const = 0;
   /// Computes the numbers of a point that follow from the named ones.
   virtual void complete(double *point) const = 0;
-  /// of points after complete()
+  /// for points after complete()
   virtual bool valid_point(const double *point) const = 0;
 
   // Posteriors.
@@ -172,29 +173,29 @@ class BAYES_API Column : public ColumnTraits {
   virtual void draw(const double *q, Random &random, double *point) const = 0;
   /// posterior -> standard deviations of the named parameters
   virtual void deviations(const double *q, double *out) const = 0;
-  /// posterior -> the distribution of each of them; of a variance that of its root, by which
-  /// results show it
+  /// posterior -> the marginal distributions of the named parameters; of a variance, that of its
+  /// root, the standard deviation, which results report
   virtual void marginals(const double *q, Marginal *out) const = 0;
-  /// The posterior as an exponential family, its density proportional to exp(eta . phi) with as
-  /// many numbers eta as it has, to which rows add theirs: posterior, another one of the column as
-  /// the origin of locations -> eta, and back.
+  /// The posterior as an exponential family: density proportional to exp(eta . phi), with as many
+  /// natural parameters eta as the posterior has numbers; rows add to them. Maps a posterior, with
+  /// another posterior of the column as the origin of locations, to eta, and back.
   virtual void natural_parameters(const double *q, const double *about, double *out) const = 0;
   virtual void from_natural_parameters(const double *natural, const double *about,
                                        double *q) const = 0;
-  /// posterior, which is the origin itself -> Cov[phi], and Cov[phi, g] for each named parameter g,
-  /// one after the other; of one without a variance anything
+  /// posterior, itself the origin of locations -> Cov[phi], and Cov[phi, g] for each named
+  /// parameter g, one after the other; undefined for a g without a variance
   virtual void covariances(const double *q, double *phi, double *named) const = 0;
   virtual bool valid_posterior(const double *q) const = 0;
 
   // Statistics, of elements.
 
-  /// Are they possible: finite, no negative sums of weights or squares?
+  /// Are they possible: no NaN, no negative sums of weights or squares?
   virtual bool valid_statistics(const double *statistics) const = 0;
-  /// multiplies all weights
+  /// multiplies all weights by a factor
   virtual void scale(double factor, double *statistics) const = 0;
   /// adds a row
   virtual void add(double x, double *statistics) const = 0;
-  /// adds a row of this weight; without the bound of its rounding error
+  /// adds a row with a weight; does not update the bound of rounding errors
   virtual void add(double x, double weight, double *statistics) const = 0;
   /// Removes a row; needs the prior; false if precision was lost.
   virtual bool remove(double x, const double *prior, double *statistics) const = 0;

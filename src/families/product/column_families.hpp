@@ -1,5 +1,5 @@
-// The families that a column of a row can have, listed once, for loops over rows, which are
-// compiled for each. Other code sees them as Column (columns.hpp).
+// The list of column families, for loops over rows, which are compiled for each family. Other code
+// uses them as Column (columns.hpp).
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@
 
 namespace bayes {
 
-/// Stored models refer to families by name, so the order may change; but it is the order of a
-/// component's numbers, and in which samplers draw them.
+/// Stored models refer to families by name, so the order may change. It determines the order of a
+/// component's numbers, and the order in which samplers draw them.
 using AnyColumnFamily = std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal,
                                      Geometric, NegativeBinomial, Binomial, LogNormal, Gamma>;
 
@@ -43,12 +43,12 @@ constexpr ColumnKind position(std::type_identity<std::variant<F...>>) {
 template <ColumnFamily F>
 inline constexpr ColumnKind kind_of = detail::position<F>(std::type_identity<AnyColumnFamily>{});
 
-/// f(family) for every family in the list, as F{}: the categorical one has no categories.
+/// f(F{}) for every family F in the list; the categorical one then has no categories.
 template <class Function> void for_each_column_family(Function f) {
   detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
 }
 
-/// The family of such a column, which is F.
+/// The family object of a column whose family is F.
 template <ColumnFamily F> F family_as(const ColumnSpec &spec) {
   if constexpr (std::is_same_v<F, Categorical>)
     return Categorical{spec.categories, spec.values.empty()
@@ -66,8 +66,8 @@ inline AnyColumnFamily family_of(const ColumnSpec &spec) {
   return out;
 }
 
-/// The columns with one family, and where their numbers begin in those of a component: one column's
-/// after the other's.
+/// The columns of one family, and where their numbers begin among those of a component; they follow
+/// one another.
 template <ColumnFamily F> struct ColumnGroup {
   std::vector<F> families;
   std::vector<int> columns;  // their indices, increasing
@@ -91,7 +91,7 @@ template <class Function> void for_each_group(const Columns &columns, Function f
   std::apply([&](const auto &...group) { ((group.columns.empty() ? void() : f(group)), ...); },
              columns.groups().all);
 }
-/// f(column's number, family, offsets) for every column, group by group, as Columns::for_each.
+/// f(column's index, family, offsets) for every column, group by group, like Columns::for_each.
 template <class Function> void for_each_family(const Columns &columns, Function f) {
   for_each_group(columns, [&](const auto &group) {
     for (std::size_t c = 0; c < group.columns.size(); ++c)

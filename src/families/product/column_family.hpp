@@ -1,5 +1,5 @@
-// What loops over rows need of a column family beside its interface (column.hpp), and the loops
-// over blocks that families share. The loops are compiled for each family of the list.
+// What loops over rows need from a column family in addition to its interface (column.hpp), and the
+// loops over blocks that families share. The loops are compiled for each family of the list.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ inline bool valid_number(double x) { return x >= 1 / largest_number && x <= larg
 /// infinite logarithms.
 inline constexpr double least_mode = 1e-12;
 
-/// A final class, whose members are called without virtual calls where its type is known. Without
-/// known parameters, and without categories, it is F{}.
+/// A final class, whose members are called without virtual calls where its type is known. F{} has
+/// default known parameters and no categories.
 template <class F>
 concept ColumnFamily = std::derived_from<F, Column> && std::is_final_v<F> &&
     std::is_default_constructible_v<F> &&
@@ -69,7 +69,7 @@ inline double finite_log(double x) {
 /// Lets formulas be written once for lanes and single numbers.
 inline double lane_log(double x) { return std::log(x); }
 inline simd::Vector lane_log(simd::Vector x) { return simd::log(x); }
-/// At most 1e300, infinity included: what lane_log takes.
+/// Bounded by 1e300, infinity included: the range of lane_log.
 inline double lane_bounded(double x) { return std::min(x, 1e300); }
 inline simd::Vector lane_bounded(simd::Vector x) { return x < 1e300 ? x : simd::all(1e300); }
 

@@ -1,6 +1,6 @@
-// The columns of a row, each with its family, for code that does not loop over rows: it knows
-// families by their interface (column.hpp) and is compiled without them, so that a family's header
-// is seen by few files. The list of families is in column_families.hpp.
+// The columns of a row, each with its family, for code that does not loop over rows. Such code uses
+// families through their interface (column.hpp), so that few files include a family's header. The
+// list of families is in column_families.hpp.
 #pragma once
 
 #include <memory>
@@ -18,15 +18,15 @@ namespace bayes {
 /// Which family: its position in the list.
 enum class ColumnKind : char {};
 
-/// What a column is, as models say it: its likelihood, and its categories.
+/// The description of a column in models: its likelihood and its categories.
 struct ColumnSpec {
   ColumnKind kind = {};
-  /// of a categorical column, at least 1, or 0 while nobody has looked at the rows; else 0
+  /// of a categorical column: at least 1, or 0 before the rows are read; of other columns 0
   int categories = 0;
-  /// the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 ..
-  /// categories - 1
+  /// the categories: whole numbers in ascending order, within CategoryCodes::widest of each other;
+  /// empty: 0 .. categories - 1
   std::vector<double> values = {};
-  /// the numbers of the family's known parameters
+  /// the values of the family's known parameters
   std::vector<double> known = {};
 
   BAYES_API const char *name() const;
@@ -35,14 +35,14 @@ struct ColumnSpec {
   bool same_likelihood(const ColumnSpec &other) const {
     return kind == other.kind && known == other.known;
   }
-  /// Are its values whole numbers, 0 among them, that have an order: counts, and booleans?
+  /// Are its values counts or booleans: ordered whole numbers that include 0?
   BAYES_API bool counts() const;
-  /// Makes the values, increasing whole numbers, the categories of the column.
+  /// Sets the categories of the column: whole numbers in ascending order.
   BAYES_API void set_categories(std::vector<double> categorical);
   bool operator==(const ColumnSpec &) const = default;
 };
 
-/// Every family of the list, in its order; a categorical one without categories.
+/// Every family of the list, in its order; the categorical one without categories.
 BAYES_API std::span<const Column *const> every_column_family();
 /// Their names.
 BAYES_API const std::vector<std::string_view> &column_family_names();
@@ -58,8 +58,8 @@ inline bool is_categorical(const ColumnSpec &spec) { return column_family(spec.k
 
 struct ColumnGroups;  // column_families.hpp
 
-/// The columns of a row. A component's numbers stand group by group, columns of one family
-/// together, so that loops over columns know theirs.
+/// The columns of a row. A component's numbers are grouped by family, so that a loop over the
+/// columns of a group knows their family.
 class BAYES_API Columns {
  public:
   explicit Columns(std::vector<ColumnSpec> specs);
@@ -74,10 +74,10 @@ class BAYES_API Columns {
   const ColumnOffsets &size() const { return size_; }
   /// where a column's numbers begin
   const ColumnOffsets &offsets(int column) const { return offsets_[std::size_t(column)]; }
-  /// The numbers of the columns with one family, rising, for every family that has columns here.
+  /// For every family that has columns here, the indices of these columns in ascending order.
   const std::vector<std::vector<int>> &by_family() const { return by_family_; }
 
-  /// f(column's number, column, offsets) for every column, group by group.
+  /// f(column's index, column, offsets) for every column, group by group.
   template <class Function> void for_each(Function f) const {
     for (const std::vector<int> &group : by_family_)
       for (const int j : group) f(j, column(j), offsets(j));
@@ -95,7 +95,7 @@ class BAYES_API Columns {
   std::unique_ptr<const ColumnGroups> groups_;
 };
 
-/// The values of a categorical column, rising; none of others.
+/// The categories of a categorical column in ascending order; empty for other columns.
 BAYES_API std::vector<double> categories_of(const Column &column);
 /// The likelihoods of the columns, without categories.
 BAYES_API std::vector<ColumnSpec> likelihoods_of(const Columns &columns);

@@ -13,7 +13,7 @@
 //
 // A family provides (as static members, unless they depend on known parameters):
 //   statistic(x)               u(x), an array of numbers that are not negative
-//   weight(s)                  how many rows have the sums s of u(x)
+//   weight(s)                  the total weight of rows whose sums of u(x) are s
 //   log_normaliser(q)          log Z
 //   expected(q)                E[phi], an array
 //   natural(point)             phi, an array of finite numbers
@@ -21,8 +21,8 @@
 //   maximise(s, bounds, point) the point where phi . s is greatest, under bounds
 //   covariances(q, phi, named) Cov[phi], the second derivatives of log Z, and Cov[phi, g], the
 //                              gradient of E[g], for each named parameter g
-// and those members of column.hpp that are missing here. A member that it can compute faster or
-// more accurately it declares itself, which hides the one here.
+// and those members of column.hpp that are missing here. If it can compute a member faster or more
+// accurately, it declares that member itself, which hides the one here.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ template <class F> struct ColumnDefaults : Column {
   double element(double x) const override { return x; }
   double value(double x) const override { return x; }
   bool plain() const { return true; }
-  /// of a block, of values that are not NaN or become 0
+  /// the elements of a block of values; NaN becomes 0
   void elements(const double *x, double *out) const {
     for (int b = 0; b < block_rows; ++b) out[b] = x[b] == x[b] ? self().element(x[b]) : 0;
   }
@@ -76,7 +76,8 @@ template <class F> struct ColumnDefaults : Column {
   void complete(double *) const override {}
   double element_mean(const double *point) const override { return self().mean(point); }
   double element_variance(const double *point) const override { return self().variance(point); }
-  /// Probabilities of values are at most 1, whatever the bounds.
+  /// The default, for families whose densities are probabilities: they are at most 1 even without
+  /// bounds.
   bool at_bound(const double *, const ColumnBounds &) const override { return false; }
   bool valid_statistics(const double *s) const override {
     return std::all_of(s, s + self().statistics_size(), [](double v) { return v >= 0; });
@@ -111,7 +112,7 @@ template <class F> struct SummedColumn : ColumnDefaults<F> {
                              double *out) const override {
     for (int i = 0; i < self().posterior_size(); ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
   }
-  /// They are the numbers of the posterior, wherever locations begin.
+  /// The numbers of the posterior themselves: without locations, the origin does not matter.
   void natural_parameters(const double *q, const double *, double *out) const override {
     std::copy_n(q, self().posterior_size(), out);
   }
@@ -132,7 +133,7 @@ template <class F> struct SummedColumn : ColumnDefaults<F> {
   using ColumnDefaults<F>::self;
 };
 
-/// Families with the members of the list above.
+/// Families with the members listed above.
 template <class F> struct ConjugateColumn : SummedColumn<F> {
   /// Is u(x) = u(0) + x (u(1) - u(0))? Then blocks of rows are processed in lanes.
   static constexpr bool linear = false;
@@ -209,7 +210,7 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
     return sound;
   }
 
-  // Blocks of rows. The terms are phi or its expectation; of linear families the slope in x.
+  // Blocks of rows. The terms are phi or its expectation; for linear families the slope in x.
   double point_terms(const double *point, double *terms) const override {
     return terms_of(self().natural(point), terms);
   }
@@ -245,7 +246,7 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
       const auto zero = self().statistic(0), one = self().statistic(1);
       for (std::size_t i = 0; i < zero.size(); ++i) {
         s[i] = weight * zero[i] + sums[0] * (one[i] - zero[i]);
-        if (s[i] < 0) s[i] = 0;  // a rounding error; NaN stays
+        if (s[i] < 0) s[i] = 0;  // rounding error; NaN is kept
       }
     } else {
       std::copy_n(sums, self().posterior_size(), s);

@@ -37,7 +37,7 @@ inline double log_factorial(double x) {
          y * (1.0 / 12 - y2 * (1.0 / 360 - y2 / 1260));
 }
 
-/// h(x) of the counts that occur most, each computed once: every pass over the rows needs it.
+/// A table of h(x) for small counts, each computed once, as every pass over the rows needs it.
 /// Copies share the table; threads may use it at the same time.
 class CarrierTable {
  public:
@@ -60,7 +60,8 @@ class CarrierTable {
   std::shared_ptr<Table> known_;
 };
 
-/// A binomial draw, n halved by order statistics, which are beta.
+/// A binomial draw. n is halved repeatedly by drawing the median of n uniforms, an order statistic
+/// with a beta distribution.
 inline double binomial_variate(double n, double p, Random &random) {
   double successes = 0;
   while (n > 16) {

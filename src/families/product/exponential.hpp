@@ -36,7 +36,7 @@ struct Exponential final : GammaRate<Exponential> {
     prior[0] = 3;
     prior[1] = mean > 0 ? 2 * mean : 2;
   }
-  // a rate of 0 is not a distribution
+  // otherwise the mode may be a rate of 0, which is not a distribution
   static constexpr const char *mode_requirement = "shape must be above 1";
   bool has_mode(const double *prior) const override { return prior[0] > 1; }
   /// Rates have a unit, so no absolute bound applies to them.

@@ -56,7 +56,7 @@ struct Gamma final : GammaRate<Gamma> {
     prior[0] = 3;
     prior[1] = mean > 0 ? 2 * mean / shape_ : 2;
   }
-  // a rate of 0 is not a distribution
+  // otherwise the mode may be a rate of 0, which is not a distribution
   static constexpr const char *mode_requirement = "shape must be above 1";
   bool has_mode(const double *prior) const override { return prior[0] > 1; }
   /// Rates have a unit, so no absolute bound applies to them.
@@ -69,7 +69,7 @@ struct Gamma final : GammaRate<Gamma> {
   double sample(const double *point, Random &random) const override {
     return std::max(smallest, random.gamma(shape_) / point[0]);
   }
-  /// Of two columns of the same shape.
+  /// For points of columns with the same shape.
   double log_overlap(const double *one, const double *other) const override {
     const double ratio = 0.5 * (std::log(one[0]) - std::log(other[0]));
     return -shape_ * std::log(std::cosh(ratio));

@@ -36,7 +36,7 @@ struct Geometric final : BetaProbability<Geometric> {
     prior[0] = 3;
     prior[1] = std::max(1.0, 2 * mean);
   }
-  // a probability of 0 is not a distribution
+  // otherwise the mode may be a probability of 0, which is not a distribution
   static constexpr const char *mode_requirement = "a must be above 1, and b at least 1";
   bool has_mode(const double *prior) const override { return prior[0] > 1 && prior[1] >= 1; }
   double mean(const double *point) const override { return point[1] / point[0]; }

@@ -28,7 +28,7 @@ struct LogNormal final : NormalElements<LogNormal> {
   void elements(const double *x, double *out) const {
     for (int b = 0; b < block_rows; b += simd::lanes) {
       const simd::Vector at = simd::load(x + b);
-      // the rest of the last block, and missing values, are no values
+      // padding of the last block and missing values get element 0
       simd::store(out + b,
                   at > 0.0 ? simd::log(simd::max(at, simd::all(std::numeric_limits<double>::min())))
                            : simd::Vector{});

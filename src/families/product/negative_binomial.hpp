@@ -23,8 +23,8 @@ struct NegativeBinomial final : BetaProbability<NegativeBinomial> {
 
   bool allowed(double x) const override { return allowed_count(x); }
   std::string requirement() const override { return count_requirement; }
-  /// Between the logarithm, where the gamma distribution of Poisson's rate decides, and Poisson's
-  /// square root, if size is large.
+  /// Like a logarithm where the gamma distribution of the Poisson rate dominates the variance, and
+  /// like the square root, as for Poisson, if size is large.
   double stabilised(double x, double) const override {
     return 2 / deviation_ * std::asinh(std::sqrt(x / size_));
   }
@@ -42,7 +42,7 @@ struct NegativeBinomial final : BetaProbability<NegativeBinomial> {
   void maximise(const double *s, const ColumnBounds &bounds, double *point) const {
     const double odds = std::max(s[1] / s[0], bounds.minimum / size_);  // the mean over size
     point[0] = 1 / (1 + odds);
-    complete(point);  // as in a model that was stored
+    complete(point);  // as for a stored model, which has p only
   }
 
   /// Under the prior, means size (1 - p) / p have the mean of the column as mean, and about the
@@ -52,7 +52,7 @@ struct NegativeBinomial final : BetaProbability<NegativeBinomial> {
     prior[1] = std::max(1.0, 2 * each);
     prior[0] = 1 + prior[1] / each;
   }
-  // a probability of 0 is not a distribution
+  // otherwise the mode may be a probability of 0, which is not a distribution
   static constexpr const char *mode_requirement = "a must be above 1, and b at least 1";
   bool has_mode(const double *prior) const override { return prior[0] > 1 && prior[1] >= 1; }
   double mean(const double *point) const override { return size_ * point[1] / point[0]; }
@@ -60,13 +60,13 @@ struct NegativeBinomial final : BetaProbability<NegativeBinomial> {
     return size_ * point[1] / (point[0] * point[0]);
   }
   bool allowed_mean(double x) const override { return x >= 0; }
-  /// Poisson, its rate gamma.
+  /// A Poisson draw whose rate is a gamma draw.
   double sample(const double *point, Random &random) const override {
     const double rate = random.gamma(size_) * point[1] / point[0];
     return rate < exact_counts ? std::min(exact_counts, poisson_variate(rate, random))
                                : exact_counts;
   }
-  /// Of two columns of the same size.
+  /// For points of columns with the same size.
   double log_overlap(const double *one, const double *other) const override {
     const auto a = natural(one), b = natural(other);
     return size_ * (0.5 * (a[0] + b[0]) - std::log(-std::expm1(0.5 * (a[1] + b[1]))));

@@ -102,8 +102,8 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
   for (int slot = 0; slot < size_; slot += simd::lanes)
     simd::store(out + slot, carrier + simd::load(row(0) + slot));
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
-    // The columns that have something to say, first: later loops then run without a branch that
-    // cannot be foreseen.
+    // First collect the columns that contribute, so that the loops over clusters run without
+    // unpredictable branches.
     constexpr int most = 128;
     Term<F> terms[most];
     for (std::size_t first = 0; first < group.columns.size(); first += most) {

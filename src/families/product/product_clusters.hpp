@@ -1,10 +1,11 @@
 // Clusters of product rows with their parameters integrated out, updated row by row, for collapsed
 // samplers and predictive densities.
 //
-// Every cluster's predictive density is precomputed, divided as in column.hpp: one constant for a
-// row of zeros, and for every column what another value adds to it. Clusters lie in the lanes, so
-// that a row is scored under all of them at once; zeros cost nothing. Statistics are stored as
-// such, so whole numbers stay exact and rounding errors do not accumulate.
+// Every cluster's predictive density is precomputed, split as in column.hpp: one constant for a row
+// of zeros, and for every column the numbers from which the term of another value is computed.
+// Clusters lie in the lanes, so that a row is scored under all of them at once; zeros cost nothing.
+// Statistics are stored apart from the prior, so that whole numbers stay exact and rounding errors
+// do not accumulate.
 #pragma once
 
 #include "base/aligned.hpp"
@@ -14,10 +15,10 @@ namespace bayes {
 
 class BAYES_API ProductClusters {
  public:
-  /// No clusters yet. `prior`: one component.
+  /// Without clusters. `prior`: one component.
   explicit ProductClusters(const ProductPosterior &prior);
 
-  /// Clusters whose posteriors are q's components: for scoring rows; nothing can be added to or
+  /// Clusters whose posteriors are q's components, for scoring rows; rows must not be added to or
   /// removed from them.
   ProductClusters(const ProductPosterior &prior, const ProductPosterior &q);
 
@@ -34,7 +35,8 @@ class BAYES_API ProductClusters {
   /// False if precision was lost; the cluster must then be cleared and rebuilt.
   bool remove(int slot, const double *x);
   void save(int slot);
-  /// Back to the state of save(); other clusters may have changed since, but not moved.
+  /// Restores the state that save() stored. Other clusters may have changed since, but not moved to
+  /// other slots.
   void restore(int slot);
 
   /// padded() numbers: log p(x | the rows of the cluster); those past size() are finite but
@@ -47,8 +49,8 @@ class BAYES_API ProductClusters {
   double log_predictive(int slot, double *x) const {
     return log_predictive(slot, static_cast<const double *>(x));
   }
-  /// What changes if element j of a row is `to`, and not `from`: added to padded() numbers. NaN is
-  /// missing.
+  /// Updates the padded() results of log_predictive() for a row whose element j changes from `from`
+  /// to `to`. NaN is a missing element.
   void replace_element(int j, double from, double to, double *out) const;
   double log_prior_predictive(const double *x) const {
     return log_predictive(x, prior_column_.data(), 1);
@@ -113,12 +115,12 @@ class BAYES_API ProductClusters {
   void add_constant(std::size_t column, double sign, double *out) const;
   template <class F, int N>
   void add_terms(const Term<F> *terms, int count, int slot, double *out) const;
-  /// The same for one cluster, whose numbers lie `stride` apart.
+  /// The log predictive density of x under one cluster, whose numbers are `stride` apart.
   double log_predictive(const double *x, const double *column, std::size_t stride) const;
 
   ProductPosterior prior_;
   std::vector<double> empty_, scratch_, prior_column_;
-  /// of every column, its place among those of its family
+  /// for every column, its position among those of its family
   std::vector<int> places_;
   int size_ = 0, capacity_ = 0;
   Buffer data_;

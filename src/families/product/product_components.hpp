@@ -1,9 +1,9 @@
 // Rows of independent columns, each with its own family: K components of a product distribution, at
 // a point or with a conjugate posterior, with the functions that learners and samplers need.
 //
-// Everything is a loop over columns (column.hpp); the functions mean what they mean for normals in
-// normal_point.hpp and normal_wishart.hpp. A NaN in a row is a missing value, which is integrated
-// out.
+// Everything is a loop over columns (column.hpp); the functions have the same meaning as for
+// normals in normal_point.hpp and normal_wishart.hpp. A NaN in a row is a missing value, which is
+// integrated out.
 #pragma once
 
 #include <memory>
@@ -55,13 +55,13 @@ struct ProductStatistics {
   SharedColumns columns;
   Vector count;    // K: sum of weights
   Matrix values;   // statistics size x K
-  Vector carrier;  // K: weighted sum of h(x), which no parameter changes
+  Vector carrier;  // K: weighted sum of h(x), which does not depend on parameters
 
   int components() const { return int(count.size()); }
   int dimension() const { return columns->count(); }
   double total() const { return count.sum(); }
 
-  /// Every weight multiplied by a number >= 0.
+  /// Multiplies every weight by a factor >= 0.
   void scale(double factor);
 };
 
@@ -76,7 +76,7 @@ struct ProductFloor {
 
 namespace detail {
 
-/// f(component, column's number, column, offsets) for all components and columns, with polls.
+/// f(component, column's index, column, offsets) for all components and columns; polls.
 template <class Function>
 void for_each_column(const Columns &columns, Eigen::Index components, Function f) {
   for (Eigen::Index k = 0; k < components; ++k) {
@@ -103,16 +103,16 @@ inline constexpr double dead_product_share = 1e-12;
 BAYES_API ProductPoint maximum_likelihood(const ProductStatistics &statistics,
                                           const ProductPoint &previous, const ProductFloor &floor);
 
-/// Which components the floor holds where their likelihood would rise beyond it? Constant columns
-/// are at the floor in every component, and do not count.
+/// For every component: is a column held at the floor, beyond which the likelihood would be higher?
+/// Constant columns are at the floor in every component, and are ignored.
 BAYES_API std::vector<bool> at_floor(const ProductPoint &point, const ProductFloor &floor);
 
-/// The rows from which on the variances of a component are more than an accident of theirs; 0
-/// without columns of measurements.
+/// The smallest number of rows with which the variances of a component are meaningful; 0 without
+/// columns that have a variance as parameter.
 BAYES_API double rows_needed(const ProductPoint &point);
 
 /// The mode of the parameters given the statistics (of precisions, not variances). The prior must
-/// have one, as has_mode of the columns' families says.
+/// have one, see Column::has_mode.
 BAYES_API ProductPoint maximum_posterior(const ProductStatistics &statistics,
                                          const ProductPosterior &prior);
 
@@ -148,15 +148,15 @@ BAYES_API ProductPosterior replicate(const ProductPosterior &q, int k);
 /// Components always have a collapsed form.
 inline bool has_clusters(const ProductPosterior &) { return true; }
 
-/// Numbers per component.
+/// The numbers that represent a component.
 inline double parameters_of(const ProductPosterior &q) { return double(q.values.rows()); }
 
-/// Numbers that a sampler or learner holds per component; sums have one number per lane.
+/// The numbers that a sampler or learner holds per component; sums have one number per lane.
 BAYES_API double working_numbers(const ProductPosterior &q, int threads);
 
 inline ProductPosterior untied(const ProductPosterior &q) { return q; }
 
-/// sum += factor x term, number by number: for averages over draws.
+/// sum += factor x term, elementwise, for averages over draws.
 BAYES_API void accumulate(ProductPoint &sum, const ProductPoint &term, double factor);
 
 /// The components of both.

@@ -11,7 +11,7 @@
 namespace bayes {
 namespace {
 
-/// Which names and numbers of a family: of points or of posteriors.
+/// Selects names and numbers of a family: those of points or those of posteriors.
 using Names = std::span<const char *const> ColumnTraits::*;
 using Place = int ColumnOffsets::*;
 
@@ -38,7 +38,8 @@ void write_numbers(Document &document, const Columns &columns, const Matrix &val
   }
 }
 
-/// The same back. `finish` completes the numbers of a column, and says whether they can be.
+/// Reads what write_numbers() writes. `finish` completes the numbers of a column, and returns
+/// whether they are valid.
 void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values, Names names,
                   Place place, bool (*finish)(const Column &, double *)) {
   for (const std::vector<int> &group : columns.by_family()) {
@@ -60,8 +61,8 @@ void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values
     for (Eigen::Index k = 0; k < values.cols(); ++k)
       for (const int j : group)
         if (!finish(columns.column(j), values.col(k).data() + columns.offsets(j).*place))
-          in.reject(family.name, message("has numbers for component {}, element {} that cannot be",
-                                         k + 1, j + 1));
+          in.reject(family.name,
+                    message("has invalid numbers for component {}, element {}", k + 1, j + 1));
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace bayes {
 
-/// Members columns: the name of every column's family; and if there are categorical ones,
-/// categories: the number of each such column, and category_values: their values, one column after
-/// the other.
+/// Writes member columns, the likelihood of every column, and, if there are categorical ones,
+/// members categories, the number of categories of each of these, and category_values, their
+/// categories, one column after the other.
 BAYES_API void write_columns(Document &document, const Columns &columns);
 
 BAYES_API SharedColumns read_product_columns(const MemberReader &in, int d);

@@ -26,8 +26,8 @@ std::string example_of(const Column &family) {
 [[noreturn]] void misses_known(const Column &family, const KnownParameter &known,
                                const std::string &place) {
   throw Error(Errc::invalid_argument,
-              message("option \"{}\" is {}, but without \"{}\"", place, family.name, known.key),
-              message("It is a number that is known of the column, not estimated."),
+              message("option \"{}\" is {}, which needs \"{}\"", place, family.name, known.key),
+              message("This parameter is not estimated and must be given."),
               message("Write {}.", example_of(family)));
 }
 
@@ -92,7 +92,7 @@ std::vector<ColumnSpec> read_likelihood(const Document &given, const char *key) 
   if (!list) return {read_one(given, key, key)};
   if (list->empty())
     throw Error(Errc::invalid_argument, message("option \"{}\" is an empty array", key),
-                "It has one name for each element of a row.");
+                "It must have one likelihood for each element of a row.");
   std::vector<ColumnSpec> out;
   for (const Document &each : *list)
     out.push_back(read_one(each.is_null() ? Document("null") : each,
@@ -154,9 +154,10 @@ bool all_equal(const std::vector<ColumnSpec> &likelihood) {
 
 void check_likelihood_count(const std::vector<ColumnSpec> &likelihood, int d, const char *key) {
   if (likelihood.size() != 1 && likelihood.size() != std::size_t(d))
-    throw Error(Errc::invalid_argument,
-                message("option \"{}\" names {} elements, but {} have {}", key, likelihood.size(),
-                        std::string_view(key) == "emission" ? "observations" : "the rows", d));
+    throw Error(
+        Errc::invalid_argument,
+        message("option \"{}\" has {} entries, but {} have {} elements", key, likelihood.size(),
+                std::string_view(key) == "emission" ? "observations" : "the rows", d));
 }
 
 void check_method(Method method, const ColumnTraits &family, const char *key) {
@@ -190,10 +191,12 @@ Document likelihood_of_columns(const Document *given, const RowColumns &columns,
     for (const auto &[name, value] : *by_name) {
       const int column = find_column(columns, name);
       if (column < 0)
-        throw Error(Errc::invalid_argument,
-                    message("option \"{}\" names a column {}, which the rows do not have", key,
-                            describe(Document(name))),
-                    {}, message("They begin with {}.", describe(Document(columns[0].name))));
+        throw Error(
+            Errc::invalid_argument,
+            message("option \"{}\" names a column {}, which the rows do not have", key,
+                    describe(Document(name))),
+            {},
+            message("The first column of the rows is {}.", describe(Document(columns[0].name))));
       likelihood[std::size_t(column)] =
           read_likelihood(value, message("{}.{}", key, name).c_str()).front();
     }
@@ -208,8 +211,8 @@ Document likelihood_of_columns(const Document *given, const RowColumns &columns,
           Errc::invalid_argument,
           message("option \"{}\" is {} for column {}, which has labels", key,
                   describe(Document(likelihood[j].name())), describe(Document(columns[j].name))),
-          "A column of labels is categorical.",
-          "If its labels are numbers, cast the column to a type of numbers.");
+          "A column of labels can only be categorical.",
+          "If its labels are numbers, cast the column to a numeric type.");
   const bool as_array = given && !given->is_null() && !one;
   if (!as_array && all_equal(likelihood)) likelihood.resize(1);
   return likelihood_document(likelihood, as_array);
@@ -220,9 +223,10 @@ void categories_line(OptionTable &t, Document &categories,
   const bool categorical = has_family(likelihood, categorical_family);
   const auto read = [&](const Document &given) {
     if (!categorical)
-      throw Error(
-          Errc::invalid_argument, message("option \"categories\" does not apply to this {}", key),
-          "No element is categorical.", message("Leave it out, or give option \"{}\".", key));
+      throw Error(Errc::invalid_argument,
+                  message("option \"categories\" does not apply to this {}", key),
+                  "No element is categorical.",
+                  message("Leave it out, or make elements categorical by option \"{}\".", key));
     read_categories(given);
     categories = given;
   };

@@ -1,4 +1,4 @@
-// The parameters of products of columns, as results show them.
+// The parameters of products of columns in results.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace bayes {
 
-/// Those of column j of component k at the point, without what a posterior says of them; a
-/// variance as its root.
+/// The parameters of column j of component k at the point, without summaries of a posterior; a
+/// variance as its root, the standard deviation.
 BAYES_API std::vector<Parameter> element_parameters(const ProductPoint &point, int k, int j);
 
-/// Those that are known of column j and not estimated, such as the number of trials of a binomial.
+/// The known parameters of column j, which are not estimated, such as the number of trials of a
+/// binomial.
 BAYES_API std::vector<Parameter> known_parameters(const ProductPoint &point, int k, int j);
 
-/// Adds the distributions of the former.
+/// Appends the marginal posteriors of the element_parameters().
 BAYES_API void add_marginals(const ProductPosterior &q, int k, int j, std::vector<Marginal> &out);
 
 }  // namespace bayes

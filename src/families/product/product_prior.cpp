@@ -10,7 +10,7 @@
 namespace bayes {
 namespace {
 
-/// The names of the families that `choose` takes, as messages list them.
+/// The names of the families for which `choose` is true, as a list for messages.
 template <class Choose> std::string families_of(Choose choose) {
   std::string out;
   for (const Column *family : every_column_family())
@@ -29,8 +29,8 @@ template <class Choose> std::string families_of(Choose choose) {
   if (fitted)
     throw Error(Errc::invalid_argument, what, detail,
                 likelihood == categorical_family
-                    ? "A fit knows categories that are not among its rows if its option "
-                      "\"categories\" says how many there are."
+                    ? "To allow categories that do not occur in the rows, fit with option "
+                      "\"categories\" set to the number of categories."
                     : "");
   throw Error(Errc::invalid_argument, what, detail,
               "Likelihoods that allow such a value: " + families_of([&](const Column &family) {
@@ -63,11 +63,11 @@ template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
 
 void check_categories(const std::vector<double> &values, const std::string &where) {
   const std::string hint =
-      "Measurements and counts have likelihoods of their own, " +
+      "For measurements and counts use another likelihood: " +
       families_of([&](const Column &family) {
         return !family.by_value && family.allowed(values.front()) && family.allowed(values.back());
       }) +
-      "; number categories from 1.";
+      ". Number categories from 1.";
   if (values.size() > std::size_t(max_categories))
     throw Error(Errc::too_large, message("{} has more than {} categories", where, max_categories),
                 {}, hint);
@@ -234,7 +234,7 @@ SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,
     std::vector<double> values;
     const Column &column = columns.column(int(j));
     for (int i = 0; i < column.numbers_of_name(); ++i) {
-      // Categories that option categories added have no label, and stand behind those that have.
+      // Categories that option categories added have no label, and follow those with labels.
       const double code = column.value(i);
       const std::string *const label = label_of(before[j], code);
       values.push_back(label
@@ -278,7 +278,8 @@ ProductPoint widened(const ProductPoint &point, const Vector &counts,
         std::copy_n(from, before.size().point, to);
         continue;
       }
-      // As if the new categories had been seen so often, beside the rows of the component.
+      // New categories are counted as often as their parameters in the prior, beside the
+      // component's rows.
       const int has = now.numbers_of_name();
       std::copy_n(prior.column(0, j), has, to);
       for (int i = 0; i < before.numbers_of_name(); ++i)
@@ -334,7 +335,7 @@ void require_mode(const ProductPosterior &prior) {
                   message("method map needs a prior with a mode, but that of element {} ({}) has "
                           "none",
                           j + 1, column.name),
-                  message("There {}.", column.mode_requirement));
+                  message("For a mode, {}.", column.mode_requirement));
   });
 }
 

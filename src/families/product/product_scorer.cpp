@@ -51,7 +51,7 @@ ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
     out.count(k) = counts[std::size_t(k)];
     const double *const sums = at, *missing = at + columns_->size().sums;
     columns_->for_each([&](int, const Column &column, const ColumnOffsets &offsets) {
-      // What is left when nearly all is missing is rounding.
+      // If nearly all weight is missing, the difference is rounding error.
       double weight = out.count(k) - *missing++;
       if (!(weight > 1e-12 * out.count(k))) weight = 0;
       column.statistics(weight, sums + offsets.sums, terms_.col(k).data() + offsets.terms,

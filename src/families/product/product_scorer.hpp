@@ -26,8 +26,8 @@ class BAYES_API ProductScorer final : public BlockScorer {
    public:
     explicit Worker(const ProductScorer &scorer);
 
-    /// Call once per block, before scoring: finds the columns, fills holes, and computes what does
-    /// not depend on components.
+    /// Call once per block, before scoring: locates the columns, replaces missing values by 0, and
+    /// computes what does not depend on the component.
     void prepare(const double *block) override;
 
     /// out[b] = log density (or its expectation) of row b of the block under component k.
@@ -39,7 +39,7 @@ class BAYES_API ProductScorer final : public BlockScorer {
 
     void clear() override;
 
-    /// Adds the sums accumulated since clear() to raw (raw_size() doubles): of each component the
+    /// Adds the sums accumulated since clear() to raw (raw_size() doubles): for each component the
     /// sums, the weight of the rows in which a column is missing, and the sum of h(x).
     void reduce(double *raw) const override;
 
@@ -59,19 +59,19 @@ class BAYES_API ProductScorer final : public BlockScorer {
     Buffer sums_, missing_, carrier_, row_carrier_, scratch_;
     std::vector<int> order_;  // columns group by group
     std::vector<const double *> x_, hole_;
-    /// of each column of the block: does it miss values?
+    /// for each column: are values of the block missing?
     std::vector<char> with_holes_;
     std::vector<Buffer> filled_;
     bool holes_ = false;
   };
 
-  /// The same for a single row of d numbers: K numbers.
+  /// The log densities (or expectations) of a single row x of d numbers under K components.
   void score(const double *x, double *out) const;
 
   std::unique_ptr<BlockWorker> worker() const override { return std::make_unique<Worker>(*this); }
   std::size_t raw_size() const override;
 
-  /// Numbers that a worker holds for a component.
+  /// The numbers that a worker holds per component.
   static double sums_per_component(const Columns &columns);
 
   /// The statistics from raw sums. `counts`: K sums of responsibilities.

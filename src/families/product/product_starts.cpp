@@ -71,7 +71,7 @@ double ProductStarts::between(Eigen::Index a, Eigen::Index b) const {
   for (Eigen::Index j = 0; j < stabilised_.rows(); ++j) {
     const double difference = stabilised_(j, a) - stabilised_(j, b),
                  square = difference * difference;
-    // a missing value is at no distance from anything
+    // a missing value has distance 0 from every value
     if (square == square) total += ordered_[std::size_t(j)] ? std::min(square, 1e100) : square > 0;
   }
   return total;

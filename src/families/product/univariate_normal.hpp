@@ -114,7 +114,7 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
            valid_number(q[3]) && valid_number(q[3] / q[2]) &&
            valid_number(q[1] / ((q[1] + 1) * q[3]));
   }
-  /// Of the mean, which is Student t, and of the variance, which is inverse gamma; NaN where
+  /// For the mean, which is Student t, and the variance, which is inverse gamma; NaN where
   /// infinite.
   void deviations(const double *q, double *out) const override {
     const double none = std::numeric_limits<double>::quiet_NaN();
@@ -125,9 +125,9 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
     out[0] = {Marginal::Kind::student, q[2], std::sqrt(q[3] / q[1] / q[2]), q[0]};
     out[1] = {Marginal::Kind::root, q[2], q[3]};
   }
-  // With y the mean and O the origin of locations, eta is c (m - O), c, a, B + c (m - O)^2, and phi
-  // is Lambda y, -Lambda y^2 / 2, log(Lambda) / 2, -Lambda / 2. About m c Lambda y^2 is chi-square
-  // whatever Lambda is.
+  // With y = mean - O, O the origin of locations, eta is c (m - O), c, a, B + c (m - O)^2, and phi
+  // is Lambda y, -Lambda y^2 / 2, log(Lambda) / 2, -Lambda / 2. With O = m, c Lambda y^2 is
+  // chi-square for every Lambda.
   void natural_parameters(const double *q, const double *about, double *out) const override {
     const double away = q[0] - about[0];
     out[0] = q[1] * away;
@@ -264,7 +264,7 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
       }
     }
   }
-  /// From the scorer's centre to the rows' own mean: sum (x - mean)^2 = sum y^2 - n (mean -
+  /// Shift from the scorer's centre to the rows' own mean: sum (x - mean)^2 = sum y^2 - n (mean -
   /// centre)^2.
   void statistics(double weight, const double *sums, const double *terms,
                   double *s) const override {
@@ -297,7 +297,7 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
   }
 
  protected:
-  /// The predictive of an element is m + this x t.
+  /// The scale of an element's predictive, a Student t about m.
   static double predictive_scale(const double *q) {
     return std::sqrt(q[3] / q[2] * (1 + 1 / q[1]));
   }

@@ -9,7 +9,7 @@
 namespace bayes {
 namespace {
 
-/// The prior in force, or, if the model was updated, that of what is new.
+/// The prior in force, or, if the model was updated, the given prior, which new categories have.
 const Document *prior_of(const ModelInfo &info) {
   if (const Document *const prior = info.options.find("prior")) return prior;
   return info.given_prior.is_null() ? nullptr : &info.given_prior;

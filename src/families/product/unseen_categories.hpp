@@ -1,17 +1,18 @@
-// How probable a category is that no row of the fit had.
+// The probability of a category that does not occur in the rows of the fit.
 //
-// The categories of a column have Dirichlet parameters: what the prior gives each, a, and the
-// component's rows that have it. One more category would have a alone, so given the component its
+// The Dirichlet parameter of a category is a, the prior's, plus the number of the component's rows
+// with this category. A category without rows would have just a, so given the component its
 // probability is
 //
 //   a / (a + sum of the component's Dirichlet parameters)
 //
 // which is a / (n + (V + 1) a) for n rows and V categories under a symmetric prior. At a point
-// estimate n is the expected number of the component's rows. Categories that are known keep their
-// probabilities: they are not rescaled.
+// estimate n is the expected number of the component's rows. Known categories keep their
+// probabilities, which are not rescaled.
 //
-// Log densities of rows have this factor in each component, so that a model pays for what it does
-// not know. What compares components has not: there such an element is missing.
+// Log densities of rows include this factor in each component, so that unseen categories lower the
+// score of a model. Comparisons of components, such as membership probabilities, treat such an
+// element as missing instead.
 #pragma once
 
 #include <vector>
@@ -21,9 +22,10 @@
 
 namespace bayes {
 
-/// d: what the prior gives each category of a column; 0 for columns without categories.
+/// d numbers: the prior's parameter per category of each column (the mean over its categories); 0
+/// for columns without categories.
 BAYES_API Vector category_alphas(const ProductPosterior &prior);
-/// The same of a model that stores no prior, from its options; 1 if they do not say.
+/// The same for a model that does not store its prior, from its options; 1 if they contain none.
 BAYES_API Vector category_alphas(const Columns &columns, const ModelInfo &info);
 
 class BAYES_API UnseenCategories {
@@ -32,17 +34,17 @@ class BAYES_API UnseenCategories {
   /// `counts`: K expected numbers of rows
   UnseenCategories(const ProductPoint &point, const Vector &counts, const Vector &alphas);
 
-  /// Adds to the log densities of K components what the elements of row x add that are unseen
-  /// categories (base/unseen.hpp).
+  /// Adds the log probabilities of the unseen categories in row x to the log densities of K
+  /// components (base/unseen.hpp).
   void add(const double *x, double *out) const;
-  /// The same of one column, which has categories.
+  /// The same for an unseen category in one column, which must have categories.
   void add(int column, double *out) const;
 
  private:
-  /// `sum(k, j)`: of component k's Dirichlet parameters
+  /// `sum(k, j)`: the sum of component k's Dirichlet parameters for column j
   template <class Sum>
   void fill(const Columns &columns, int components, const Vector &alphas, Sum sum);
-  /// the columns that have categories, and for each K logarithms
+  /// the columns with categories, and for each of them K log probabilities
   std::vector<int> columns_;
   Matrix logs_;
 };
