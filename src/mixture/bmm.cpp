@@ -236,7 +236,7 @@ PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &cont
 int BernoulliMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
   Random random(seed, std::uint64_t(index));
   if (state->draws) {
-    // A draw, a component, its parameters given the rows that it has there, a row.
+    // Sample a stored draw, a component, its parameters given its rows in that draw, and a row.
     const std::size_t from = random.below(std::uint64_t(state->draws->draws)) * std::size_t(size());
     const int k = random.categorical({state->draws->weights.data() + from, std::size_t(size())});
     bayes::sample(draw(pick(state->draws->components, {int(from) + k}), random), 0, random,

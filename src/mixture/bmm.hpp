@@ -23,7 +23,7 @@ struct ColumnSpec;
 
 inline constexpr Method bmm_methods[] = {Method::em,    Method::map,       Method::vi,  Method::svi,
                                          Method::gibbs, Method::collapsed, Method::mcem};
-/// a row's elements
+/// the largest number of elements of a row
 inline constexpr int bmm_max_dimension = 1600;
 inline constexpr int bmm_max_components = 10000;
 
@@ -38,7 +38,7 @@ struct BmmComponent {
   std::vector<double> mean;
 };
 
-/// q of one component: weights ~ Dirichlet(alpha), and of every Bernoulli element Beta(a, b); NaN
+/// q of one component: weights ~ Dirichlet(alpha), and for every Bernoulli element Beta(a, b); NaN
 /// for other elements.
 struct BmmPosterior {
   double alpha;
@@ -57,7 +57,7 @@ class BAYES_API BernoulliMixture final : public Model {
   int dimension() const { return info.dimension; }
   int size() const { return info.components; }
 
-  /// the name of every element's family
+  /// the likelihood of every element
   std::vector<ColumnSpec> likelihood() const;
   /// from 0
   BmmComponent component(int index) const;
@@ -66,29 +66,30 @@ class BAYES_API BernoulliMixture final : public Model {
   bool has_posterior() const;
   /// from 0; throws Error(invalid_argument) without posterior
   BmmPosterior posterior(int index) const;
-  /// of a categorical element, rising; none of others
+  /// the categories of a categorical element, in ascending order; empty for other elements
   std::vector<double> categories(int element) const override;
   /// The weight and the parameters of every element of every component, with intervals of this
-  /// level: as of GaussianMixture, and under linear response if the model has its deviations.
+  /// level: as for GaussianMixture, with standard deviations by linear response if the model has
+  /// them.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
   /// Mean (d) and covariance (d x d) of a row drawn from the mixture (001), as by sample(); NaN for
   /// a categorical element, infinite if it does not exist.
   void moments(std::vector<double> &mean, std::vector<double> &covariance) const;
 
-  // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
-  // otherwise); NaN is a missing value, which is integrated out, and so is a category that no row
-  // of the fit had (base/unseen.hpp), but for log densities, where it has a probability
-  // (families/product/unseen_categories.hpp). With a posterior these use the posterior predictive
-  // of each component.
+  // Scoring of one row x of d numbers that its columns allow (otherwise Error(invalid_argument)
+  // names the element). NaN is a missing value, which is integrated out. A category that does not
+  // occur in the rows of the fit (base/unseen.hpp) is treated as missing, except in log densities,
+  // where it has a probability (families/product/unseen_categories.hpp). With a posterior these use
+  // the posterior predictive of each component.
   /// the most probable component, from 0; ties: the first
   int predict(std::span<const double> x) const override;
   /// k posterior probabilities
   void probabilities(std::span<const double> x, std::span<double> out) const override;
   /// log predictive density
   double log_density(std::span<const double> x) const override;
-  /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
-  /// draws. Throws Error(invalid_argument) for a model without draws.
+  /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
+  /// stored draws. Throws Error(invalid_argument) for a model without draws.
   PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
 
   /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
@@ -103,8 +104,9 @@ class BAYES_API BernoulliMixture final : public Model {
 
   ComponentOverlaps overlaps(const Model &other) const override;
 
-  /// The model, without its draws, as a start for rows with these columns, whose labels are those
-  /// of info.columns and others: its categories have the numbers that the labels have there.
+  /// The model without its draws, as the start of a fit to rows with these columns, whose labels
+  /// include those of info.columns: categories are renumbered to the codes that the labels have in
+  /// `columns`.
   std::unique_ptr<BernoulliMixture> with_labels_of(const RowColumns &columns) const;
 
   struct State;  // parameters, posterior and columns as the learners use them
@@ -119,7 +121,7 @@ class BAYES_API BernoulliMixture final : public Model {
   struct Scorer;
   UnseenCategories unseen_categories() const;
   template <class F> void for_each_predictive_component(F f) const;
-  /// uses its own workspace: not for two threads at a time
+  /// uses a workspace of the model: not thread-safe
   std::span<const double> log_joint(std::span<const double> x, bool count_unseen = false) const;
   mutable std::unique_ptr<Scorer> scorer_;
 };
@@ -136,17 +138,17 @@ BAYES_API RowOptions bmm_check_options(int k, const Document &options,
 
 /// Fits a mixture of k products of columns to the rows; a NaN in a row is a missing element.
 ///
-/// `start`, if given, is where the first run begins (by default the only one), k is then its size,
-/// components keep its order, and it inherits what FitOptions::inherit says; categories of the rows
-/// that it does not know are added. With `update` its posterior is also the prior. Throws Error:
-/// invalid_argument for options, for an element that its likelihood does not know (naming row and
-/// element), k < 1, or k above the number of distinct rows; too_large for more parameters than
-/// memory allows; numeric where no fit exists.
+/// `start`, if given, is the point where the first run begins (by default the only one). Then k is
+/// its size, components keep its order, and the fit inherits options from it (FitOptions::inherit);
+/// categories that only occur in the new rows are added. With `update` its posterior is also the
+/// prior. Throws Error: invalid_argument for options, for a value that its likelihood does not
+/// allow (naming row and element), k < 1, or k above the number of distinct rows; too_large for
+/// more parameters than memory allows; numeric where no fit exists.
 BAYES_API std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, const Document &options,
                                                     const BernoulliMixture *start, bool update,
                                                     Control &control);
 
-/// One line of bmm_select: a fit for every k.
+/// Passes a fit for every k to `emit`: the rows of bmm_select.
 BAYES_API void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
                           const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit);

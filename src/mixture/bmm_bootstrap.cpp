@@ -30,8 +30,8 @@ BmmBootstrap bmm_bootstrap(const BernoulliMixture &model, RowSource &rows,
   const BmmFitStatistics found = bmm_fit_statistics(model, rows, control);
   if (std::isnan(found.g2))
     throw Error(Errc::invalid_argument, "there is no table of answers to compare with the model",
-                "No row is complete, or an element may have any number of values.",
-                "Bootstrap models of boolean and categorical columns.");
+                "No row is complete, or an element has an unlimited number of values.",
+                "The bootstrap needs complete rows of boolean and categorical columns.");
   BmmBootstrap out;
   out.draws = options.draws;
   out.rows = std::int64_t(std::llround(found.complete));
@@ -40,7 +40,7 @@ BmmBootstrap bmm_bootstrap(const BernoulliMixture &model, RowSource &rows,
   const RowShape shape{model.dimension(), false};
   if (8.0 * double(out.rows) * shape.dimension > std::max(control.row_memory, 64e6))
     throw Error(Errc::too_large,
-                message("{} rows of {} elements to draw do not fit into maintenance_work_mem",
+                message("{} simulated rows of {} elements do not fit into maintenance_work_mem",
                         out.rows, shape.dimension),
                 {}, "Raise maintenance_work_mem.");
 

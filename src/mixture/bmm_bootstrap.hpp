@@ -5,14 +5,15 @@
 
 namespace bayes {
 
-/// How often tables drawn from the model are further from their own fits than the rows are from the
-/// model (Efron and Tibshirani 1993, section 16.2; for latent classes Collins and others 1993).
+/// How the fit statistics of the rows compare with those of tables that are drawn from the model
+/// and refitted (Efron and Tibshirani 1993, section 16.2; for latent classes Collins and others
+/// 1993).
 struct BmmBootstrap {
   int draws = 0;
-  /// rows without missing elements, which are compared, and as many are drawn
+  /// rows without missing elements: those that are compared, and the number of rows in each draw
   std::int64_t rows = 0;
   double g2 = 0, x2 = 0;
-  /// (1 + the draws whose g2 or x2 is as large) / (1 + draws)
+  /// (1 + number of draws whose g2 or x2 is at least as large) / (1 + draws)
   double g2_p = 0, x2_p = 0;
 };
 
@@ -25,8 +26,8 @@ struct BmmBootstrapOptions {
 BAYES_API BmmBootstrapOptions read_bmm_bootstrap_options(const Document &options);
 
 /// Refits by the model's own method. Throws Error as bmm_fit_statistics and bmm_fit do;
-/// invalid_argument where there is no table: no complete rows, or elements with any number of
-/// values; too_large if so many rows do not fit into the memory for rows.
+/// invalid_argument where there is no table: no complete rows, or elements with an unlimited number
+/// of values; too_large if the rows to draw do not fit into the memory for rows.
 BAYES_API BmmBootstrap bmm_bootstrap(const BernoulliMixture &model, RowSource &rows,
                                      const BmmBootstrapOptions &options, Control &control);
 

@@ -33,7 +33,7 @@ class BmmFit {
     check_memory();
     if (!(survey_.weight > survey_.unobserved))
       throw Error(Errc::invalid_argument, "all elements of all rows are missing",
-                  "Nothing is known of them.");
+                  "There are no observed values to fit.");
     if (options.linear_response.value_or(false))
       require_linear_response_size(natural_size(neutral_) * k + k);
     if (!update) rows_.require_distinct_rows(k);
@@ -84,8 +84,8 @@ class BmmFit {
  private:
   const std::vector<ColumnSpec> &likelihood() const { return options_.likelihood; }
 
-  /// Uses the distinct rows if they are known; an invalid row is named by its number among all
-  /// rows.
+  /// Surveys the distinct rows if they are known. If one is invalid, surveys all rows, so that the
+  /// message has its number among these.
   ProductSurvey survey(const BernoulliMixture *start) {
     const auto of = [&](RowSource &rows) {
       return start ? survey_product(
@@ -120,8 +120,8 @@ class BmmFit {
                    control_);
   }
 
-  /// Rows drawn from the sample found a component each, and take with them the rows that these
-  /// explain best.
+  /// Every component begins with a row drawn from the sample, and gets all rows of the sample that
+  /// this component explains best.
   ProductStatistics starting_statistics(int restart) {
     if (!starts_) starts_.emplace(rows_.sample, *survey_.columns, survey_.variance);
     Random random(options_.seed, std::uint64_t(restart));
@@ -145,8 +145,8 @@ class BmmFit {
     return labels;
   }
 
-  /// Posterior means, not modes: no probability begins at 0 or 1, from where it would never come
-  /// back.
+  /// Posterior means instead of modes, so that no probability begins at 0 or 1, which EM would
+  /// never leave.
   ProductPoint first_point(const ProductStatistics &statistics) const {
     return point_estimate(posterior(statistics, replicate(neutral_, k_)));
   }
@@ -161,7 +161,7 @@ class BmmFit {
   ProductSurvey survey_;
   ProductFloor floor_;
   ProductPosterior neutral_;    // the default prior of one component
-  ProductPosterior own_prior_;  // the one in force; in an update, of what is new
+  ProductPosterior own_prior_;  // the prior in force; in an update, that of new categories
   std::optional<ProductStarts> starts_;
   FiniteFit<ProductPoint, ProductPosterior> fit_;
 };

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-/// Patterns that are counted: a million, in at most 256 MB.
+/// The largest number of patterns that are counted: a million, in at most 256 MB.
 std::size_t pattern_limit(int dimension) {
   return std::min(std::size_t(1000000),
                   std::size_t(256) * 1024 * 1024 / 8 / std::size_t(dimension));
@@ -36,7 +36,8 @@ double possible_patterns(const Columns &columns) {
   return product;
 }
 
-/// What categories that no row of the fit had add to the log-likelihood of the rows.
+/// The contribution to the log-likelihood of the rows of categories that do not occur in the rows
+/// of the fit.
 double unseen_part(const BernoulliMixture &model, RowSource &rows, Control &control) {
   const auto &point = model.state->point;
   const ProductScorer scorer = make_scorer(point.components);
@@ -65,7 +66,7 @@ double unseen_part(const BernoulliMixture &model, RowSource &rows, Control &cont
   return total;
 }
 
-/// Observed against expected numbers of complete rows.
+/// Compares observed with expected counts of complete rows.
 void compare_patterns(const BernoulliMixture &model, MemoryRows &patterns, BmmFitStatistics &out,
                       Control &control) {
   const auto &point = model.state->point;
@@ -99,7 +100,7 @@ void compare_patterns(const BernoulliMixture &model, MemoryRows &patterns, BmmFi
     out.x2 += (observed[i] - expected) * (observed[i] - expected) / expected;
     expected_of_observed += expected;
   }
-  // Rounding may make these a little less than nothing.
+  // Rounding may make these slightly negative.
   out.g2 = std::max(out.g2, 0.0);
   out.x2 += std::max(out.complete - expected_of_observed, 0.0);
 }
@@ -112,10 +113,10 @@ BmmFitStatistics bmm_fit_statistics(const BernoulliMixture &model, RowSource &ro
   const BernoulliMixture::State &state = *model.state;
   if (state.draws)
     throw Error(Errc::invalid_argument,
-                message("this model has no point estimate that would fit best: it was fitted by "
+                message("this model has no point estimate to evaluate: it was fitted by "
                         "method {}",
                         model.info.method),
-                "Fit statistics compare rows with what a point estimate expects.",
+                "Fit statistics compare observed counts with those that a point estimate expects.",
                 "Fit with option method \"em\".");
   BmmFitStatistics out;
   const ProductSurvey survey = survey_product(rows, state.point.components.columns, control);

@@ -5,17 +5,18 @@
 namespace bayes {
 namespace {
 
-/// A fit that starts from a model has its likelihood, and may say so.
+/// A fit that starts from a model has the model's likelihood; if the option is given, it must
+/// agree.
 void check_likelihood(const std::vector<ColumnSpec> &given, const std::vector<ColumnSpec> &known,
                       int dimension) {
   if (given != known && !(known.size() == 1 && given[0] == known[0] && all_equal(given) &&
                           int(given.size()) == dimension))
     throw Error(Errc::invalid_argument,
-                "option \"likelihood\" is not that of the model which the fit starts from", {},
+                "option \"likelihood\" differs from the likelihood of the start model", {},
                 "Leave it out.");
 }
 
-/// dimension: of the model that a fit starts from.
+/// dimension: that of the model that a fit starts from.
 void lines(OptionTable &t, BmmOptions &o, int dimension) {
   const auto read_own = [&](const Document &given) {
     std::vector<ColumnSpec> likelihood = read_likelihood(given);
@@ -45,7 +46,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
   o.prior_line(t, read_prior, {}, o.bayesian() && !o.update);
-  // What the model to be updated does not know has no other prior.
+  // Categories that are new to the model to be updated have the prior that was given to it.
   if (t.reads() && o.update && !o.given_prior.is_null()) read_prior(o.given_prior, true);
 }
 

@@ -23,8 +23,8 @@ struct BmmOptions : FitOptions {
   Document document() const;
 };
 
-/// Reads and checks. `start` gives the likelihood, and hands on what fit/fit_options.hpp says.
-/// Throws Error(invalid_argument).
+/// Reads and checks the options. The fit inherits the likelihood of `start`, and other options as
+/// in FitOptions::inherit. Throws Error(invalid_argument).
 BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
                             const BernoulliMixture *start, bool update);
 

@@ -18,7 +18,7 @@ struct BernoulliMixture::State : FiniteTotals {
   /// point size x K: standard deviations of the parameters by linear response; 0 where there is
   /// none
   std::optional<Matrix> deviations;
-  /// K, of the weights; models of the first version have those of the parameters alone
+  /// K: those of the weights; models stored by the first version lack them
   std::optional<Vector> weight_deviations;
 
   const Columns &columns() const { return *point.components.columns; }

@@ -20,7 +20,8 @@
 namespace bayes {
 namespace {
 
-/// In every stored draw the components that have most of the rows of the clusters of the estimate.
+/// For every stored draw and every cluster of the estimate, the component that has the most of the
+/// cluster's rows.
 template <class Q> FiniteDraws<Q> drawn_clusters(const DpmmFitted<Q> &fitted, int clusters) {
   FiniteDraws<Q> out;
   out.draws = int(fitted.sizes.size());
@@ -49,7 +50,7 @@ template <class Q> FiniteDraws<Q> drawn_clusters(const DpmmFitted<Q> &fitted, in
 
 /// The clusters of all stored draws, prepared for scoring rows.
 struct DirichletProcessMixture::Predictor {
-  /// The state must outlive this if rows of normals miss elements.
+  /// The state must outlive this.
   explicit Predictor(const State &state) {
     std::visit([this](const auto &fitted) { compile(fitted); }, state.fitted);
     normal_ = std::get_if<DpmmFitted<NormalWishart>>(&state.fitted);
@@ -79,7 +80,8 @@ struct DirichletProcessMixture::Predictor {
         clusters_);
     for (std::size_t i = 0; i < log_weights.size(); ++i) joint[i] += log_weights[i];
   }
-  /// Of normals: by the marginal densities of what is observed.
+  /// score() for normals and a row with missing elements, by the marginal densities of the observed
+  /// ones.
   void score_observed(std::span<const double> x) {
     if (std::all_of(x.begin(), x.end(), [](double element) { return std::isnan(element); })) {
       std::copy(log_weights.begin(), log_weights.end(), joint.begin());
@@ -100,7 +102,7 @@ struct DirichletProcessMixture::Predictor {
     std::copy(of.joint.begin(), of.joint.end(), joint.begin());
     alone = of.alone;
   }
-  /// After score(x): what its unseen categories add.
+  /// After score(x): adds the log probabilities of its unseen categories.
   void add_unseen(std::span<const double> x) {
     if (!product_ || !has_unseen(x)) return;
     if (!unseen_) {
@@ -122,7 +124,7 @@ struct DirichletProcessMixture::Predictor {
   template <class Q>
   std::vector<double> masses(const DpmmFitted<Q> &fitted, std::size_t clusters) const {
     const double most = largest();
-    // of all empty clusters of all draws together
+    // prior predictive density of x, in the same units
     const double empty = new_weight > 0 ? std::exp(alone - most) / new_weight : 0;
     std::vector<double> out;
     std::size_t i = 0;
@@ -140,7 +142,7 @@ struct DirichletProcessMixture::Predictor {
 
   const DpmmFitted<NormalWishart> *normal_ = nullptr;
   const DpmmFitted<ProductPosterior> *product_ = nullptr;
-  /// of the components, and of a new cluster
+  /// for the components, and for a new cluster
   std::optional<UnseenCategories> unseen_, unseen_alone_;
   MarginalScorers<Predictor> marginals_;
   std::variant<std::monostate, NormalClusters, ProductClusters> clusters_;
@@ -224,7 +226,7 @@ void DirichletProcessMixture::describe_parameters(std::optional<double> level,
         }
         if (!state->deviations)
           return describe_mixture(of, ParameterTable(level, take, Parameter::given_partition));
-        // The clusters as vi has them, not given the rows of which they are the most probable.
+        // The variational posteriors of the clusters, not those given the rows assigned to them.
         std::vector<int> own(std::size_t(size()), 0);
         std::iota(own.begin(), own.end(), 0);
         const Q q = pick(fitted.components, own);

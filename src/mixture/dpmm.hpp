@@ -22,9 +22,9 @@ namespace bayes {
 
 inline constexpr Method dpmm_methods[] = {Method::collapsed, Method::gibbs, Method::slice,
                                           Method::vi};
-/// a row's elements
+/// the largest number of elements of a row
 inline constexpr int dpmm_max_dimension = 1600;
-/// of the estimate of a stored model
+/// the largest number of clusters in the estimate of a stored model
 inline constexpr int dpmm_max_clusters = 10000;
 
 /// One cluster of the estimated partition.
@@ -33,7 +33,7 @@ struct DpmmCluster {
   std::int64_t count;
   /// count / (rows + E[concentration]): the probability that the next row belongs to it
   double weight;
-  /// d, the posterior mean of the expected row; NaN for an element that is a category
+  /// d, the posterior mean of the expected row; NaN for a categorical element
   std::vector<double> mean;
   /// d x d, normal likelihood: E[precision]^-1; empty otherwise
   std::vector<double> covariance;
@@ -44,7 +44,7 @@ struct DpmmEstimate {
   /// binder, vi, bipartition or map; "variational" for method vi
   std::string loss;
   int clusters = 0;
-  /// scale: see PartitionLoss; NaN for method vi
+  /// in the units that PartitionLoss defines; NaN for method vi
   double expected_loss = 0;
   /// its Monte Carlo standard error; NaN for method vi and if unknown
   double mcse = std::numeric_limits<double>::quiet_NaN();
@@ -52,9 +52,9 @@ struct DpmmEstimate {
   bool optimal = false;
   /// of the credible ball; NaN for method vi
   double level = 0, radius = 0;
-  /// in the ball
+  /// of the partitions in the ball
   int fewest_clusters = 0, most_clusters = 0;
-  /// on which the estimate rests
+  /// number of draws from which the estimate is computed
   int draws = 0;
 };
 
@@ -70,33 +70,33 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int size() const { return info.components; }
   /// from 0, by decreasing count
   DpmmCluster cluster(int index) const;
-  /// of a categorical element, rising; none of others
+  /// the categories of a categorical element, in ascending order; empty for other elements
   std::vector<double> categories(int element) const override;
   /// The weight and the parameters of every cluster of the estimated partition, with intervals of
-  /// this level, all of them given that partition, and the weights given the mean concentration.
+  /// this level. All are conditional on that partition, and the weights on the mean concentration.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   const DpmmEstimate &estimate() const;
   std::int64_t stored_draws() const override;
 
-  // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
-  // otherwise); of one that misses elements (NaN) the others count alone. A category that no row of
-  // the fit had (base/unseen.hpp) is missing, but for log densities, where it has a probability
-  // (families/product/unseen_categories.hpp).
+  // Scoring of one row x of d numbers that its columns allow (otherwise Error(invalid_argument)
+  // names the element). NaN is a missing value, which is integrated out. A category that does not
+  // occur in the rows of the fit (base/unseen.hpp) is treated as missing, except in log densities,
+  // where it has a probability (families/product/unseen_categories.hpp).
 
   /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of its
   /// rows among those that x clusters with; last, the probability that x starts a new cluster.
   /// Averaged over the draws, each weighted with its predictive density of x.
   void probabilities(std::span<const double> x, std::span<double> out) const override;
-  /// The most probable of these, from 0; size() means a new one.
+  /// The index of the largest of these probabilities, from 0; size() means a new cluster.
   int predict(std::span<const double> x) const override;
   /// log of the posterior predictive density, averaged over the draws
   double log_density(std::span<const double> x) const override;
-  /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
-  /// draws. Throws Error(invalid_argument) for a model without draws.
+  /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
+  /// stored draws. Throws Error(invalid_argument) for a model without draws.
   PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
 
   const ModelWords &words() const override;
-  /// with the probability of a new cluster
+  /// the clusters, and a new cluster
   int outcomes() const override { return size() + 1; }
   ComponentOverlaps overlaps(const Model &other) const override;
 
@@ -110,7 +110,7 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
   struct Predictor;
-  /// uses its own workspace: not for two threads at a time
+  /// uses a workspace of the model: not thread-safe
   Predictor &predictor() const;
   mutable std::unique_ptr<Predictor> predictor_;
   void check_row(std::span<const double> x) const;
@@ -131,24 +131,25 @@ struct DpmmFit {
   /// the certainty of every row's membership (PartitionEstimate::probability; method vi: its
   /// responsibility)
   std::vector<double> probability;
-  /// those on which the estimate rests, chain after chain, as many of each; none for method vi
+  /// the draws from which the estimate is computed, chain after chain, equally many from each;
+  /// empty for method vi
   PartitionDraws draws;
   int chains = 0;
-  /// Which of them bound the credible ball; see PartitionEstimate.
+  /// Indices of the draws that bound the credible ball; see PartitionEstimate.
   int upper = 0, lower = 0, horizontal = 0;
 };
 
-/// Fits a Dirichlet process mixture to the rows.
-/// Throws Error: invalid_argument for options or values that the likelihood does not know;
-/// too_large for more rows, draws or chains than memory allows; numeric where no fit exists.
+/// Fits a Dirichlet process mixture to the rows. Throws Error: invalid_argument for options, or
+/// values that the likelihood does not allow; too_large for more rows, draws or chains than memory
+/// allows; numeric where no fit exists.
 BAYES_API DpmmFit dpmm_fit(RowSource &rows, const Document &options, Control &control);
 
-/// dpmm_similarity takes no more rows: their pairs are counted in tens of millions.
+/// The largest number of rows for dpmm_similarity: they have more than ten million pairs.
 inline constexpr std::int64_t dpmm_most_similar_rows = 5000;
 
 /// Samples the posterior and gives, for row 0, 1, ... in turn, the probabilities that it is in one
-/// cluster with each row before it, and their Monte Carlo standard errors (see similarity). Rows
-/// are named and ordered by their numbers order[i], or as they lie if there are none. Throws Error:
+/// cluster with each row before it, and their Monte Carlo standard errors (see similarity). Row i
+/// of the source is row order[i] of the result; without `order` it is row i. Throws Error:
 /// too_large for more rows than dpmm_most_similar_rows, and whatever dpmm_fit throws;
 /// invalid_argument for method vi.
 BAYES_API void dpmm_similarity(

@@ -34,7 +34,7 @@ std::vector<double> read_shares(const MemberReader &in, const char *key,
   return out;
 }
 
-/// What dpmm_draws shows of every draw must be there.
+/// Requires the quantities of every draw that dpmm_draws returns.
 void require_quantities(const MemberReader &in) {
   if (!in.has("draws")) return;
   const MemberReader draws = in.object("draws");

@@ -30,14 +30,15 @@ constexpr int components_of_prior = 5;
 /// agreement of the chains indicates convergence.
 constexpr int starting_clusters[] = {1, 10, 3, 30};
 
-/// Writes down every row's most probable component, and how probable it is.
+/// Records every row's most probable component and its responsibility.
 struct MostProbable {
   static constexpr bool scored = true;
   int *labels;
   double *probability;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &sums) const {
-    // A row without evidence has the weights of the components.
+    // With weight 1 for every row, rows without observed elements, whose weight is 0, also get
+    // responsibilities: the mixture weights.
     alignas(cache_line) double one[block_rows] = {};
     std::copy_n(weight, block_rows, one);
     std::fill_n(one, block.rows, 1.0);
@@ -52,7 +53,7 @@ struct MostProbable {
   }
 };
 
-/// Given labels whose scores are added up.
+/// Assigns rows by given labels, and adds up their scores under these.
 struct GivenScores {
   static constexpr bool scored = true;
   const int *labels;
@@ -64,10 +65,10 @@ struct GivenScores {
   }
 };
 
-/// Components by descending number of rows; the labels are renamed so.
+/// The order of components by descending number of rows; labels are renumbered accordingly.
 struct ByCounts {
   std::vector<int> order;
-  int clusters = 0;  // that have rows
+  int clusters = 0;  // number of components that have rows
 
   ByCounts(std::vector<int> &labels, int components) {
     Vector counts = Vector::Zero(components);
@@ -90,8 +91,8 @@ double mean_of(const Draws &draws, const char *name) {
   return sum / (double(draws.values.size()) / double(width));
 }
 
-/// [component][cluster]: the share of the rows with a label in a draw that are in a cluster of the
-/// estimate.
+/// [component][cluster]: of the rows of a component in a draw, the share that is in a cluster of
+/// the estimate.
 std::vector<double> shares_of_clusters(std::span<const std::uint16_t> drawn, std::size_t k,
                                        const std::vector<int> &estimate, int clusters) {
   std::vector<double> shares(k * std::size_t(clusters), 0.0), sizes(k, 0.0);
@@ -122,7 +123,7 @@ Document prior_document(const NormalWishart &prior, const DpmmOptions &) {
   return out;
 }
 
-/// All that does not depend on the family of the rows.
+/// The part of a fit that does not depend on the family of the rows.
 class ProcessFitBase {
  public:
   ProcessFitBase(RowSource &rows, const DpmmOptions &options, Control &control)
@@ -137,8 +138,8 @@ class ProcessFitBase {
  protected:
   const GammaPrior *learned() const { return options_.learned ? &*options_.learned : nullptr; }
 
-  /// How many clusters there can be at once, and whether that is enough to begin. `each`: bytes of
-  /// a cluster.
+  /// The number of clusters that memory allows at once. Throws Error(too_large) if it is less than
+  /// the fit begins with. `each`: bytes per cluster.
   int most_clusters(double each, int dimension) const {
     const double most = control_.memory / each;
     const bool sampled = options_.sampled();
@@ -150,9 +151,8 @@ class ProcessFitBase {
     require_memory(
         {.what = std::to_string(needed) + " clusters of " + std::to_string(dimension) + " elements",
          .bytes = double(needed) * each,
-         .detail = std::string("So many clusters are ") +
-                   (sampled ? "what chains begin with." : "the truncation."),
-         .hint = std::string("or take fewer elements or categories") +
+         .detail = sampled ? "Chains begin with so many clusters." : "This is the truncation.",
+         .hint = std::string("or use fewer elements or categories") +
                  (sampled ? "." : ", or a smaller truncation.")},
         control_);
     return int(std::min(most, double(std::numeric_limits<int>::max())));
@@ -174,7 +174,7 @@ class ProcessFitBase {
         std::uint64_t(chain));
   }
 
-  /// What the chains say of the partition.
+  /// Estimates the partition from the draws of the chains.
   void estimate(PartitionChains &chains) {
     PartitionEstimate found =
         estimate_partition(chains.partitions, options_.loss(), chains.log_joint, options_.level,
@@ -227,7 +227,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
         throw Error(Errc::invalid_argument,
                     "option \"estimate\" is \"map\", but values are missing",
                     "The joint density of a partition and incomplete rows has no closed form.",
-                    "Take another estimate, or leave such rows out with missing = skip.");
+                    "Use another estimate, or leave such rows out by option missing = skip.");
     ChainDraws<Q> chains =
         sample_partitions(rows_, prior_, setting(most), options_.method, options_.chains, control_,
                           [this](int chain) { return chain_start(chain); });
@@ -237,8 +237,8 @@ template <class Q> class ProcessFit : ProcessFitBase {
     fit_.draws = std::move(chains.partitions);
   }
 
-  /// The stored draws as one predictive density, so many of them as a model should hold, and how
-  /// their clusters overlap those of the estimate.
+  /// Stores draws for the predictive density, as many as a model should hold, and the overlap of
+  /// their clusters with those of the estimate.
   void store_draws(ChainDraws<Q> &chains) {
     const int clusters = model_->state->estimate.clusters;
     double numbers = 0;
@@ -281,7 +281,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
         });
     model_->state->concentration = learner.concentration(best.state);
 
-    // The clusters are the sticks that are the most probable of some row.
+    // The clusters are those sticks that are the most probable component of at least one row.
     fit_.labels.resize(std::size_t(rows_.rows()));
     fit_.probability.resize(fit_.labels.size());
     local_step<MostProbable>(rows_, control_, learner.scorer(best.state),
@@ -306,8 +306,8 @@ template <class Q> class ProcessFit : ProcessFitBase {
   }
 
   /// Standard deviations by linear response, in the finite mixture of the clusters and one
-  /// component that stands for all others: weights that are Dirichlet(rows, ..., concentration) are
-  /// those of the sticks but for the order of these.
+  /// component that stands for all others: except for their order, the weights of the sticks are
+  /// distributed as Dirichlet(rows, ..., concentration).
   void correct(int clusters, int sticks) {
     constexpr double hardly_any = 0.01;
     const int k = std::min(clusters + 1, sticks);
@@ -351,7 +351,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
     if constexpr (std::is_same_v<Q, NormalWishart>)
       if (rows_.incomplete()) improve_bound(all);
     fitted_.prior = prior_;
-    // Of the labels, as a row of which nothing is known is in no statistic.
+    // Counted from the labels, as rows without observed elements are not in the statistics.
     state.counts.assign(std::size_t(clusters), 0);
     for (const int label : fit_.labels) ++state.counts[std::size_t(label)];
     state.fitted = std::move(fitted_);
@@ -362,8 +362,8 @@ template <class Q> class ProcessFit : ProcessFitBase {
                   std::move(options));
   }
 
-  /// Of rows that miss elements log p(rows | partition) has no closed form: the posterior of the
-  /// clusters and a bound by variational inference, given the labels.
+  /// With missing elements log p(rows | partition) has no closed form. Computes the posterior of
+  /// the clusters and a lower bound by variational inference, given the labels.
   void improve_bound(const Q &prior) {
     constexpr int most_iterations = 1000;
     double before = -std::numeric_limits<double>::infinity();

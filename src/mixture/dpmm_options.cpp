@@ -49,7 +49,7 @@ void read_prior(const Document &given, DpmmOptions &o) {
 void lines(OptionTable &t, DpmmOptions &o) {
   const auto read_own = [&](const Document &given) {
     o.likelihood = read_likelihood(given);
-    // one normal for all elements is multivariate
+    // a single normal likelihood means the multivariate normal
     o.products = given.as<Document::List>() || !o.likelihood[0].is(normal_family);
   };
   const auto write_own = [&] {

@@ -17,13 +17,13 @@ struct DpmmOptions {
   Method method = Method::collapsed;
   // one for all elements of a row, or one for each
   std::vector<ColumnSpec> likelihood = {likelihood_of(normal_family)};
-  // not the multivariate normal: every element is independent of the others
+  // products of independent columns instead of the multivariate normal
   bool products = false;
   std::string covariance = "full";  // of the multivariate normal
   Document categories;              // null, or as given
   ProductPriorKeys prior;           // of products
   NormalPriorKeys normal_prior;     // of the multivariate normal
-  double concentration = 1;         // if it is fixed
+  double concentration = 1;         // if it is not learned
   std::optional<GammaPrior> learned = GammaPrior{2, 4};
   std::uint64_t seed = 1;
   std::string missing = "marginalize";
@@ -44,7 +44,7 @@ struct DpmmOptions {
   bool sampled() const { return method != Method::vi; }
   PartitionLoss loss() const;
 
-  /// All options in force but the prior, which the fit adds.
+  /// All options in force except the prior, which the fit adds.
   Document document() const;
 };
 

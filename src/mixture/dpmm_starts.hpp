@@ -13,7 +13,8 @@
 
 namespace bayes {
 
-/// Partitions to begin with: rows at the nearest of some rows drawn far from each other.
+/// Starting partitions: every row goes to the nearest of a few centres, which k-means++ draws from
+/// the rows.
 class StartingPartitions {
  public:
   StartingPartitions(RowSource &rows, std::uint64_t seed, Control &control)
@@ -21,7 +22,8 @@ class StartingPartitions {
         seed_(seed),
         control_(control) {}
 
-  /// Dense from 0. `stream` names the random numbers.
+  /// The labels of a partition into at most `clusters` clusters, from 0 without gaps. `stream`
+  /// selects the random stream.
   std::vector<int> of(int clusters, std::uint64_t stream) {
     std::vector<int> labels(std::size_t(rows_.rows()), 0);
     if (!sample_) {
@@ -40,7 +42,8 @@ class StartingPartitions {
   }
 
  private:
-  /// Of every column; 1 for a constant one. What rows miss becomes the mean of the column.
+  /// The standard deviation of every column, 1 for a constant one. Replaces missing elements of the
+  /// rows by column means.
   static Vector deviations(MemoryRows &rows) {
     const RowAccess access(rows, "");
     Vector x(access.dimension()), mean = Vector::Zero(x.size()), squares = mean, count = mean;

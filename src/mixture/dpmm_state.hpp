@@ -28,8 +28,8 @@ struct DirichletProcessMixture::State {
   std::vector<std::int64_t> counts;  // of the estimate's clusters
   double concentration = 1;          // its posterior mean
   DpmmEstimate estimate;
-  /// of vi by linear response: of the parameters, as in gmm_state.hpp and bmm_state.hpp, and K, of
-  /// the weights; those of `components`. Both or none.
+  /// method vi: standard deviations by linear response of the parameters (as in gmm_state.hpp and
+  /// bmm_state.hpp) and of the K weights, for the first K of `components`. Both or neither.
   std::optional<Matrix> deviations;
   std::optional<Vector> weight_deviations;
 };

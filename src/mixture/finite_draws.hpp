@@ -13,15 +13,15 @@
 
 namespace bayes {
 
-/// K components in every draw, numbered alike in all of them. A component's parameters are
-/// integrated out given the rows that it has in the draw.
+/// K components in every draw, numbered consistently across draws. A component is represented by
+/// its posterior given its rows in the draw, under which its parameters are integrated out.
 template <class Q> struct FiniteDraws {
   int draws = 0;
   std::vector<double> weights;  // [draw][component]; those of a draw sum to 1
   Q components;                 // the same, as posteriors
 };
 
-/// Scores single rows. Not for two threads at a time.
+/// Scores single rows. Not thread-safe.
 template <class Q> class FiniteDrawsScorer {
  public:
   explicit FiniteDrawsScorer(const FiniteDraws<Q> &draws)
@@ -49,7 +49,7 @@ template <class Q> class FiniteDrawsScorer {
     return joint_;
   }
 
-  /// [draw][component]: what these are means of, divided by the largest.
+  /// [draw][component]: the terms of the means in log_joint(), divided by the largest term.
   template <class More> std::vector<double> masses(const double *x, More more) {
     clusters_.log_predictive(x, scores_.data());
     more(scores_.data());

@@ -5,7 +5,7 @@
 namespace bayes {
 namespace {
 
-/// Distinct rows to begin on: enough for good starting points, in at most 32 MB.
+/// Size of the sample of distinct rows: enough for good starting points, in at most 32 MB.
 std::size_t sketch_capacity(int dimension, int k) {
   const std::size_t affordable = std::size_t(32) * 1024 * 1024 / 8 / std::size_t(dimension);
   return std::max(
@@ -26,7 +26,7 @@ FiniteRows::FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &cont
 }
 
 RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOptions &options) {
-  // restarts run on the sample, if that is not all rows
+  // restarts run on the sample if it does not hold all rows
   const double some = double(sketch_capacity(rows.shape().dimension, k));
   double in_step = std::min(double(rows.rows()), some), iterations = 50;
   if (options.stochastic()) {
@@ -44,7 +44,7 @@ void FiniteRows::require_distinct_rows(int k) const {
                 "k is " + std::to_string(k) + ", but there " +
                     (distinct == 1 ? "is only 1 distinct row"
                                    : "are only " + std::to_string(distinct) + " distinct rows"),
-                "Every component needs at least one row of its own.", "Lower k.");
+                "Every component needs at least one row of its own.", "Use a smaller k.");
 }
 
 }  // namespace bayes

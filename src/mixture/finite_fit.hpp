@@ -1,6 +1,6 @@
-// What every fit of a finite mixture goes through, whatever its components: a sample of the
-// distinct rows, restarts, learners, the order of the components. A model has a FiniteFit, gives it
-// its prior and its starting points, and adds its own options.
+// The steps that all fits of finite mixtures share, whatever the family of the components: a sample
+// of the distinct rows, restarts, learners, the order of the components. The fit of a model has a
+// FiniteFit, gives it the prior and the starting points, and adds the model's own options.
 #pragma once
 
 #include <algorithm>
@@ -34,19 +34,19 @@ void reorder(MixturePosterior<Posterior> &state, const std::vector<int> &order) 
   state.components = pick(state.components, order);
 }
 
-/// The rows of a fit of k components, and some of the distinct ones to begin on.
+/// The rows of a fit of k components, and a sample of the distinct ones for the start.
 class FiniteRows {
  public:
-  /// `whole_rows`: the components are of a family of whole rows, to which one that misses all
-  /// elements says nothing.
+  /// `whole_rows`: the sample leaves out rows without observed elements, which are no evidence for
+  /// components that model a row as a whole (multivariate normals).
   FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control, bool whole_rows = false);
   FiniteRows(const FiniteRows &) = delete;
 
-  /// The sample stands for rows of so much weight from here on.
+  /// Rescales the weights of the sample to this total.
   void set_weight(double weight) { sample.scale_weights(weight); }
   /// Throws Error(invalid_argument) if there are fewer distinct rows than components.
   void require_distinct_rows(int k) const;
-  /// Where restarts run if it is not on all rows: the sample.
+  /// The data of restarts if they do not run on all rows: the sample.
   TrialData<RowSource> trial(double weight) {
     return {&data == &sample ? nullptr : &sample, weight};
   }
@@ -58,17 +58,17 @@ class FiniteRows {
 
  public:
   MemoryRows sample;
-  /// What is fitted: the distinct rows with their weights if the sample holds them all. That is the
-  /// same mixture, found sooner where rows repeat, and to the last bit independent of the order in
-  /// which rows came.
+  /// The rows that are fitted: the sample, if it holds all distinct rows with their weights,
+  /// otherwise all rows. The sample gives the same mixture, sooner if rows repeat, and to the last
+  /// bit independent of the order of the rows.
   RowSource &data;
 };
 
-/// The work of one run of a fit, of which every row takes `each` numbers.
+/// The work of one run of a fit, in which a row takes part with `each` numbers per iteration.
 RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOptions &options);
-/// For FitOptions::settle_restarts: of mixtures.
+/// The range of the number of restarts of mixtures, for FitOptions::settle_restarts.
 inline constexpr int min_restarts = 10, max_restarts = 60;
-/// Of so many runs. The others begin near the best of these.
+/// How many of the runs begin independently of each other. The others begin near the best of these.
 inline int runs_afresh(int runs) { return std::max(std::min(runs, 5), (runs + 2) / 3); }
 
 /// P: parameters of K components at a point; Q: their conjugate posterior.
@@ -77,12 +77,12 @@ template <class P, class Q> class FiniteFit {
   using Statistics = typename decltype(make_scorer(std::declval<const P &>()))::Statistics;
   /// Where restarts begin.
   struct Start {
-    /// statistics of the rows shared out for restart number `restart` (from 1), as if the sample
-    /// were all rows
+    /// statistics of the sample, whose weights are scaled to those of all rows, assigned to the
+    /// components that restart number `restart` (from 1) begins with
     std::function<Statistics(int restart)> statistics;
-    /// the point that such statistics begin at
+    /// the starting point that such statistics lead to
     std::function<P(const Statistics &)> point;
-    /// for every row of the sample 1 if it is nearer to row j than to row i, else 0
+    /// for every row of the sample, 1 if it is nearer to row j than to row i, else 0
     std::function<std::vector<int>(std::int64_t i, std::int64_t j)> halves;
   };
 
@@ -95,12 +95,12 @@ template <class P, class Q> class FiniteFit {
         start_(std::move(start)) {}
 
   MixturePosterior<Q> prior;
-  // of the model that the fit starts from, if there is one
+  // the point estimate of the model that the fit starts from, if there is one
   std::optional<MixturePoint<P>> start_point;
-  // and if it has one of this form
+  // the posterior of that model, if it has one of this form
   std::optional<MixturePosterior<Q>> start_posterior;
 
-  /// What a fit leaves.
+  /// The result of a fit.
   struct Found {
     MixturePoint<P> point;
     /// expected rows of every component
@@ -109,8 +109,8 @@ template <class P, class Q> class FiniteFit {
     std::optional<FiniteDraws<Q>> draws;
   } found;
 
-  /// Fits by the method that the options name. A model with fewer methods calls those below; what
-  /// a family has only for the others need not be there.
+  /// Fits by the method that the options name. A model with fewer methods calls the functions below
+  /// directly; its family then need not have what only other methods use.
   template <class Floor> void fit(const Floor &floor) {
     if (options_.sampled())
       sample();
@@ -148,10 +148,10 @@ template <class P, class Q> class FiniteFit {
     });
   }
 
-  /// The standard deviations of what a component is described by (fit/linear_response.hpp), after
-  /// fit_posterior() by vi and before components are ordered; first come those of the weights.
-  /// Empty if nobody has asked for them where they do not pay; then the fit may be brought nearer
-  /// to the maximum, too.
+  /// The standard deviations by linear response (fit/linear_response.hpp) of the weights, followed
+  /// by those of the components' quantities. To be called after fit_posterior() by vi, and before
+  /// the components are ordered. If the user did not ask for them, the result is empty where they
+  /// would take too long, and the fit may also be moved closer to the maximum.
   Vector linear_response() {
     const Variational<Q> learner(prior);
     if (options_.linear_response)
@@ -171,13 +171,13 @@ template <class P, class Q> class FiniteFit {
     return std::move(response.deviations);
   }
 
-  /// By gibbs or collapsed. Leaves the point that the draws have in common in `found.point`.
+  /// By gibbs or collapsed. Sets `found.point` to the average over the draws.
   void sample() {
     SampledMixture<P, Q> sampled = sample_mixture<P, Q>(
         rows_.all, k_, pick(prior.components, {0}), prior.alpha(0), options_.chains,
         options_.method, options_.seed, run_.control(), [&](int chain) {
-          // Rows begin where the first point of a restart has them; the scores may be infinitely
-          // low, the labels are dense all the same.
+          // A chain starts from the most probable components of the rows under the starting point
+          // of a restart. All scores of a row may be -infinity; its label is valid nevertheless.
           const MixturePoint<P> initial =
               start_point ? *start_point : begin_point(start_.statistics(chain + 1));
           std::vector<int> labels(std::size_t(rows_.all.rows()));
@@ -192,8 +192,8 @@ template <class P, class Q> class FiniteFit {
     run_.take(std::move(sampled.chains), options_.chains);
   }
 
-  /// By vi or svi, from `initial` if there is one, else from what `first` makes of statistics.
-  /// Leaves its point estimate in `found.point`.
+  /// By vi or svi, from `initial` if there is one, else from first(starting statistics). Sets
+  /// `found.point` to the point estimate.
   template <class Posterior>
   MixturePosterior<Posterior> fit_variational(
       const MixturePosterior<Posterior> &own_prior,
@@ -217,7 +217,8 @@ template <class P, class Q> class FiniteFit {
             return optimize(learner, std::move(state), rows, run_.control(), run_.schedule());
           auto run = optimize_stochastic(learner, std::move(state), rows, run_.control(),
                                          run_.schedule(), options_.plan);
-          // The estimates on the way were noisy; what is compared and reported is exact.
+          // The objective was only estimated so far; the values that are compared and reported are
+          // exact.
           const auto exact = expected_statistics(learner, run.state, rows, run_.control());
           run.trace.push_back(exact.sums.objective + learner.objective(run.state));
           run.counts = exact.statistics.count;
@@ -228,9 +229,10 @@ template <class P, class Q> class FiniteFit {
     return std::move(run.state);
   }
 
-  /// Of the runs the first begin afresh, as `begin` says, and the others near the best so far: at
-  /// what `first` makes of its statistics after a move. A move to where numbers end, as with
-  /// weights so large that the prior is nothing beside a single row, is replaced by a fresh run.
+  /// Runs the restarts. The first ones begin independently, at begin(restart). The others begin
+  /// near the best one so far: at first(statistics of its state after a move, see
+  /// moved_statistics()). If such a run fails numerically, as with weights so large that the prior
+  /// is negligible beside a single row, it is repeated from begin(restart).
   template <class L, class First, class Begin, class Go>
   auto best_of_restarts(const L &learner, const First &first, Begin begin, Go go) {
     const int afresh = runs_afresh(options_.restarts);
@@ -253,7 +255,7 @@ template <class P, class Q> class FiniteFit {
         });
   }
 
-  /// What the rows say of the point, which em and map know from their last step.
+  /// The sums over the rows at the point found; em and map have them from their last step.
   RowSums score_point() {
     if (at_point_) return *at_point_;
     return local_step<SoftAllocation>(rows_.data, run_.control(),
@@ -262,13 +264,13 @@ template <class P, class Q> class FiniteFit {
         .sums;
   }
 
-  /// With a start model the first restart begins there, and the others as the first ones do
-  /// without.
+  /// With a start model the first restart begins there, and restart i + 1 begins as restart i would
+  /// without one.
   bool begins_at_model(int restart) const { return start_point && restart == 1; }
   int fresh(int restart) const { return restart - (start_point ? 1 : 0); }
 
-  /// Orders all that the fit left by descending `size`, or as in the start model; the order is for
-  /// what else the model has.
+  /// Orders the components of the result by descending `size`, or as in the start model. Returns
+  /// the order, for other numbers of the model.
   std::vector<int> order_by(const Vector &size) {
     const std::vector<int> order = start_point ? order_of_start() : descending_order(size);
     found.counts = pick_entries(found.counts, order).cwiseMax(0);
@@ -281,12 +283,12 @@ template <class P, class Q> class FiniteFit {
   template <class Posterior>
   void order_posterior(MixturePosterior<Posterior> &own, const std::vector<int> &order) {
     reorder(own, order);
-    // added up in this order, as a reader of the model does
+    // summed in this order, as when reading the stored model
     found.point.weights = mean_weights(own.alpha);
   }
 
-  /// The last step: the totals, and what the model says of its fit. `sums`: score_point(), before
-  /// the components were ordered.
+  /// The last step: sets the totals, and the model's information on the fit. `sums`: the result of
+  /// score_point() before the components were ordered.
   void finish(Model &model, FiniteTotals &totals, const RowSums &sums, Document options) {
     totals.counts = std::move(found.counts);
     totals.weight = run_.weight();
@@ -302,8 +304,9 @@ template <class P, class Q> class FiniteFit {
     return {smoothed_shares(statistics.count, statistics.total()), start_.point(statistics)};
   }
 
-  /// Which component has the place of each of the start model's: the same one in the run that began
-  /// there, else the one that shares its rows.
+  /// For each component of the start model, the component that takes its place: the same one if the
+  /// best run began at the start model, otherwise the one that shares the most rows with it (an
+  /// optimal assignment).
   std::vector<int> order_of_start() {
     std::vector<int> order(std::size_t(k_), 0);
     std::iota(order.begin(), order.end(), 0);
@@ -316,11 +319,10 @@ template <class P, class Q> class FiniteFit {
         k_);
   }
 
-  /// The statistics of the sample under a state of which one component is taken away, so that its
-  /// rows go to the others, and another one is divided in two. Both are drawn, the second in
-  /// proportion to its rows. This is how a component gets where the steps of a learner do not lead
-  /// it, from among other components (split and merge: Ueda and others 2000; random swap: Zhao and
-  /// others 2012).
+  /// The statistics of the sample after a move: one component is removed, so that its rows go to
+  /// the others, and another one is split in two. Both are drawn at random, the second in
+  /// proportion to its rows. Such moves leave local optima that the steps of a learner cannot leave
+  /// (split and merge: Ueda and others 2000; random swap: Zhao and others 2012).
   template <class L>
   Statistics moved_statistics(const L &learner, const typename L::State &state, int restart) {
     Control &control = run_.control();
@@ -348,8 +350,9 @@ template <class P, class Q> class FiniteFit {
         .statistics;
   }
 
-  /// Components of fewer rows than their covariance (variance, mean of waiting times) needs are
-  /// degenerate too, though no bound holds them. Weights below 1 say how rows compare.
+  /// Also counts components as degenerate that have fewer rows than their covariance or variances
+  /// need, even if they are at no bound. If the total weight is less than the number of rows,
+  /// weights are relative, and scaled up to that number.
   template <class R> void note_small(R &run) const {
     const double needed = rows_needed(run.state.components),
                  each = std::max(1.0, double(rows_.all.rows()) / run_.weight());
@@ -368,10 +371,10 @@ template <class P, class Q> class FiniteFit {
     };
   }
 
-  /// Every method of a point; `go` runs the learner.
+  /// Fits a point, by any method; `go` runs the learner.
   template <class L, class Go> void fit_point(const L &learner, Go go) {
     const auto first = [&](Statistics statistics) {
-      // the unit of weights is of no account
+      // the unit of the weights must not matter
       if (!options_.bayesian()) statistics.scale(double(rows_.data.rows()) / statistics.total());
       return begin_point(statistics);
     };

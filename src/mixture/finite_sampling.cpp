@@ -14,9 +14,10 @@
 namespace bayes {
 namespace {
 
-/// Components 0 .. K - 1 of every draw are those of the most probable draw: a draw's clusters take
-/// the names that most of their rows have there (Papastamoulis and Iliopoulos 2010); its components
-/// without rows take the names left.
+/// Numbers the components of all draws consistently, as in the most probable draw: a draw's
+/// clusters are matched with those of that draw with which they share the most rows (an optimal
+/// assignment: Papastamoulis and Iliopoulos 2010); components without rows take the remaining
+/// numbers.
 class Relabelling {
  public:
   Relabelling(const PartitionChains &chains, int k) : chains_(chains), k_(k) {
@@ -27,8 +28,9 @@ class Relabelling {
 
   int size() const { return chains_.partitions.size(); }
 
-  /// Draw s, by name: K weights and K numbers of rows, and which of its clusters each component is;
-  /// one without rows is number `occupied`.
+  /// A draw with its components renumbered: K weights, K numbers of rows, and for each component
+  /// the index of its cluster in the draw; it is the number of occupied clusters for one without
+  /// rows.
   struct Draw {
     std::vector<double> weights, counts;
     std::vector<int> order;
@@ -36,7 +38,7 @@ class Relabelling {
   Draw get(int s) const {
     const DrawnWeights &draw = chains_.weights[std::size_t(s)];
     const std::size_t occupied = draw.weights.size(), k = std::size_t(k_);
-    // Components without rows overlap with nothing: they take what is left.
+    // Clusters without rows overlap with none: they take the remaining numbers.
     const std::size_t m = std::max(occupied, named_);
     std::vector<double> overlap(m * m, 0.0), rows(m, 0.0);
     const auto labels = chains_.partitions.labels(s);
@@ -74,7 +76,8 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
     throw Error(Errc::invalid_argument, message("method {} takes no weights", method),
                 "It draws a label for every row.",
                 "Use method vi or em, or leave the weights out.");
-  // Draws are relabelled by the rows that components with rows share with those of another draw.
+  // Relabelling needs a matrix of the rows that occupied components share with those of another
+  // draw.
   const double occupied = std::min(double(k), double(rows.rows()));
   require_memory(
       {.what = message("{} components by method {}", k, method), .bytes = 8 * occupied * occupied},
@@ -82,7 +85,7 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
   SamplerSetting setting;
   setting.seed = seed;
   setting.partition = PartitionPrior::finite(k, alpha);
-  // All draws are relabelled and averaged, of which those go into the model that it stores.
+  // All draws are needed, as all are relabelled and averaged, though the model stores only some.
   ChainDraws<Q> chains =
       sample_partitions(rows, prior, setting, method, plan, control, begin, true);
 

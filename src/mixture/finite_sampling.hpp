@@ -11,9 +11,9 @@
 
 namespace bayes {
 
-/// What sampling leaves of a finite mixture.
+/// The result of sampling a finite mixture.
 template <class P, class Q> struct SampledMixture {
-  /// averages over the draws of each draw's posterior means given its partition
+  /// averages, over the draws, of the posterior means given the draw's partition
   MixturePoint<P> point;
   /// average numbers of rows
   Vector counts;
@@ -21,15 +21,16 @@ template <class P, class Q> struct SampledMixture {
   ChainRun chains;
 };
 
-/// `begin(chain)`: labels to begin with, dense from 0. Throws Error(invalid_argument) for weighted
-/// rows. Compiled in finite_sampling.cpp, once for each family of rows.
+/// `begin(chain)`: the starting labels of a chain, from 0 without gaps. Throws
+/// Error(invalid_argument) for weighted rows. Compiled in finite_sampling.cpp, once for each family
+/// of rows.
 template <class P, class Q>
 SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, double alpha,
                                     const ChainPlan &plan, Method method, std::uint64_t seed,
                                     Control &control,
                                     const std::function<std::vector<int>(int chain)> &begin);
 
-/// The components of every draw in this order.
+/// Puts the components of every draw in this order.
 template <class Q> void reorder(FiniteDraws<Q> &draws, const std::vector<int> &order) {
   const std::size_t k = order.size();
   std::vector<int> all(draws.weights.size());

@@ -1,5 +1,5 @@
-// What every fitted mixture with a fixed number of components has beside its parameters, and its
-// parts of the document form.
+// What every fitted mixture with a fixed number of components has in addition to its parameters,
+// and the corresponding members of its document.
 #pragma once
 
 #include "base/linalg.hpp"
@@ -11,20 +11,20 @@ namespace bayes {
 struct FiniteTotals {
   /// K expected numbers of rows
   Vector counts;
-  /// of all rows that have a value
+  /// total weight of the rows with an observed element
   double weight = 0;
   /// of the responsibilities at the point estimate, summed over these rows; in nats
   double entropy = 0;
 
-  /// Takes rows of so much weight, and their entropy, out of the totals: rows without any value,
-  /// whose responsibilities are the weights.
+  /// Removes rows without observed elements, of total weight `unobserved`, from the totals, with
+  /// their entropy: their responsibilities are the mixture weights, `weights`.
   void leave_out(double unobserved, const Vector &weights);
   /// As Model::relative_entropy(); NaN for one component.
   double relative_entropy() const;
 };
 
-/// Of a sampled mixture: the sum of all parameters of the Dirichlet that the weights have given the
-/// partition, rows + K alpha; NaN if the options in force do not tell alpha.
+/// For a sampled mixture, the sum of the parameters of the weights' Dirichlet posterior given the
+/// partition, rows + K alpha; NaN if the options in force do not contain alpha.
 double dirichlet_sum(const ModelInfo &info);
 
 // Both throw Error(invalid_text) naming the invalid member.

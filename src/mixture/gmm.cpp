@@ -145,7 +145,7 @@ int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<do
   const int d = dimension();
   const auto &point = fitted.point;
   if (fitted.draws) {
-    // A draw, a component, its parameters given the rows that it has there, a row.
+    // Sample a stored draw, a component, its parameters given its rows in that draw, and a row.
     const std::size_t from = random.below(std::uint64_t(fitted.draws->draws)) * std::size_t(size());
     const int k = random.categorical({fitted.draws->weights.data() + from, std::size_t(size())});
     const NormalPoint parameters = draw(pick(fitted.draws->components, {int(from) + k}), random);

@@ -22,7 +22,7 @@ namespace bayes {
 inline constexpr Method gmm_methods[] = {Method::em,   Method::map,   Method::vi,
                                          Method::svi,  Method::gibbs, Method::collapsed,
                                          Method::mcem, Method::kmeans};
-/// a row's elements; a d x d covariance is then 20 MB
+/// the largest number of elements of a row; a d x d covariance is then 20 MB
 inline constexpr int gmm_max_dimension = 1600;
 inline constexpr int gmm_max_components = 10000;
 
@@ -78,10 +78,10 @@ class BAYES_API GaussianMixture final : public Model {
 
   /// The weight, means and standard deviations of every component, with intervals of this level.
   /// After vi and svi under q, after gibbs and collapsed under the average of the parameters'
-  /// posteriors given the partitions of the stored draws; other methods have values alone.
+  /// posteriors given the partitions of the stored draws; other methods have values only.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
-  // One row x of d finite numbers; of one that misses elements (NaN) the others count alone. With
+  // Scoring of one row x of d finite numbers. NaN is a missing value, which is integrated out. With
   // a posterior these use the posterior predictive of each component (Student t), with draws its
   // average over them.
   /// the most probable component, from 0; ties: the first
@@ -90,8 +90,8 @@ class BAYES_API GaussianMixture final : public Model {
   void probabilities(std::span<const double> x, std::span<double> out) const override;
   /// log predictive density
   double log_density(std::span<const double> x) const override;
-  /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
-  /// draws. Throws Error(invalid_argument) for a model without draws.
+  /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
+  /// stored draws. Throws Error(invalid_argument) for a model without draws.
   PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
 
   /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
@@ -117,7 +117,7 @@ class BAYES_API GaussianMixture final : public Model {
  private:
   /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
-  /// uses its own workspace: not for two threads at a time
+  /// uses a workspace of the model: not thread-safe
   GmmScorer &scorer() const;
   mutable std::unique_ptr<GmmScorer> scorer_;
 };
@@ -133,17 +133,16 @@ BAYES_API RowOptions gmm_check_options(int k, const Document &options,
 
 /// Fits a Gaussian mixture with k components to the rows.
 ///
-/// `start`, if given, is where the first run begins (by default the only one), k is then its size,
-/// components keep its order, and it inherits what FitOptions::inherit says; with `update` its
-/// posterior is also the prior. Throws Error:
-/// invalid_argument for options, k < 1, or k above the number of distinct rows; numeric where no
-/// fit exists.
+/// `start`, if given, is the point where the first run begins (by default the only one). Then k is
+/// its size, components keep its order, and the fit inherits options from it (FitOptions::inherit);
+/// with `update` its posterior is also the prior. Throws Error: invalid_argument for options, k <
+/// 1, or k above the number of distinct rows; numeric where no fit exists.
 BAYES_API std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document &options,
                                                    const GaussianMixture *start, bool update,
                                                    Control &control);
 
-/// One line of gmm_select: a fit for every k and every covariance of options.covariance (there a
-/// name or an array of names).
+/// Passes a fit for every k and every covariance of options.covariance (here a name or an array of
+/// names) to `emit`: the rows of gmm_select.
 BAYES_API void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
                           const std::function<void(std::unique_ptr<GaussianMixture>)> &emit);

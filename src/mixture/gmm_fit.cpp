@@ -9,7 +9,7 @@
 namespace bayes {
 namespace {
 
-/// Means and covariances of a model, brought into another shape if need be.
+/// The weights, means and covariances of a model, converted to this shape.
 MixturePoint<NormalPoint> convert_point(const CovarianceShape &shape,
                                         const GaussianMixture &start) {
   const int d = start.dimension(), k = start.size();
@@ -167,7 +167,7 @@ class GmmFit {
     return labels;
   }
 
-  /// The first covariances lean on the default prior, so that a small group does not begin as a
+  /// The first covariances are regularised by the prior, so that a small group does not begin as a
   /// spike.
   NormalPoint first_point(const NormalStatistics &statistics) const {
     NormalPoint point = maximum_posterior(statistics, fit_.prior.components);
@@ -175,8 +175,8 @@ class GmmFit {
     return point;
   }
 
-  /// Method kmeans measures in the units given, unless they are to be scaled; the initialization of
-  /// mixtures must not depend on them.
+  /// Method kmeans measures distances in the given units, unless columns are to be scaled; the
+  /// initialization of mixtures must not depend on these units.
   Vector unit_of_distances() const {
     return options_.method == Method::kmeans && !options_.scale ? Vector::Ones(survey_.mean.size())
                                                                 : floor_.deviation();
@@ -215,7 +215,7 @@ class GmmFit {
   void fit_independent() {
     independent_ = fit_.fit_variational<NormalIndependent>(
         priors_.independent, start_independent_, [&](const NormalStatistics &statistics) {
-          // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
+          // The first q(mu) needs an E[Lambda]: that of the linked posterior.
           const NormalWishart linked = posterior(statistics, fit_.prior.components);
           NormalIndependent before = priors_.independent.components;
           before.a = linked.a;

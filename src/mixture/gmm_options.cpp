@@ -30,14 +30,14 @@ void read_prior(const Document &given, bool handed_on, GmmOptions &o) {
                 {}, "Use the linked prior, which every method and covariance has.");
 }
 
-/// k: how many means init gives, -1 for any number.
+/// k: the number of means that init must have, -1 for any number.
 void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.method_line(t, gmm_methods);
   o.linear_response_line(t);
   const bool kmeans = o.method == Method::kmeans;
   const std::string of_prior = o.covariance[0];
   t.flag("scale", o.scale, kmeans);
-  // One variance for all columns, in each one's unit.
+  // One variance for all columns, in the unit of each.
   if (kmeans) o.covariance = {(o.scale ? diagonal_covariance : spherical_covariance).name};
   const std::string_view one[] = {of_prior};
   t.choices("covariance", o.covariance,
@@ -55,7 +55,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
   o.degenerate_line(t, !o.bayesian() && !kmeans);
   o.plan_lines(t);
-  // Of another covariance, its numbers would have another meaning.
+  // For another covariance shape, the numbers of the prior have another meaning.
   if (o.started && o.covariance[0] != of_prior) o.given_prior = {};
   o.prior_line(
       t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); }, {},
@@ -89,7 +89,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
   if (out.means && ks.size() > 1)
     throw Error(Errc::invalid_argument,
                 "option \"init\" gives means for one k, but several k are to be tried", {},
-                "Name an init: kmeans, kmeans++ or random.");
+                "Use init kmeans, kmeans++ or random.");
   t.finish((out.means ? "a fit with given means by " : "") + out.setting());
   return out;
 }

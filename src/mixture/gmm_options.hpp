@@ -27,12 +27,13 @@ struct GmmOptions : FitOptions {
 
   /// All options in force as a document; the fit adds what depends on the data.
   Document document() const;
-  /// The prior's alone.
+  /// The options of the prior only.
   Document prior_document() const;
 };
 
-/// Reads and checks. `start` hands on what fit/fit_options.hpp says, and its covariance; with
-/// `select` several covariances may be named. Throws Error(invalid_argument).
+/// Reads and checks the options. The fit inherits the covariance of `start`, and other options as
+/// in FitOptions::inherit. With `select` several covariances may be named. Throws
+/// Error(invalid_argument).
 GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
                             const GaussianMixture *start, bool update, bool select);
 

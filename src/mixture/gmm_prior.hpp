@@ -19,12 +19,12 @@ GmmPrior make_prior(const GmmOptions &options, const Survey &rows, int k) {
   const int d = int(rows.mean.size());
   const NormalWishart one = make_normal_prior(options.prior, rows, k);
   const double a = one.a(0);
-  const int sharing = shape.shared ? k : 1;  // components with one scale
+  const int sharing = shape.shared ? k : 1;  // components that share a scale
   if (options.method == Method::map && !(mode_divisor(shape, a, sharing, d) > 0))
     throw Error(
         Errc::invalid_argument,
         "option \"prior.a\" is " + describe(a) + ", but method map needs a prior with a mode",
-        "An empty component would have no most probable covariance.",
+        "The covariance of an empty component would have no mode.",
         "Raise prior.a above " + describe(a - mode_divisor(shape, a, sharing, d)) + ".");
   const Vector alpha = Vector::Constant(k, options.alpha);
   GmmPrior out;

@@ -290,7 +290,7 @@ GmmScorer &GmmScorer::marginal(std::span<const double> x) {
   });
 }
 
-/// Of a row that misses everything.
+/// The log_joint() of a row without observed elements: the log weights.
 std::span<const double> GmmScorer::log_weights() {
   if (fitted_->draws) {
     const std::vector<double> &drawn = fitted_->draws->weights;

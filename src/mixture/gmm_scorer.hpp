@@ -1,6 +1,6 @@
 // A Gaussian mixture prepared for scoring single rows: components lie in the lanes, so that one row
-// is scored under all of them at once. Of a row that misses elements (NaN) it is the marginal
-// density of the others.
+// is scored under all of them at once. A row with missing elements (NaN) has the marginal density
+// of the observed ones.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class GmmScorer {
   std::vector<double> masses(std::span<const double> x);
 
  private:
-  /// of a row that misses something, but not all
+  /// the scorer for a row that misses some elements, but not all
   GmmScorer &marginal(std::span<const double> x);
   std::span<const double> log_weights();
   void compile_dense(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
@@ -57,7 +57,7 @@ class GmmScorer {
   std::vector<Integral> integrals_;
   const GmmFitted *fitted_;
   MarginalScorers<GmmScorer> marginal_;
-  // of a model with draws: all of log_joint
+  // for a model with draws: these compute log_joint() and masses()
   std::function<std::span<const double>(const double *x)> drawn_;
   std::function<std::vector<double>(const double *x)> masses_;
 };

@@ -25,8 +25,8 @@ struct GmmFitted {
 
 struct GaussianMixture::State : FiniteTotals {
   GmmFitted fitted;
-  /// by linear response: 2 d x K, of the means, then of the variances of the elements, 0 where
-  /// there is none; K, of the weights. Both or none.
+  /// standard deviations by linear response: 2 d x K, of the means, then of the variances of the
+  /// elements, 0 where none exists; K, of the weights. Both or neither.
   std::optional<Matrix> deviations;
   std::optional<Vector> weight_deviations;
 };

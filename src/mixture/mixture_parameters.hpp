@@ -1,4 +1,4 @@
-// The parameters of a mixture, as results show them, from whatever its fit has left of them.
+// The parameters of a mixture in results, from its draws, its posterior or its point estimate.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,15 @@
 
 namespace bayes {
 
-/// Null, empty or NaN is what the mixture does not have.
+/// The sources of the parameters; null or NaN if the mixture does not have them.
 template <class P, class Q> struct DescribedMixture {
   const MixturePoint<P> &point;
   /// The weights are Dirichlet(alpha, rest).
   const Vector *alpha = nullptr;
   double rest = 0;
   const Q *posterior = nullptr;
-  /// by linear response: of the weights, and of what a component's point has
+  /// standard deviations by linear response: of the weights, and of the numbers of components'
+  /// points
   const Vector *weight_deviations = nullptr;
   const Matrix *deviations = nullptr;
   const FiniteDraws<Q> *draws = nullptr;
@@ -52,7 +53,7 @@ void describe_weights(const DescribedMixture<P, Q> &of, const ParameterTable &ou
 
 }  // namespace detail
 
-/// Component by component: its weight, and the parameters of every element.
+/// Reports, component by component, the weight and the parameters of every element.
 template <class P, class Q>
 void describe_mixture(const DescribedMixture<P, Q> &of, const ParameterTable &out) {
   const int components = int(of.point.weights.size()), d = of.point.components.dimension();

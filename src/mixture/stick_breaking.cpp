@@ -20,7 +20,7 @@ void for_each_stick(const Vector &counts, const std::vector<int> &order, double 
   }
 }
 
-/// What of the objective depends on the order of the sticks.
+/// The part of the objective that depends on the order of the sticks.
 double bound(const Vector &counts, const std::vector<int> &order, double alpha) {
   double total = 0;
   for_each_stick(counts, order, alpha,

@@ -3,8 +3,8 @@
 //
 // q(v_t) = Beta(a_t, b_t) for t < T, v_T = 1, q(alpha) = Gamma(shape, rate) if the concentration is
 // learned. The objective is a lower bound of the log evidence of the model whose sticks end at T;
-// that is the Dirichlet process mixture's own but for a share that falls as e^(-T / alpha)
-// (Ishwaran and James 2001).
+// the difference from the Dirichlet process mixture decreases as e^(-T / alpha) (Ishwaran and James
+// 2001).
 #pragma once
 
 #include <utility>
@@ -21,7 +21,7 @@ struct Sticks {
   GammaPrior concentration;  // q(alpha); used if it is learned
 };
 
-/// What variational inference does with the sticks, whatever their components.
+/// The variational inference of the sticks, whatever the family of the components.
 class StickWeights {
  public:
   /// The concentration is `fixed`, or has the prior `learned` if that is not null.
@@ -35,12 +35,13 @@ class StickWeights {
   double concentration(const Sticks &sticks) const {
     return learned_ ? sticks.concentration.shape / sticks.concentration.rate : fixed_;
   }
-  /// The order of descending counts where that is no worse: the last stick takes all that is left,
-  /// so that with a large concentration a small component may be better off before a large one.
+  /// The order of descending counts, unless the objective is higher without reordering: the last
+  /// stick takes the whole remainder, so that with a large concentration it can be better to have a
+  /// small component before a large one.
   std::vector<int> best_order(const Vector &counts, const Sticks &before) const;
   /// q given the counts in this order.
   Sticks update(const Vector &counts, const std::vector<int> &order, const Sticks &before) const;
-  /// To begin with; only the concentration counts for update().
+  /// Initial sticks: update() only uses their concentration.
   Sticks beginning() const { return {{}, {}, learned_ ? *learned_ : GammaPrior{}}; }
 
   /// E[weight]

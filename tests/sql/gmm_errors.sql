@@ -354,7 +354,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_fit(x, 2, '{"prior": {"type": "independent"}, "method": "map"}') FROM faithful$q$,
     'Use the linked prior, which every method and covariance has.'),
   ($q$SELECT gmm_fit(x, 300) FROM faithful$q$,
-    'Every component needs at least one row of its own. | Lower k.'),
+    'Every component needs at least one row of its own. | Use a smaller k.'),
   ($q$SELECT gmm_fit(x, CASE WHEN id < 100 THEN 2 ELSE 3 END) FROM faithful$q$,
     'It differs from the value in the first row. | To fit one model for each value, GROUP BY it.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN x || 1::float8 ELSE x END, 2) FROM faithful$q$,

@@ -106,7 +106,7 @@ FROM (VALUES ('{"likelihood": {"age": "normal", "plan": "categorical"}}', 'no er
   ('{"likelihood": {"aga": "normal"}}',
     '22023 option "likelihood" names a column "aga", which the rows do not have'),
   ('{"likelihood": ["poisson", "bernoulli", "categorical"]}',
-    '22023 option "likelihood" is not that of the model which the fit starts from'))
+    '22023 option "likelihood" differs from the likelihood of the start model'))
   AS c(options, said);
 SELECT is(i.options->'prior'->>'transition', '3.0', 'the prior of a hidden Markov model')
 FROM (SELECT hmm_fit(s, hmm) AS m FROM (SELECT s, hmm_fit(s, 2, '{"prior": {"transition": 3}}')
