@@ -78,7 +78,8 @@ class BlockEmissions final : public EmissionScorer {
     }
 
    private:
-    /// Marks the steps that miss elements; false if none does, or if nobody has to know.
+    /// Marks the steps with missing elements. False if there are none, or if the family handles
+    /// missing elements itself (without whole_steps_).
     bool find_missing(const double *block) {
       any_ = false;
       if (!whole_steps_ || !misses_element(scorer_.dimension(), block)) return false;
@@ -95,7 +96,8 @@ class BlockEmissions final : public EmissionScorer {
       return true;
     }
 
-    /// A copy of the block in which no element is missing, but of steps without responsibilities.
+    /// A copy of the block with missing elements imputed, except in steps without any observed
+    /// element and in steps whose responsibilities are all 0.
     const double *completed(const double *block, std::int64_t first, const double *r) {
       const std::size_t d = std::size_t(scorer_.dimension());
       copy_.assign(block, block + d * block_rows);
@@ -114,7 +116,7 @@ class BlockEmissions final : public EmissionScorer {
     const BlockScorer &scorer_;
     std::unique_ptr<BlockWorker> worker_;
     bool whole_steps_, any_ = false;
-    /// misses all elements; some
+    /// by step: are all elements missing; is at least one?
     bool missing_[block_rows] = {}, incomplete_[block_rows] = {};
     CompleteStep complete_;
     Buffer copy_, counts_;
@@ -126,7 +128,7 @@ class BlockEmissions final : public EmissionScorer {
   std::function<CompleteStep()> completion_;
 };
 
-/// Other emissions, tabulated for observations 0 .. values - 1.
+/// Tabulates the scores of other emissions for observations 0 .. values - 1.
 class TableEmissions final : public EmissionScorer {
  public:
   TableEmissions(std::unique_ptr<EmissionScorer> of, int values)
@@ -161,7 +163,8 @@ class TableEmissions final : public EmissionScorer {
   }
 
  private:
-  /// Blocks of all values, the last of them missing.
+  /// f(first value, number of rows, block) for blocks that hold the values in order, then a missing
+  /// one.
   template <class F> static void for_each_block(int values, F f) {
     Buffer block(block_rows, 0.0);
     for (int first = 0; first <= values; first += block_rows) {
@@ -229,10 +232,10 @@ class ScoringEmissions : public EmissionScorer {
   };
 };
 
-/// States with their parameters integrated out, row by row.
+/// Posterior predictive densities, with the parameters of the states integrated out, row by row.
 class PredictiveEmissions final : public ScoringEmissions {
  public:
-  /// `make`: makes a function that scores one row under the K states, for use by one thread.
+  /// `make`: returns a function, for use by one thread, that scores a row under the K states.
   PredictiveEmissions(int states, int dimension, std::function<RowScorer()> make)
       : states_(states),
         dimension_(dimension),
@@ -278,7 +281,7 @@ class PredictiveEmissions final : public ScoringEmissions {
   std::function<RowScorer()> make_;
 };
 
-/// The scores of others, and what is added to them step by step.
+/// The scores of other emissions plus a term for each step and state.
 class AddedEmissions final : public ScoringEmissions {
  public:
   AddedEmissions(const EmissionScorer &of, int dimension, RowScorer add)
@@ -320,7 +323,7 @@ class AddedEmissions final : public ScoringEmissions {
   RowScorer add_;
 };
 
-/// The averages of scores.
+/// Averages of log densities over several emissions.
 class AveragedEmissions final : public ScoringEmissions {
  public:
   explicit AveragedEmissions(std::vector<const EmissionScorer *> parts)
@@ -341,7 +344,7 @@ class AveragedEmissions final : public ScoringEmissions {
     }
     void score(const double *block, int from, int to, double *out) override {
       const std::size_t k = scores_.size() / block_rows;
-      // what has overflowed: finite logarithms may be as small
+      // stands for a log density that overflowed to -infinity; finite ones may be about as small
       constexpr double least = -1e290;
       std::fill_n(out, scores_.size(), 0.0);
       std::fill(possible_.begin(), possible_.end(), false);

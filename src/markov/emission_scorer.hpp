@@ -13,12 +13,12 @@
 
 namespace bayes {
 
-/// Tabulated scores of observations with few distinct values, [value][padded]; the last entry is
-/// that of a missing one.
+/// Tabulated scores of observations with few distinct values, [value][padded]; the last row is that
+/// of a missing value.
 struct EmissionTable {
   /// observations are 0 .. values - 1
   int values = 0;
-  /// exp(score - shift), shift: the largest score of a value
+  /// exp(score - shift) by value and state; shift of each value: its largest score
   Buffer likelihoods, shifts;
   /// scores
   Buffer logarithms;
@@ -31,8 +31,9 @@ class EmissionWorker {
   /// out: [state][block_rows], log density (or its expectation) of rows [from, to) of a block,
   /// undefined for others; 0 for a missing row.
   virtual void score(const double *block, int from, int to, double *out) = 0;
-  /// Adds the rows of a block with responsibilities r ([state][block_rows], changed), zero for
-  /// other rows. The block need not be the last one scored. `first`: the number of its first row.
+  /// Adds the sufficient statistics of a block's rows, weighted by responsibilities r
+  /// ([state][block_rows], modified; 0 for rows outside the sequence). The block need not be the
+  /// last one scored. `first`: index of the block's first row.
   virtual void accumulate(const double *block, std::int64_t first, double *r) = 0;
   /// With a table, instead of accumulate(): sums of responsibilities by entry, [value][padded].
   virtual double *table_sums() { return nullptr; }
@@ -54,36 +55,38 @@ class EmissionScorer {
   virtual const EmissionTable *table() const { return nullptr; }
 };
 
-/// Puts something in the place of the missing elements of a step, given its state: for one thread.
+/// Imputes the missing elements of a step, given its state. For use by one thread.
 using CompleteStep = std::function<void(std::span<double> x, int state, std::int64_t row)>;
 
-/// Emissions from an observation family's scorer, which must outlive them. `whole_steps`: of a step
-/// of NaNs it adds nothing to any sum; without, it counts such a step. values: as in Sequences.
-/// `completion`, for families of whole rows: steps that miss some elements are added up as what it
-/// makes completes them, given the first state whose responsibility is not 0.
+/// Emissions from an observation family's scorer, which must outlive them. `whole_steps`: the
+/// family needs whole rows, so a step of NaNs only contributes to no sum; otherwise such a step is
+/// counted. `values`: as in Sequences. `completion`, for families of whole rows: makes a function
+/// that imputes the missing elements of incomplete steps before their statistics are added, given
+/// the first state whose responsibility is not 0.
 BAYES_API std::unique_ptr<EmissionScorer> emissions_of(
     const BlockScorer &scorer, bool whole_steps, int values,
     std::function<CompleteStep()> completion = {});
 
-/// Other emissions, tabulated for observations 0 .. values - 1.
+/// Tabulates the scores of other emissions for observations 0 .. values - 1.
 std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> of, int values);
 
 /// Scores a row of d numbers under K states; `out` has K entries, rounded up to a multiple of the
-/// lanes.
+/// SIMD lanes.
 using RowScorer = std::function<void(const double *x, double *out)>;
 
-/// States with their parameters integrated out, for scoring only, row by row. `make`: makes a
-/// function that scores rows, for use by one thread.
+/// Posterior predictive densities, with the parameters of the states integrated out, row by row;
+/// for scoring only. `make`: returns a function that scores rows, for use by one thread.
 std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
                                                      std::function<RowScorer()> make);
 
-/// For scoring only: the scores of `of`, which must outlive them, and what `add` adds to those of a
-/// step of d numbers under the K states.
+/// For scoring only: the scores of `of`, which must outlive them, plus the terms that `add`
+/// computes for a step of d numbers under the K states.
 std::unique_ptr<EmissionScorer> emissions_with(const EmissionScorer &of, int dimension,
                                                RowScorer add);
 
-/// For scoring only: the averages of the scores under several emissions, which must outlive them. A
-/// density whose logarithm has overflowed under some, but not all of them, counts as exp(-1e290).
+/// For scoring only: the averages of the log densities under several emissions, which must outlive
+/// them. A log density that overflowed to -infinity under some, but not all, of them counts as
+/// -1e290.
 std::unique_ptr<EmissionScorer> averaged_emissions(std::vector<const EmissionScorer *> parts);
 
 }  // namespace bayes

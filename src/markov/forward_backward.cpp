@@ -21,11 +21,11 @@ using simd::madd;
 using simd::registers;
 using simd::store;
 
-/// Scaled variables below it may underflow.
+/// Scaled variables below this may underflow.
 constexpr double least = 1e-200;
-/// Probabilities below it are too small for scaled recursions.
+/// Probabilities below this are too small for scaled recursions.
 constexpr double least_probability = 1e-150;
-/// Vectors of a step held in registers at once.
+/// SIMD vectors of a step held in registers at once.
 constexpr int max_held = 4;
 
 /// sum_i v[i] m[i][.], vectors `first` and following of the rows. Two accumulators, to shorten the
@@ -49,7 +49,8 @@ inline void product(int k, int padded, const double *v, const double *m, Lanes *
   for (int j = 0; j < NV; ++j) out[j] = even[j] + odd[j];
 }
 
-/// f(index of the first vector, integral_constant of their number) for tiles of a step's vectors.
+/// f(index of the first vector, integral_constant of the number of vectors) for tiles of a step's
+/// SIMD vectors.
 template <class F> inline void each_tile(int vectors, F f) {
   int first = 0;
   for (; first + max_held <= vectors; first += max_held)
@@ -172,7 +173,7 @@ void add_outer(int padded, std::int64_t first, std::int64_t n, const double *for
     for (int j = 0; j < NV; ++j) store(sums + i * padded + j * lanes, total[i][j]);
 }
 
-/// The lowest 16 bits of every lane.
+/// Stores the lowest 16 bits of every lane.
 inline void store_low_bits(Lanes v, std::uint16_t *to) {
   using All = std::uint16_t __attribute__((vector_size(lanes * 8)));
   using Low = std::uint16_t __attribute__((vector_size(lanes * 2), aligned(2), may_alias));
@@ -184,7 +185,7 @@ inline void store_low_bits(Lanes v, std::uint16_t *to) {
   (std::make_index_sequence<lanes>{});
 }
 
-/// log of the sum over i of exp(term(i)), lane by lane; -infinity where all terms are.
+/// log of the sum over i of exp(term(i)), lane by lane; -infinity where all terms are -infinity.
 template <class Term> inline Lanes log_sum(int k, Term term) {
   Lanes largest = simd::all(-std::numeric_limits<double>::max());
   for (int i = 0; i < k; ++i) largest = simd::max(term(i), largest);
@@ -196,7 +197,7 @@ template <class Term> inline Lanes log_sum(int k, Term term) {
   return largest > -std::numeric_limits<double>::max() ? largest + simd::log(total) : none;
 }
 
-/// The same over K numbers.
+/// log of the sum of exp(x) over K numbers.
 double log_total(int k, const double *x) {
   double largest = minus_infinity, total = 0;
   for (int i = 0; i < k; ++i) largest = std::max(largest, x[i]);

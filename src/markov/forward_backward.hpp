@@ -25,7 +25,7 @@ inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity(
 /// a multiple of every number of lanes
 inline constexpr int max_states = 1000;
 
-/// Numbers of a step, up to whole vectors.
+/// K rounded up to whole SIMD vectors: the numbers stored for a step.
 int padded_states(int k);
 
 /// Initial and transition probabilities. They need not sum to 1: in variational inference they are
@@ -67,7 +67,7 @@ struct ChainSteps {
   /// preceded by space for one more step
   double *forward;
   double *backward;
-  /// n, preceded by one more
+  /// n numbers, preceded by space for one more
   double *scale;
 };
 
@@ -89,7 +89,7 @@ bool forward_backward(const MarkovChain &chain, const ChainSteps &steps, bool be
 
 /// Turns backward variables into weight x posterior probabilities of the states, and emissions into
 /// the factors from which add_transitions computes pairwise ones (zero at the beginning of a
-/// sequence). False if the posterior was lost, as above.
+/// sequence). False if the posterior of a step underflowed, which cannot happen if chain.safe().
 bool posterior(const MarkovChain &chain, const ChainSteps &steps, bool begins, double weight);
 /// sums[from][to] += forward[t - 1][from] x factor[t][to]; multiplied by the transition
 /// probabilities these are the expected transitions. `begins`: there is no step before step 0.
@@ -101,7 +101,7 @@ void add_transitions(int k, int padded, const ChainSteps &steps, bool begins, do
 namespace log_recursion {
 
 /// forward[t]: log p(state | steps so far); scale[t]: log p(x_t | earlier ones), -infinity if that
-/// is impossible (then what follows is undefined).
+/// is impossible (then later forward variables are undefined).
 void forward(const MarkovChain &chain, const ChainSteps &steps, bool begins);
 double log_likelihood(const ChainSteps &steps);
 /// `last`: logarithms, zeros at the end of a sequence.

@@ -25,7 +25,7 @@ struct ColumnSpec;
 inline constexpr Method hmm_methods[] = {Method::em, Method::map, Method::vi, Method::svi,
                                          Method::gibbs};
 inline constexpr int hmm_max_states = 1000;
-/// an observation's elements
+/// elements of an observation
 inline constexpr int hmm_max_dimension = 1600;
 
 /// The type of the sequences' elements, which determines the default emission family.
@@ -40,7 +40,7 @@ enum class SequenceElements : char {
   booleans
 };
 
-/// How a fit wants its sequences read, known before the first one is.
+/// How a fit needs its sequences to be read: known before the first of them is read.
 struct HmmRowOptions {
   /// observations are names, stored as indices into a list that is passed to the fit
   bool symbols = false;
@@ -52,10 +52,11 @@ struct HmmRowOptions {
 
 /// A state at the model's point estimate (posterior means for vi, svi, gibbs).
 struct HmmState {
-  /// Initial probability and its posterior standard deviation (NaN: none). Without linear response
-  /// that of vi and svi is too small, here and below: q takes paths and parameters as independent.
+  /// Initial probability and its posterior standard deviation (NaN: none). After vi and svi without
+  /// linear response it is too small, here and below, because q treats paths and parameters as
+  /// independent.
   double initial, initial_deviation;
-  /// of the posterior Dirichlet; NaN: none
+  /// parameter of the posterior Dirichlet distribution; NaN: none
   double initial_alpha;
   /// stationary probability; NaN if the stationary distribution is not unique
   double stationary;
@@ -67,7 +68,7 @@ struct HmmState {
 struct HmmTransition {
   /// from 0
   int from, to;
-  /// deviation NaN: none
+  /// probability and its posterior standard deviation (NaN: none)
   double probability, deviation;
   /// NaN: none
   double alpha;
@@ -83,7 +84,7 @@ struct HmmEmission {
   int element;
   /// of a categorical element, and "1" of a bernoulli one; else nullptr
   const std::string *symbol;
-  /// of the symbol; NaN
+  /// of the symbol; else NaN
   double probability, deviation;
   /// d or 1 expected values; empty for symbols
   std::vector<double> mean;
@@ -127,21 +128,23 @@ class BAYES_API HiddenMarkovModel final : public Model {
   bool vectors() const;
   /// an observation is a name
   bool symbols() const;
-  /// an observation is a multivariate normal
+  /// emissions are multivariate normal
   bool multivariate() const;
-  /// the name of every element's family; of multivariate normals one for all
+  /// the likelihood of every element; a single one for multivariate normals
   std::vector<ColumnSpec> emission() const;
-  /// of multivariate normals: full, diagonal, spherical or tied; else empty
+  /// of multivariate normal emissions: full, diagonal, spherical or tied; else empty
   std::string covariance() const;
-  /// its number in the store, from 0 (by name, not as in the fit's store); -1: unknown, which is
-  /// stored as unseen_category: missing, but for log_likelihood
+  /// The index of a symbol, from 0 in the order of names, which need not be the order of the fit;
+  /// -1 for an unknown symbol. Sequences store unknown symbols as unseen_category, which only
+  /// log_likelihood() distinguishes from a missing value.
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;
   /// K - 1 initial probabilities, K (K - 1) transitions and the parameters of the emissions, less
   /// the structural zeros.
   double free_parameters() const override;
-  /// The weight of all steps that are not entirely missing: what the log-likelihood is a sum over.
+  /// The total weight of the steps that are not entirely missing, over which the log-likelihood is
+  /// a sum.
   double observations() const override;
   /// draws of the parameters; 0 unless fitted by gibbs
   std::int64_t stored_draws() const override;
@@ -157,10 +160,10 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// throws Error(invalid_argument) if there is no posterior
   void posterior(const std::function<void(const HmmPosterior &)> &take) const;
 
-  /// Of every state in turn its initial probability, its transitions (category and label are the
-  /// state that they lead to, from 1) and the parameters of its emissions, with intervals of this
-  /// level: after vi and svi under q, or linear response, after gibbs among the stored draws of the
-  /// parameters.
+  /// State by state: the initial probability, the transitions (category and label are the target
+  /// state, from 1) and the parameters of the emissions, with credible intervals of this level:
+  /// from q or linear response after vi and svi, from the stored draws of the parameters after
+  /// gibbs.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
   /// Throws Error(invalid_argument), naming element and step (from 1), for a value that is not
@@ -169,12 +172,13 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
   using Model::predict;
   using Model::sample;
-  // One sequence, without known states. After gibbs all are averages over the stored draws of the
-  // parameters, not weighted by the sequence; draws under which it is impossible do not count,
-  // except in the likelihood. Else all use the point estimate of the parameters, and for emissions
-  // the posterior predictive if there is a posterior.
-  /// log p(observations); -infinity if they are impossible. Here alone a category that no sequence
-  /// of the fit had has a probability in each state (families/product/unseen_categories.hpp).
+  // These take one sequence, without known states. After gibbs the results are averages over the
+  // stored draws of the parameters, which are not reweighted by the sequence; draws under which it
+  // is impossible are left out, except in the likelihood. After other methods the point estimate of
+  // the parameters is used, or for emissions the posterior predictive if there is a posterior.
+  /// log p(observations); -infinity if they are impossible. Only here does a category that occurred
+  /// in no sequence of the fit have a probability in each state
+  /// (families/product/unseen_categories.hpp).
   double log_likelihood(Sequences &one, Control &control) const;
   /// Viterbi; after gibbs the path with the largest average of log p(path, observations). Ties go
   /// to the path whose last state is smallest, then the last but one, and so on. Throws
@@ -196,8 +200,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
     /// Processes the next observation (d numbers; NaN: missing); returns p(state | observations so
     /// far), K numbers, valid until the next call. Throws Error(numeric) if it is impossible.
     std::span<const double> next(std::span<const double> x);
-    /// log p(the last observation | those before); 0 for a missing one. After gibbs the logarithm
-    /// of the average over the draws under which those before are possible.
+    /// log p(the last observation | earlier ones); 0 for a missing observation. After gibbs the log
+    /// of the average over the draws under which the earlier observations are possible.
     double log_predictive() const;
 
    private:
@@ -208,25 +212,27 @@ class BAYES_API HiddenMarkovModel final : public Model {
     double log_predictive_ = 0;
   };
 
-  /// p(state of a step to come | observations), K numbers, and the prediction of its observation:
-  /// each element's mean and variance (NaN for a category), and the probabilities of categories().
-  /// With a level also the quantiles of each element between which it lies with that probability,
-  /// and below and above which with equal ones (NaN for a category, and where double precision does
-  /// not find them): those of the mixture, over states and draws, of what is emitted.
+  /// p(state of a future step | observations), K numbers, and the prediction of its observation:
+  /// each element's mean and variance (NaN for a categorical element), and the probabilities of
+  /// categories(). With a level also the bounds of each element's equal-tailed predictive interval:
+  /// the quantiles of the emissions' mixture over states and draws (NaN for a categorical element,
+  /// and where double precision does not find them).
   struct Prediction {
     std::vector<double> states, mean, variance, categories, lower, upper;
   };
-  /// The `steps` (at least 1) steps that follow the sequence, in order: p(states) is multiplied by
-  /// the transitions once for each, which sums over all paths. After gibbs under each draw.
+  /// Predicts the `steps` (at least 1) steps that follow the sequence, in order: p(states) is
+  /// multiplied by the transition matrix for each step, which sums over all paths; after gibbs
+  /// under each draw.
   void predict(Sequences &one, int steps, Control &control,
                const std::function<void(const Prediction &)> &take,
                std::optional<double> level = {}) const;
   Prediction predict_next(Sequences &one, Control &control, std::optional<double> level = {}) const;
 
-  /// So many draws, from 0, of the `steps` steps that follow the sequence: take(draw, step from 0,
-  /// state from 0, observation). What each step is by itself, predict() knows. After gibbs each
-  /// draw is under one of the stored draws of the parameters; with a posterior each has emissions
-  /// of its own, drawn from it. Throws Error(numeric) if the sequence is impossible.
+  /// Draws `draws` continuations of the sequence by `steps` steps: take(draw, step, state,
+  /// observation), all numbered from 0. predict() has the distribution of each single step. After
+  /// gibbs each continuation is drawn under one of the stored draws of the parameters; with a
+  /// posterior each has emission parameters of its own, drawn from it. Throws Error(numeric) if the
+  /// sequence is impossible.
   void sample_after(Sequences &one, int steps, int draws, std::uint64_t seed, Control &control,
                     const std::function<void(int draw, int step, int state,
                                              std::span<const double> x)> &take) const;
@@ -238,7 +244,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   };
   /// element by element
   std::vector<Category> categories() const;
-  /// The values of a categorical element, rising, as steps have them; empty for others.
+  /// The values of a categorical element, as steps hold them, in ascending order; empty for others.
   std::vector<double> categories(int element) const override;
 
   /// A sequence of `steps` observations, number `index` of the stream `seed`: take(state from 0,
@@ -249,11 +255,11 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
   /// by index; empty unless symbols()
   const std::vector<std::string> &symbol_names() const;
-  /// What results call a categorical element's value number `value`, which is `number`: its symbol
-  /// or label, or the number.
+  /// The name in results of a categorical element's category with index `value`, which steps hold
+  /// as `number`: its symbol or label, or the number.
   std::string name_of_category(int element, int value, double number) const;
-  /// The model as a start for steps with these columns, whose labels are those of info.columns and
-  /// others: its categories have the numbers that the labels have there.
+  /// The model as the start of a fit to steps with these columns, whose labels include those of
+  /// info.columns: categories are renumbered as the labels in `columns`.
   std::unique_ptr<HiddenMarkovModel> with_labels_of(const RowColumns &columns) const;
 
   struct State;
@@ -263,11 +269,11 @@ class BAYES_API HiddenMarkovModel final : public Model {
   void write(Document &document) const override;
 
  private:
-  /// of what states emit, weighted by their visits, at the point estimate
-  /// (fit/component_overlap.hpp); symbols are labels
+  /// The emission densities of the states at the point estimate, weighted by visits
+  /// (fit/component_overlap.hpp); symbols are treated as labels.
   ComponentDensities densities() const;
   HmmScorer &scorer() const;
-  /// for every point that sequences are scored under; none if there are no categories
+  /// one for each point under which sequences are scored; empty for multivariate normal emissions
   std::vector<UnseenCategories> unseen_categories() const;
   mutable std::unique_ptr<HmmScorer> scorer_;
   mutable std::vector<double> stationary_;

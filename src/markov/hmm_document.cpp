@@ -21,14 +21,15 @@ Matrix read_rows(const MemberReader &in, const char *key, std::int64_t rows, std
   return Eigen::Map<const Matrix>(t.values.data(), columns, rows).transpose();
 }
 
-// Plain loops over numbers: they compile in a fraction of the time of expressions.
+// Plain loops over numbers, because Eigen's expressions take much longer to compile.
 
 void require_not_negative(const MemberReader &in, const char *key, const Matrix &m) {
   for (const double x : std::span(m.data(), std::size_t(m.size())))
     if (!(x >= 0)) in.reject(key, "must not be negative");
 }
 
-/// Distributions, one a row: not negative, and with a sum that a distribution can have.
+/// Requires every row to be a distribution (`probabilities`), or the parameters of a Dirichlet with
+/// a positive, finite sum.
 void require_rows(const MemberReader &in, const char *key, const Matrix &rows, bool probabilities) {
   require_not_negative(in, key, rows);
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
@@ -39,8 +40,8 @@ void require_rows(const MemberReader &in, const char *key, const Matrix &rows, b
   }
 }
 
-/// Draws one after the other, as a chain and emissions with so many times K states. A tied
-/// covariance, one of each draw, is a full one.
+/// All draws concatenated, as one chain and emissions with draws x K states. The tied covariance of
+/// each draw is stored in the form of a full one.
 struct JoinedChain {
   Matrix initial;     // draws x K
   Matrix transition;  // (draws x K) x K
@@ -82,7 +83,7 @@ ProductPoint joined_emissions(const std::vector<MarkovPoint<ProductPoint>> &draw
   return out;
 }
 
-/// Number s of draws that were joined.
+/// The emissions of draw s out of the concatenated ones.
 NormalPoint separated(const NormalPoint &all, const CovarianceShape &shape, int s, int k) {
   const auto first = all.covariance.begin() + s * shape.count(k);
   return {shape, all.mean.middleCols(Eigen::Index(s) * k, k), {first, first + shape.count(k)}};
@@ -108,7 +109,8 @@ template <class M> void read_chain(const MemberReader &in, int k, bool probabili
   require_rows(in, "transition", out.transition, probabilities);
 }
 
-/// `emissions(in, count)` reads those of all draws, and gives a function of a draw's number.
+/// `emissions(in, count)` reads the emissions of all draws, and returns a function that gives those
+/// of draw s.
 template <class Emissions> auto read_draws(const MemberReader &in, int k, Emissions emissions) {
   const int count = int(in.integer("count", 1, 1000000));
   const Matrix initial = read_rows(in, "initial", count, k),
@@ -191,7 +193,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   if (!state.vectors && d != 1)
     in.reject("vectors", "must be true for observations of more than one element");
 
-  // `draws`: reads the emissions of so many draws, and gives a function that separates them
+  // `draws`: reads the emissions of all draws, and returns a function that gives those of draw s
   const auto read = [&](auto fitted, auto posterior, auto point, auto draws, int deviations) {
     constexpr bool products = std::is_same_v<decltype(fitted), ProductHmm>;
     if (in.has("posterior")) {
@@ -204,14 +206,15 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
       const MemberReader numbers = in.object("point");
       read_chain(numbers, k, true, fitted.point);
       fitted.point.emissions = point(numbers);
-      // Models stored by the first version have none.
+      // Models stored by the first version have no draws.
       if (in.has("draws_of_parameters"))
         fitted.draws = read_draws(in.object("draws_of_parameters"), k, draws);
     }
     if (in.has("deviations")) {
       const MemberReader from = in.object("deviations");
       HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
-      // Draws of normals have none, nor has linear response in models of the first version.
+      // Absent for draws of normal emissions, and for linear response in models of the first
+      // version.
       if (products || from.has("emissions"))
         out.emissions = read_columns(from, "emissions", deviations, k);
       require_not_negative(from, "initial", out.initial);
@@ -261,10 +264,10 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
         return [all = std::move(all), shape, k](int s) { return separated(all, *shape, s, k); };
       },
       2 * d);
-  FactoredScale factored;  // B / a may have left the range of a double
+  FactoredScale factored;  // B / a may overflow or underflow
   for (const Matrix &scale : std::get<NormalHmm>(state.fitted).point.emissions.covariance)
     if (!factor(*shape, scale, d, factored))
-      in.reject("posterior", "has a B that divided by a is not positive definite");
+      in.reject("posterior", "has a B for which B / a is not positive definite");
   return model;
 }
 

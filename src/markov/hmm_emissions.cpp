@@ -14,7 +14,8 @@
 namespace bayes {
 namespace {
 
-/// Observations to begin on: blocks here and there, of these the distinct ones, at most 10,000.
+/// A sample of the observations for initialization: evenly spaced blocks, and of these at most
+/// 10,000 distinct observations.
 MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t seed,
                            Control &control) {
   constexpr std::int64_t max_blocks = 500;
@@ -95,7 +96,7 @@ NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
                                            {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
         .statistics;
   }
-  // What a step misses of a centre is expected given the rest.
+  // Missing elements of a centre are replaced by their expectation given the observed ones.
   MemoryRows &from = completion_ ? completion_->rows : sample_;
   Matrix centres = restart % 3 == 0
                        ? random_rows(from, k_, random)
@@ -124,7 +125,7 @@ Survey NormalEmissions::look(const CovarianceShape &shape, const Sequences &sequ
   all.set_incomplete(incomplete);
   if (!any)
     throw Error(Errc::invalid_argument, "all observations are missing", {},
-                "Leave such sequences out.");
+                "Add sequences with observed values.");
   return survey(shape, all, control);
 }
 
@@ -173,7 +174,8 @@ ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) 
     return local_step<HardAllocation>(sample_, control_,
                                       make_scorer(one_row_posteriors(*first_rows, neutral_)), even)
         .statistics;
-  // Names are as far from each other as can be, all of them: nothing is gained by looking.
+  // Categories have no order or distances to derive starting points from: draw random
+  // responsibilities.
   return local_step<ScatteredAllocation>(sample_, control_, make_scorer(replicate(neutral_, k_)),
                                          even,
                                          {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
@@ -263,7 +265,7 @@ void ProductEmissions::check_values(const Sequences &sequences, const HmmOptions
                     "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
                     " is " + describe(value) + ", but must be " + column.requirement(),
                 std::string("Its emission is ") + column.name + "." + numbering(sequences),
-                started ? "" : "Option \"emission\" names what states emit.");
+                started ? "" : "Option \"emission\" sets the distribution of the observations.");
         });
       });
 }

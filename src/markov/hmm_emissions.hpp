@@ -1,5 +1,5 @@
-// What a fit of a hidden Markov model needs of its observation family: survey, prior, bounds of
-// maximum likelihood, and initialization.
+// The parts of a fit of a hidden Markov model that depend on its observation family: survey, prior,
+// floors of maximum likelihood, and initialization.
 #pragma once
 
 #include <memory>
@@ -37,15 +37,15 @@ class NormalEmissions {
   const Posterior &prior() const { return prior_; }
   void write_prior(Document &out) const { write_normal_prior(out, prior_); }
   double numbers(int d, int k) const;
-  /// Lane by lane, where there are few elements.
+  /// Numbers in a worker's sums; with few elements each SIMD lane has sums of its own.
   double sums(int d, int k) const {
     return numbers(d, k) * NormalScorer::sums_per_number(survey_.shape, d);
   }
 
   Statistics starting_statistics(int restart);
 
-  /// The first covariances lean on the default prior, so that a small group does not begin as a
-  /// spike.
+  /// The first covariances are regularised by the default prior, so that a small group does not
+  /// begin with a nearly singular one.
   Point first_point(const Statistics &statistics) const;
 
   MemoryRows &sample() { return sample_; }
@@ -61,7 +61,7 @@ class NormalEmissions {
   MemoryRows sample_;
   CovarianceFloor floor_;
   Posterior prior_, neutral_;
-  /// the sample, if its steps miss elements
+  /// the sample with missing elements imputed, if it has any
   std::optional<RowCompletion> completion_;
 };
 
@@ -88,8 +88,7 @@ class ProductEmissions {
 
   Statistics starting_statistics(int restart);
 
-  /// Posterior means, not modes: no probability begins at 0 or 1, from where it would never come
-  /// back.
+  /// Posterior means, not modes: no probability begins at 0 or 1, where it would stay.
   Point first_point(const Statistics &statistics) const;
 
   MemoryRows &sample() { return sample_; }
@@ -99,15 +98,16 @@ class ProductEmissions {
                             const Fitted *start, const std::vector<std::string> &symbols,
                             Control &control);
 
-  /// Symbols are numbered as they come; starting points must not depend on that.
+  /// Symbols are numbered in the order of appearance, on which starting points must not depend.
   void sort_sample(const std::vector<std::string> &symbols);
 
   void check_means() const;
 
-  /// Given means are kept.
+  /// Sets the means to those of option init.means.
   void put_means(Point &point) const;
 
-  /// Names sequence and step in errors, where the survey would name a row of the store.
+  /// Checks values before the survey does, so that errors name sequence and step, not a row of the
+  /// store.
   static void check_values(const Sequences &sequences, const HmmOptions &options, bool started,
                            Control &control);
 

@@ -1,5 +1,5 @@
-// The fit of a hidden Markov model whose states emit observations of one kind. For the files
-// hmm_fit.cpp, hmm_normal_fit.cpp and hmm_product_fit.cpp, which share the work of compiling it.
+// The fit of a hidden Markov model, for any observation family. For hmm_fit.cpp, and for
+// hmm_normal_fit.cpp and hmm_product_fit.cpp, which instantiate it in separate compilations.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace bayes {
 
-/// What a fit is given.
+/// The arguments of a fit.
 struct HmmTask {
   const Sequences &sequences;
   std::vector<std::string> symbols;
@@ -33,30 +33,33 @@ struct HmmTask {
   Control &control;
 };
 
-/// All that does not depend on the kind of observations.
+/// The parts of a fit that do not depend on the observation family.
 class HmmFitBase {
  protected:
   /// `start`: the chain of the start model, or null.
   HmmFitBase(HmmTask task, const MarkovWeights *start);
 
-  /// `each`: numbers of all states' emissions; `sums`: those of a thread's statistics.
+  /// `each`: numbers in the emission parameters of all states; `sums`: in a thread's emission
+  /// statistics.
   void check_memory(double each, double sums) const;
-  /// Restarts differ in where states lie, and every third in how long they last.
+  /// The transition matrix at the start of a restart. Restarts differ in their emissions; every
+  /// third one also begins with persistent states (self-transition probability 0.8).
   Matrix first_transition(int restart) const;
   MarkovWeights prior_of_options() const;
   void require_no_weights() const;
-  /// A part of the sequences on which restarts, and searches for where chains begin, run; null if
-  /// there are not too many steps.
+  /// A subset of the sequences, on which restarts and the searches for starting points of chains
+  /// run; null if all sequences have few enough steps.
   const Sequences *trial();
   void set_counts(const MarkovCounts &counts) {
     model_->state->visits = counts.count;
     model_->state->transitions = counts.transitions;
   }
-  /// To be called once the prior is known.
+  /// Sets names_; call once the prior is known.
   void find_names(const MarkovWeights &prior);
-  /// States in this order; if there is none by descending visits, as far as they are exchangeable.
+  /// Puts visits, transitions and run_ into this order of the states, and returns it; if it is
+  /// empty, exchangeable states are sorted by descending visits.
   std::vector<int> order_states(std::vector<int> order);
-  /// `emissions`: the prior of the emissions as options give it.
+  /// Completes the model's info. `emissions`: the prior of the emissions in the form of options.
   void describe(const Document &emissions);
 
   template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
@@ -74,9 +77,9 @@ class HmmFitBase {
   Control &control_;
   std::unique_ptr<HiddenMarkovModel> model_ = std::make_unique<HiddenMarkovModel>();
   FitRun run_;
-  /// where the chain begins before anything is known, and what in it cannot be
+  /// the chain before any data: starting values, with structural zeros
   MarkovWeights first_;
-  /// a start model, option init, the topology or known states have given states their places
+  /// states are numbered by a start model, option init, the topology or known states
   bool named_ = false;
   StateNames names_;
 
@@ -86,7 +89,7 @@ class HmmFitBase {
   std::optional<Trial> trial_;
 };
 
-/// E: what the states emit (hmm_emissions.hpp).
+/// E: the observation family (hmm_emissions.hpp).
 template <class E> class HmmFit : HmmFitBase {
   using P = typename E::Point;
   using Q = typename E::Posterior;
@@ -134,7 +137,7 @@ template <class E> class HmmFit : HmmFitBase {
   }
 
  private:
-  /// What the start model does not know of the symbols is as in the prior.
+  /// Parameters of symbols that the start model does not know are taken from the prior.
   void take_start(const Vector &visits) {
     first_visits_ = visits;
     start_point_ = start_->point;
@@ -157,7 +160,7 @@ template <class E> class HmmFit : HmmFitBase {
           const auto at = std::find(symbols_.begin(), symbols_.end(), symbol);
           if (at == symbols_.end())
             throw Error(Errc::invalid_argument, "option \"init.probabilities\" names symbol \"" +
-                                                    symbol + "\", which no sequence has");
+                                                    symbol + "\", which occurs in no sequence");
           given[std::size_t(at - symbols_.begin())] = true;
           left -= out.values(at - symbols_.begin(), i) = *to_number(p, false);
         }
@@ -166,11 +169,11 @@ template <class E> class HmmFit : HmmFitBase {
           throw Error(Errc::invalid_argument,
                       "option \"init.probabilities\" names all symbols for state " +
                           std::to_string(i + 1) + ", but their probabilities do not sum to 1",
-                      "They leave " + bayes::describe(left) + ".");
+                      "The remaining probability is " + bayes::describe(left) + ".");
         for (std::size_t v = 0; v < given.size(); ++v)
           if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
         out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
-        double sum = 0;  // in order, whatever the memory that Eigen would look at
+        double sum = 0;  // sequentially: Eigen's order of summation depends on memory alignment
         for (Eigen::Index v = 0; v < out.values.rows(); ++v) sum += out.values(v, i);
         if (std::abs(sum - 1) > exact_sum) out.values.col(i) /= sum;
       }
@@ -185,8 +188,8 @@ template <class E> class HmmFit : HmmFitBase {
     return emissions_.starting_statistics(restart);
   }
 
-  /// With a start model the first restart begins there, and the others as the first ones do
-  /// without.
+  /// Is this restart initialized from the data, not from start_point_? With a start model only the
+  /// first restart begins there; the others are numbered as in a fit without one (fresh()).
   bool is_fresh(int restart) const { return !start_point_ || (start_ && restart > 1); }
   int fresh(int restart) const { return restart - (start_ ? 1 : 0); }
 
@@ -196,17 +199,18 @@ template <class E> class HmmFit : HmmFitBase {
     return {{first_.initial, first_transition(fresh(restart))}, std::move(emissions)};
   }
 
-  /// The prior's names are for the states to find: where it names states, and nobody else does.
+  /// Must the states be matched to the prior's numbering? If the chain's prior is asymmetric, and
+  /// neither a start model nor given means number the states.
   bool finds_names() const {
-    // The run that goes on after all restarts is that of the best.
+    // The final run, after all restarts, continues the best one.
     const int number = run_.schedule().restart,
               restart = number > options_.restarts ? run_.winner() : number;
     return !names_.of_prior.empty() && is_fresh(restart) && !options_.means;
   }
 
-  /// A run in which states then take the names of the prior under which their paths are most
-  /// probable, and go on from there for as long as that is better. From where it begins, a run ends
-  /// in one of many optima of a prior that tells states apart, often with states at wrong places.
+  /// Runs, permutes the states so that their paths are most probable under an asymmetric prior, and
+  /// runs on from there, for as long as the objective increases. A single run ends in one of many
+  /// local optima of such a prior, often with states in the wrong places.
   template <class L, class Go>
   auto with_names(const L &learner, typename L::State state, Schedule schedule, Go go) {
     auto run = go(std::move(state), schedule);
@@ -251,8 +255,8 @@ template <class E> class HmmFit : HmmFitBase {
                                           *emissions_of(scorer, E::whole_steps, sequences_.values));
       return learner.update(markov::statistics_of(sums, scorer), prior_);
     }
-    // Not amid the braces: if it throws there, g++ 16 with Eigen 5 destroys the empty vector that
-    // it has not made yet.
+    // Not inside the braced initializer: if this throws there, g++ 16 with Eigen 5 destroys the
+    // empty vector before it is constructed.
     auto emissions = starting_statistics(fresh(restart));
     const Matrix moves = first_transition(fresh(restart)) * (sequences_.weight / k_);
     return learner.update(
@@ -263,7 +267,8 @@ template <class E> class HmmFit : HmmFitBase {
     return [&](MarkovPosterior<Q> state, const Schedule &schedule) {
       auto run =
           optimize_stochastic(learner, std::move(state), data, control_, schedule, options_.plan);
-      // The estimates on the way were noisy; what is compared and reported is exact.
+      // The objectives along the way were noisy estimates; compute the one that is compared and
+      // reported.
       auto exact = expected_statistics(learner, run.state, data, control_);
       run.trace.push_back(exact.sums.objective + learner.objective(run.state));
       run.statistics = std::move(exact.statistics);
@@ -288,7 +293,8 @@ template <class E> class HmmFit : HmmFitBase {
     score_point(fitted);
   }
 
-  /// Standard deviations by linear response, where it pays or somebody has asked for it.
+  /// Standard deviations by linear response, if option linear_response asks for it, or by default
+  /// if it is cheap enough.
   void correct(const MarkovVariational<Q> &learner, Run<MarkovVariational<Q>> &run,
                Fitted &fitted) {
     Vector found;
@@ -330,7 +336,7 @@ template <class E> class HmmFit : HmmFitBase {
 
   void sample(Fitted &fitted) {
     require_no_weights();
-    // Chains begin after some steps uphill from a restart of their own.
+    // Each chain begins after a few variational iterations of a restart of its own.
     const Sequences *const some = trial();
     const Sequences &data = some ? *some : sequences_;
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
@@ -355,8 +361,9 @@ template <class E> class HmmFit : HmmFitBase {
     run_.take(std::move(draws.chains), options_.chains);
   }
 
-  /// The states of a fresh restart that is better than the run from the start model are named by
-  /// what they emit, unless zeros of the chain or the prior name them.
+  /// If a fresh restart beats the run from the start model: the order of its states that matches
+  /// the start model's emissions best, unless zeros of the chain or the prior determine it. Else
+  /// empty.
   std::vector<int> names_of_start(const Fitted &fitted) const {
     if (!start_ || options_.sampled() || run_.winner() == 1) return {};
     if (!names_.of_prior.empty()) return {};
@@ -371,7 +378,7 @@ template <class E> class HmmFit : HmmFitBase {
     const std::vector<int> order = order_states(names_of_start(fitted));
     if (fitted.posterior) {
       fitted.posterior = reordered(*fitted.posterior, order);
-      // added up in this order, as a reader of the model does
+      // recomputed in this order of summation, as when the stored model is read
       fitted.point = mean_parameters(*fitted.posterior);
     } else {
       fitted.point = reordered(fitted.point, order);
@@ -383,7 +390,7 @@ template <class E> class HmmFit : HmmFitBase {
          d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
   }
 
-  /// Symbols by name, whatever the order in which they came.
+  /// Sorts symbols by name: they are numbered in the order of appearance.
   void sort_symbols(Fitted &fitted) {
     if constexpr (std::is_same_v<E, ProductEmissions>) {
       if (symbols_.empty() || std::is_sorted(symbols_.begin(), symbols_.end())) return;

@@ -1,4 +1,4 @@
-// Fitting a hidden Markov model: what does not depend on the kind of observations.
+// Fitting a hidden Markov model: the parts that do not depend on the observation family.
 #include <algorithm>
 #include <numeric>
 
@@ -51,14 +51,15 @@ void HmmFitBase::find_start_of_chain(const MarkovWeights *start) {
     for (Eigen::Index i = 0; i < row.size(); ++i)
       if (given(i) > 0 && row(i) == 0)
         throw Error(Errc::invalid_argument,
-                    std::string("option \"init.") + key + "\" allows what option topology forbids",
-                    {}, "Leave one of them out.");
+                    std::string("option \"init.") + key +
+                        "\" has a positive probability where option topology requires 0",
+                    {}, "Leave out one of the two options.");
     row = given;
   };
   if (options_.initial) restrict_to(first_.initial.head(k_), *options_.initial, "initial");
   for (int i = 0; options_.transitions && i < k_; ++i)
     restrict_to(first_.transition.row(i), options_.transitions->row(i), "transitions");
-  if (start) {  // what cannot be there cannot be in fresh restarts
+  if (start) {  // its structural zeros hold in fresh restarts too
     const auto even = [](auto row) { row /= row.sum(); };
     first_.initial = (start->initial.array() > 0).cast<double>();
     first_.transition = (start->transition.array() > 0).cast<double>();
@@ -88,7 +89,7 @@ void HmmFitBase::find_names(const MarkovWeights &prior) {
   const ExchangeableGroups of_prior = options_.bayesian() ? markov::exchangeable_states(prior)
                                                           : ExchangeableGroups(std::size_t(k_), 0);
   names_.groups = named_ ? no_exchange(k_) : of_prior;
-  // Of an update the emissions have names too.
+  // In an update the prior of the emissions distinguishes states as well.
   if (tells_apart(of_prior) && !update_ && !sequences_.labelled) names_.of_prior = of_prior;
 }
 
@@ -103,7 +104,7 @@ void HmmFitBase::require_no_weights() const {
                 [&](const double *, std::int64_t sequence, std::int64_t, double weight) {
                   if (weight != 1)
                     throw Error(Errc::invalid_argument,
-                                "method gibbs takes no weights, but that of sequence " +
+                                "method gibbs takes no weights, but the weight of sequence " +
                                     std::to_string(sequence) + " is " + bayes::describe(weight),
                                 "It draws a state for every step." + numbering(sequences_),
                                 "Use method vi or em, or leave the weights out.");
@@ -139,7 +140,8 @@ void HmmFitBase::describe(const Document &emissions) {
 
 namespace {
 
-/// New symbols are learned, but not from sequences that have nothing to do with the start model.
+/// New symbols are learned, but at least one symbol must be known: otherwise the start model
+/// carries no information about the sequences.
 void require_known_symbol(const Sequences &sequences, std::size_t known, Control &control) {
   bool any = false;
   for_each_step(sequences, control, [&](const double *code, std::int64_t, std::int64_t, double) {
@@ -147,7 +149,8 @@ void require_known_symbol(const Sequences &sequences, std::size_t known, Control
   });
   if (!any)
     throw Error(Errc::invalid_argument, "the start model knows none of the symbols",
-                "Its states say nothing about such sequences.", "Fit without a start model.");
+                "Its states carry no information about these sequences.",
+                "Fit without a start model.");
 }
 
 }  // namespace
@@ -183,19 +186,19 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
                  (least_batch_steps * sequences.count + sequences.steps - 1) / sequences.steps);
   if (read.symbols && symbols.empty())
     throw Error(Errc::invalid_argument, "all observations are missing", {},
-                "Leave such sequences out.");
+                "Add sequences with observed values.");
   if (read.symbols) sequences.values = int(symbols.size());
   if (!read.products && start &&
       read.covariance != std::get<NormalHmm>(start->state->fitted).point.emissions.shape.name)
     throw Error(Errc::internal, "the start model has another covariance");
   const HmmTask task{sequences, std::move(symbols), read, vectors, start, update, control};
   auto model = read.products ? fit_product_hmm(task) : fit_normal_hmm(task);
-  // What could not be read back must not be given away: parameters may have left the range of a
-  // double.
+  // A model that could not be read back must not be returned: parameters may have overflowed or
+  // underflowed.
   try {
     Model::from_document(model->to_document());
   } catch (const Error &error) {
-    throw Error(Errc::numeric, "the fit led to parameters that cannot be", error.what(),
+    throw Error(Errc::numeric, "the fit led to invalid parameters", error.what(),
                 "Rescale the observations.");
   }
   return model;

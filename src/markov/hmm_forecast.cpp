@@ -1,4 +1,4 @@
-// What comes after a sequence: the predictive distributions of the next steps, and draws of them.
+// Forecasts of a sequence: the predictive distributions of the next steps, and draws of them.
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -11,8 +11,8 @@
 namespace bayes {
 namespace {
 
-/// What the states emit: means and variances (d x K), and the distributions of an element, one
-/// after the other.
+/// The emission distributions: means and variances (d x K), and each element's distributions under
+/// the K states.
 struct Emitted {
   Emitted(Matrix means, int d, int k)
       : mean(std::move(means)),
@@ -76,8 +76,8 @@ std::pair<double, double> mixed(const Vector &weight, const auto &mean, const au
   return {m, v};
 }
 
-/// Probabilities of the categories of all categorical elements, one element after the other, if
-/// those of the states are these.
+/// Probabilities of the categories of all categorical elements, one element after the other, given
+/// the probabilities of the states.
 std::vector<double> shares(const ProductPoint &point, const Vector &states) {
   std::vector<double> out;
   point.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
@@ -91,7 +91,7 @@ std::vector<double> shares(const ProductPoint &point, const Vector &states) {
 }
 std::vector<double> shares(const NormalPoint &, const Vector &) { return {}; }
 
-/// What is emitted if the probabilities of the states are these.
+/// The prediction of an observation given the probabilities of the states.
 template <class P>
 HiddenMarkovModel::Prediction prediction(const P &point, const Vector &states, const Emitted &of) {
   HiddenMarkovModel::Prediction out{to_vector(states), {}, {}, shares(point, states), {}, {}};
@@ -154,12 +154,13 @@ class RowSampler {
   std::function<void(int state, Random &random, double *x)> draw_;
 };
 
-/// A point under which a sequence is possible, and p(its last state), or of no steps p(the first).
+/// A point under which a sequence is possible, and the probabilities of its last state; for an
+/// empty sequence those of the first state.
 template <class Point> struct PossiblePoint {
   const Point *point;
   Vector states;
 
-  /// one step on
+  /// advances `states` by one step
   void move() { states = bayes::product(Matrix(point->transition.transpose()), states); }
 };
 
@@ -177,10 +178,10 @@ auto possible_points(const Fitted &fitted, const HmmScorer &scorer, const Sequen
   return out;
 }
 
-/// Intervals of the elements, whatever the states.
+/// Predictive intervals of the elements, marginal over the states.
 class Intervals {
  public:
-  /// `level`: null if there are none
+  /// `level`: null for no intervals
   Intervals(int dimension, std::optional<double> level)
       : level_(level),
         elements_(std::size_t(level ? dimension : 0)) {}
@@ -190,7 +191,7 @@ class Intervals {
       elements_[j].insert(elements_[j].end(), emitted.elements[j].begin(),
                           emitted.elements[j].end());
   }
-  /// `weights` of all states under all points
+  /// `weights`: of all states under all points
   void write(const std::vector<double> &weights, HiddenMarkovModel::Prediction &out) const {
     for (const std::vector<Predicted> &element : elements_) {
       const double outside = (1 - *level_) / 2;
@@ -234,7 +235,7 @@ void HiddenMarkovModel::predict(Sequences &one, int steps, Control &control,
           weights.clear();
           for (std::size_t i = 0; i < points.size(); ++i) {
             if (control.pending()) control.poll();
-            // Of an empty sequence the first step comes next, which no transition leads to.
+            // After an empty sequence the next step is the first, which no transition precedes.
             if (step > 0 || one.steps > 0) points[i].move();
             each[i] = prediction(points[i].point->emissions, points[i].states, emissions[i]);
             weights.insert(weights.end(), each[i].states.begin(), each[i].states.end());
@@ -291,8 +292,8 @@ void HiddenMarkovModel::sample_after(
           Random random(seed, std::uint64_t(d), 11);
           const std::size_t which = points.size() > 1 ? random.below(points.size()) : 0;
           const auto &at = points[which];
-          // What is emitted in a state hangs together: under a posterior all steps of a draw have
-          // the same parameters.
+          // Observations in the same state are dependent: under a posterior all steps of a draw
+          // have the same parameters.
           std::optional<typename Fitted::Point> drawn;
           if (fitted.posterior) drawn = draw(fitted.posterior->emissions, random);
           const RowSampler own = drawn ? RowSampler(*drawn) : observations[which];

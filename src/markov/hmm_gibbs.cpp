@@ -48,12 +48,12 @@ Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
 }
 Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
 
-/// What completes the steps of a sweep by draws, each from a stream of its own: of families that
-/// need whole rows.
+/// For families that need whole rows: makes functions that impute the missing elements of a sweep's
+/// steps by draws, each step from a random stream of its own.
 std::function<CompleteStep()> completion_of(const NormalPoint &point, std::uint64_t seed, int chain,
                                             int sweep) {
   return [&point, seed, chain, sweep]() -> CompleteStep {
-    // Nothing is computed before a step misses something.
+    // Nothing is computed before the first step with missing elements.
     const auto completion = std::make_shared<ElementCompletion>();
     return [=, &point](std::span<double> x, int state, std::int64_t row) {
       if (completion->point().components() == 0) completion->set_point(point);
@@ -67,14 +67,14 @@ std::function<CompleteStep()> completion_of(const ProductPoint &, std::uint64_t,
   return {};
 }
 
-/// Numbers of a draw of the parameters.
+/// How many numbers a draw of the parameters has.
 template <class Q> double numbers_of_draw(const MarkovPosterior<Q> &prior) {
   const double k = double(prior.initial.size());
   return k * (1 + k + parameters_of(prior.emissions));
 }
 
-/// How many draws of the parameters to hold while the chains run. Not more than 500 unless asked
-/// for, as sequences are scored under each that is stored.
+/// How many draws of the parameters to hold while the chains run. Not more than 500 unless the user
+/// asks for more, because sequences are scored under every stored draw.
 template <class Q>
 std::int64_t held_draws(const MarkovPosterior<Q> &prior, const ChainPlan &plan,
                         const Control &control) {
@@ -223,7 +223,8 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
       Random random(all_.seed_, std::uint64_t(number_), std::uint64_t(index - 1), 8);
       parameters_ = draw_parameters<P>(*posterior_, random);
     }
-    // The path at the end of the first warmup names the states of all draws to come.
+    // The path at the end of the first chain's warmup becomes the reference for the numbering of
+    // the states in all later draws.
     const bool naming = !all_.named_ && number_ == 0 && index == all_.warmup_;
     compared_ = !all_.named_ && !naming && (number_ > 0 || index > all_.warmup_);
     const auto scorer = make_scorer(parameters_.emissions);
@@ -264,7 +265,8 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
   }
 
  private:
-  /// The names of the states given the last path, where the prior alone knows them.
+  /// A Metropolis step on the numbering of the states given the last path, if only the prior of the
+  /// chain distinguishes them.
   void rename(int index) {
     if (all_.names_.of_prior.empty()) return;
     Random random(all_.seed_, std::uint64_t(number_), std::uint64_t(index - 1), 10);
@@ -275,8 +277,8 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
                   pick(posterior_->emissions, order)};
   }
 
-  /// log prior density, where it is finite: a parameter drawn as 0 under a Dirichlet below 1 has an
-  /// infinite one.
+  /// log prior density, kept finite: a probability that was drawn as 0 under a Dirichlet parameter
+  /// below 1 has an infinite one.
   double density() const {
     constexpr double least = std::numeric_limits<double>::min();
     const MarkovWeights above{parameters_.initial.cwiseMax(least),

@@ -15,7 +15,7 @@ namespace bayes {
 /// families that do not handle missing values.
 class Observations final : public RowSource {
  public:
-  /// Every `every`-th block only.
+  /// `every`: only every so many-th block.
   Observations(const Sequences &sequences, bool zeros, std::int64_t every = 1)
       : from_(sequences.rows),
         stored_(from_.shape()),
@@ -76,8 +76,8 @@ inline std::string numbering(const Sequences &sequences) {
   return sequences.rows.skipped() > 0 ? " Sequences that were left out are not counted." : "";
 }
 
-/// f(row of d + labelled numbers with a stride of block_rows, sequence from 1, step from 1) for
-/// every step, in order.
+/// f(row, sequence from 1, step from 1, weight) for every step, in order. The row's d + labelled
+/// numbers have a stride of block_rows.
 template <class F> void for_each_step(const Sequences &sequences, Control &control, F f) {
   const RowShape shape = sequences.rows.shape();
   Buffer block(shape.block_doubles());

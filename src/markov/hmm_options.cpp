@@ -10,8 +10,9 @@
 namespace bayes {
 namespace {
 
-/// A distribution that the user gave: as it is if it sums to 1 but for rounding, so that equal
-/// probabilities stay equal; else divided by its sum if that is near 1.
+/// Checks and normalises a distribution given by the user. One that sums to 1 up to rounding is
+/// left unchanged, so that equal probabilities stay equal; a sum further from 1 than 1e-6 is an
+/// error.
 void normalise(double *p, std::int64_t size, const char *key) {
   double sum = 0;
   for (std::int64_t i = 0; i < size; ++i) {
@@ -30,7 +31,7 @@ void normalise(double *p, std::int64_t size, const char *key) {
     for (std::int64_t i = 0; i < size; ++i) p[i] /= sum;
 }
 
-/// As many objects {"symbol": probability, ...} as states.
+/// Requires an object {"symbol": probability, ...} for each state.
 void check_probabilities(const Document &given, int k) {
   const auto *list = given.as<Document::List>();
   if (!list || list->size() != std::size_t(k))
@@ -58,7 +59,7 @@ void check_probabilities(const Document &given, int k) {
                   "{\"symbol\": probability, ...} whose probabilities sum to 1 at most",
                   object ? "probabilities that sum to " + describe(sum) : describe(state),
                   1 + (&state - list->data())),
-          "Symbols that are not named share what is left.");
+          "Symbols that are not named share the remaining probability.");
   }
 }
 
@@ -119,7 +120,8 @@ Document write_init(HmmOptions &o) {
   return t.document();
 }
 
-/// A Dirichlet's parameters: a number, or one for each of these entries; with `mode` none below 1.
+/// Dirichlet parameters: one number for all entries, or a tensor of this shape; with `mode` none
+/// below 1.
 void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
                     const std::vector<std::int64_t> &shape, bool mode) {
   std::optional<Tensor> given;
@@ -135,14 +137,14 @@ void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
           Errc::invalid_argument,
           message("option \"prior.{}\" contains {}, but must be greater than 0", key, describe(a)),
           {},
-          "What cannot be is said by zeros in option init.transitions or init.initial, or "
-          "by option topology.");
+          "To forbid transitions or initial states, use zeros in option init.transitions or "
+          "init.initial, or option topology.");
     if (mode && a < 1)
       throw Error(Errc::invalid_argument,
                   message("option \"prior.{}\" contains {}, but method map needs Dirichlet "
                           "parameters of at least 1",
                           key, describe(a)),
-                  "Below 1 the density has no mode inside.", "Use method vi.");
+                  "Below 1 the density has no interior mode.", "Use method vi.");
   }
   member.given = std::move(*given);
 }
@@ -156,9 +158,9 @@ void read_prior(const Document &given, bool handed_on, HmmOptions &o) {
   if (!handed_on) t.finish();
 }
 
-/// The method, and what states emit, on which all the rest depends.
+/// Method, emission and covariance, on which all other options depend.
 void emission_lines(OptionTable &t, HmmOptions &o) {
-  // A fit that starts from a model has that model's emissions.
+  // A fit that starts from a model inherits its emissions.
   const bool open = !o.started || !t.reads();
   const auto read_own = [&](const Document &given) {
     o.emission = read_likelihood(given, "emission");
@@ -180,7 +182,7 @@ void lines(OptionTable &t, HmmOptions &o) {
   categories_line(t, o.categories, o.emission, "emission", !o.started && !o.symbols);
   t.choice("topology", o.topology, {"ergodic", "left-to-right"}, !o.started);
   o.linear_response_line(t);
-  o.iteration_lines(t, 10000, 0);  // no iteration: a model of what is given
+  o.iteration_lines(t, 10000, 0);  // 0 iterations: a model of the given parameters
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.update || o.sampled());
   t.other(
@@ -194,11 +196,11 @@ void lines(OptionTable &t, HmmOptions &o) {
   o.prior_line(
       t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); }, {},
       o.bayesian() && !o.update);
-  // What the model to be updated does not know has no other prior.
+  // Symbols that the model to be updated does not know still need the prior that was given to it.
   if (t.reads() && o.update && !o.given_prior.is_null()) read_prior(o.given_prior, true, o);
 }
 
-/// What the observations are if the options are silent.
+/// The default of option emission.
 const char *default_emission(SequenceElements elements, bool vectors) {
   switch (elements) {
     case SequenceElements::symbols: return categorical_family;
@@ -209,13 +211,13 @@ const char *default_emission(SequenceElements elements, bool vectors) {
   return normal_family;
 }
 
-/// The emissions that were chosen can be those of such sequences.
+/// Checks that the chosen emissions are possible for such sequences.
 void check_emission(HmmOptions &o, SequenceElements elements, bool vectors) {
   o.symbols = !vectors && o.emission.size() == 1 && o.emission[0].is(categorical_family);
   if (elements == SequenceElements::symbols && !o.symbols)
     throw Error(
         Errc::invalid_argument,
-        message("option \"emission\" is \"{}\", but the elements of the sequences are no numbers",
+        message("option \"emission\" is \"{}\", but the elements of the sequences are not numbers",
                 o.emission[0].name()),
         {}, "Leave it out, or cast the elements.");
   if (!vectors) check_likelihood_count(o.emission, 1, "emission");
@@ -227,7 +229,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
                             const HiddenMarkovModel *start, bool update) {
   require_components({&k, 1}, hmm_max_states);
   require_object(options, "{\"method\": \"em\", \"restarts\": 10}");
-  // throws, saying why
+  // throws the error that says why there is no posterior
   if (update && !start->has_posterior()) start->posterior([](const HmmPosterior &) {});
 
   HmmOptions out;
@@ -249,7 +251,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   if (!start) check_emission(out, elements, vectors);
   lines(t, out);
   out.batch_given = t.given("batch_size");
-  // Given emissions leave nothing to chance.
+  // With given emissions all restarts would begin at the same point.
   if (out.restarts == 0) out.restarts = out.means || !out.probabilities.is_null() ? 1 : 10;
   t.finish(out.setting() + (out.symbols    ? " with symbols"
                             : out.products ? " with these emissions"

@@ -34,14 +34,14 @@ struct HmmOptions : FitOptions {
   std::vector<ColumnSpec> emission;  // likelihoods: one for all elements or one for each
   // elements are independent columns; else one multivariate normal
   bool products = false;
-  // option batch_size is given; else it is derived from the lengths of the sequences
+  // option batch_size was given; else it is derived from the lengths of the sequences
   bool batch_given = false;
   bool symbols = false;  // the one element is a name
   std::string covariance = "full";
   Document categories;  // null, or as given
   std::string topology = "ergodic";
   double minimum = 1e-6, covariance_floor = 1e-6;
-  std::optional<Vector> initial;  // initialization, as far as it was given
+  std::optional<Vector> initial;  // option init: the parts that were given
   std::optional<Matrix> transitions;
   std::optional<Tensor> means;  // K x d
   Document probabilities;       // null, or K objects

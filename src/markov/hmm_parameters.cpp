@@ -7,7 +7,7 @@
 namespace bayes {
 namespace {
 
-/// What is known of a parameter: at most one of q and draws.
+/// The posterior of a parameter: at most one of q and draws.
 struct Known {
   const Marginal *q = nullptr;
   std::vector<double> draws = {};
@@ -23,7 +23,7 @@ void describe_one(Parameter parameter, Known known, const ParameterTable &out) {
   out.at_point(parameter);
 }
 
-/// value(draw) of all stored draws
+/// value(draw) for all stored draws
 template <class Fitted, class F> std::vector<double> over_draws(const Fitted &fitted, F value) {
   std::vector<double> out;
   for (const auto &draw : fitted.draws) out.push_back(value(draw));
@@ -79,7 +79,7 @@ void describe_emissions(const Fitted &fitted, int i, const std::vector<std::stri
       Known known;
       if (fitted.posterior) known.q = &marginals[n];
       for (const std::vector<Parameter> &draw : drawn) known.draws.push_back(draw[n].value);
-      // Of draws there are deviations of probabilities alone; others are 0.
+      // From draws only probabilities have deviations; those of other parameters are stored as 0.
       if (fitted.deviations && fitted.deviations->emissions.size() && parameter.number >= 0) {
         const double deviation = fitted.deviations->emissions(parameter.number, i);
         if (deviation > 0) known.deviation = deviation;

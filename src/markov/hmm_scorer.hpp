@@ -16,9 +16,9 @@ namespace bayes {
 
 [[noreturn]] void throw_impossible(const char *what);
 
-/// Under each draw of the parameters, if there are draws, else under the point estimate. With a
-/// posterior, emissions are its predictive: a row's density with the parameters of its state
-/// integrated out.
+/// Scores under each stored draw of the parameters, or without draws under the point estimate. With
+/// a posterior the emission density of a row is its posterior predictive: the parameters of the
+/// state are integrated out.
 class HmmScorer {
  public:
   HmmScorer(const HiddenMarkovModel::State &state, int dimension) {
@@ -42,10 +42,9 @@ class HmmScorer {
     if (!average_) path_point_ = points_[0];
   }
 
-  /// One for each draw, or one.
+  /// One for each draw, or a single one.
   const std::vector<ScoredChain> &points() const { return points_; }
-  /// What paths are found under: the expected logarithms of all densities over the draws, or the
-  /// one point.
+  /// The point for decoding: the averages of all log densities over the draws, or the single point.
   const ScoredChain &path_point() const { return path_point_; }
 
  private:
@@ -57,7 +56,7 @@ class HmmScorer {
       owner = std::move(scorer);
     }
     MarkovChain chain;
-    std::shared_ptr<const void> owner;  // of what the emissions refer to
+    std::shared_ptr<const void> owner;  // keeps alive the scorer of the emissions
     std::unique_ptr<EmissionScorer> emissions;
   };
 

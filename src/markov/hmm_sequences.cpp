@@ -1,7 +1,7 @@
 // One sequence under a fitted hidden Markov model: likelihood, states, paths.
 //
 // After method gibbs everything is computed under each stored draw of the parameters, and averaged.
-// The draws are not weighted by the sequence: it is asked about, not learned from.
+// The draws are not reweighted by the likelihood of the sequence: it is a query, not data.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@
 namespace bayes {
 
 void throw_impossible(const char *what) {
-  throw Error(Errc::numeric, what, "No path of positive probability leads through it.",
+  throw Error(Errc::numeric, what, "Every path through the states has probability 0.",
               "hmm_log_likelihood(model, sequence) is -Infinity for such sequences.");
 }
 

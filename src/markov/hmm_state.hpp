@@ -1,4 +1,4 @@
-// The inside of a fitted hidden Markov model, for the files of this model only.
+// The internal state of a fitted hidden Markov model, for the files of this model only.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 namespace bayes {
 
 /// Posterior standard deviations from draws, or by linear response: of probabilities, including
-/// those of Bernoulli and categorical elements; of other emission parameters whatever there is.
+/// those of Bernoulli and categorical elements; of other emission parameters where available.
 struct HmmDeviations {
   Vector initial;
   Matrix transition;
@@ -28,10 +28,11 @@ template <class P, class Q> struct HmmFitted {
   MarkovPoint<P> point;
   std::optional<MarkovPosterior<Q>> posterior;  // of vi and svi
   std::optional<HmmDeviations> deviations;      // of gibbs, and of vi with linear response
-  /// of gibbs: draws of the parameters, states numbered as in `point`
+  /// of gibbs: stored draws of the parameters, with states numbered as in `point`
   std::vector<MarkovPoint<P>> draws;
 
-  /// f(point) for all points that sequences are scored under: the draws, if there are any
+  /// f(point) for all points under which sequences are scored: the draws, or without draws the
+  /// point
   template <class F> void for_each_point(F f) const {
     if (draws.empty()) return f(point);
     for (const MarkovPoint<P> &draw : draws) f(draw);
@@ -46,7 +47,7 @@ struct HiddenMarkovModel::State {
   Matrix transitions;   // K x K expected transitions, (from, to)
   double weight = 0;    // of all steps
   double observed = 0;  // of those that are not entirely missing
-  int zeros = 0;        // structural: initial probabilities and transitions that cannot be
+  int zeros = 0;        // structural zeros of initial probabilities and transitions
   bool vectors = false, whole_steps = false;
   std::vector<std::string> symbols;  // names of the one categorical element's values; empty: none
 

@@ -1,4 +1,4 @@
-// The subset of many sequences on which restarts run.
+// The subset on which restarts run if there are many sequences.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace bayes {
 /// Beyond this number of steps restarts run on a subset of the sequences.
 inline constexpr std::int64_t max_trial_steps = 100000;
 
-/// A subset of many sequences, long ones truncated.
+/// The first sequence and a random sample of the others, each truncated to max_trial_steps / 2
+/// steps.
 class Trial {
  public:
   Trial(const Sequences &from, std::uint64_t seed, Control &control);

@@ -18,7 +18,8 @@ double log_density_of(const Vector &p, const Vector &prior) {
   return dirichlet_log_density(possible(p, prior), possible(prior, prior));
 }
 
-/// f(row of a, row of b) added up over the initial distribution and all rows of the transitions.
+/// f(row of a, row of b) summed over the initial distribution and all rows of the transition
+/// matrix.
 double over_rows(const MarkovWeights &a, const MarkovWeights &b,
                  double (*f)(const Vector &, const Vector &)) {
   double total = f(a.initial, b.initial);
@@ -41,8 +42,8 @@ Vector expected_logs(const Vector &alpha) {
   return alpha.unaryExpr([whole](double a) { return a > 0 ? digamma(a) - whole : minus_infinity; });
 }
 
-/// Number by number: where Eigen works on several at once, equal probabilities may get logarithms
-/// that differ in the last bit, and equal paths would not tie.
+/// A scalar logarithm: Eigen's vectorised one may give equal probabilities logarithms that differ
+/// in the last bit, and equally probable paths would not tie.
 double log_of(double p) { return std::log(p); }
 
 }  // namespace
@@ -189,7 +190,7 @@ const Sequences &SequenceMinibatches::draw(Random random) {
   WorkPoll poll;
   for (std::int64_t i = 0; i < size_; ++i) {
     const std::int64_t start = starts_[std::size_t(random.below(std::uint64_t(starts_.size())))];
-    // Its end shows when it is reached.
+    // The length is not stored: read up to the beginning of the next sequence.
     all.clear();
     double weight = 0;
     for (std::int64_t row = start; row < from_.rows.rows(); ++row) {

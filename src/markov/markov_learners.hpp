@@ -38,19 +38,18 @@ template <class Emissions> struct MarkovStatistics : MarkovCounts {
 // What learners do with the chain, whatever the emissions; compiled once.
 namespace markov {
 
-/// The entries that can be: those where alpha is not 0.
+/// The entries that are not structural zeros: those with alpha > 0.
 Vector possible(const Vector &of, const Vector &alpha);
 
-/// Counts in proportion; what there was before where there are none.
+/// Normalised counts; distributions without counts stay as `before`.
 MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before);
-/// The modes of the posterior's Dirichlet distributions; what there was before where there are
-/// none.
+/// The modes of the posterior's Dirichlet distributions; those without a mode stay as `before`.
 MarkovWeights maximum_posterior(const MarkovCounts &counts, const MarkovWeights &prior,
                                 const MarkovWeights &before);
 MarkovWeights posterior(const MarkovCounts &counts, const MarkovWeights &prior);
-/// A step of size rho from one to the other.
+/// A step of size rho from `from` towards `to`.
 MarkovWeights natural_gradient_step(const MarkovWeights &from, const MarkovWeights &to, double rho);
-/// of probabilities
+/// of the probabilities `point` under the prior
 double log_density(const MarkovWeights &point, const MarkovWeights &prior);
 double divergence(const MarkovWeights &q, const MarkovWeights &prior);
 /// The states in this order.
@@ -58,12 +57,12 @@ MarkovWeights reordered(const MarkovWeights &of, const std::vector<int> &order);
 MarkovCounts reordered(const MarkovCounts &of, const std::vector<int> &order);
 Matrix reordered(const Matrix &transition, const std::vector<int> &order);
 
-/// With logs of probabilities.
+/// The chain with the logarithms of these probabilities.
 MarkovChain log_chain(const MarkovWeights &point);
-/// With expected logs.
+/// The chain with the expected logarithms of probabilities under q.
 MarkovChain expected_log_chain(const MarkovWeights &q);
-/// With the averages of logs over several points. A probability of 0 in some, but not all of them,
-/// counts as the smallest positive number.
+/// The chain with the averages of log probabilities over several points. A probability that is 0 in
+/// some, but not all, of them counts as the smallest positive normal number.
 MarkovChain average_log_chain(std::span<const MarkovWeights *const> points);
 template <class Point> MarkovChain chain_of(const MarkovPoint<Point> &point) {
   return log_chain(point);
@@ -122,7 +121,7 @@ template <class Point, class Prior> class MarkovMaximumPosterior {
     return {markov::maximum_posterior(s, prior_, state),
             maximum_posterior(s.emissions, prior_.emissions)};
   }
-  /// The states in this order, their chain estimated again, from counts that they had at `state`.
+  /// The states in this order, with their chain re-estimated from the counts at `state`.
   State renamed(const State &state, const MarkovCounts &counts,
                 const std::vector<int> &order) const {
     State out = reordered(state, order);
@@ -158,7 +157,7 @@ template <class Posterior> class MarkovVariational {
     return {markov::natural_gradient_step(from, to, step),
             natural_gradient_step(from.emissions, to.emissions, step)};
   }
-  /// The states in this order, their chain estimated again, from counts that they had at `state`.
+  /// The states in this order, with their chain re-estimated from the counts at `state`.
   State renamed(const State &state, const MarkovCounts &counts,
                 const std::vector<int> &order) const {
     return {markov::posterior(markov::reordered(counts, order), prior_),
@@ -174,7 +173,7 @@ namespace markov {
 
 MarkovCounts counts_of(const MarkovSums &sums);
 
-/// Sums as statistics of a family.
+/// The statistics of a family from the sums of a pass.
 template <class Scorer>
 MarkovStatistics<typename Scorer::Statistics> statistics_of(const MarkovSums &sums,
                                                             const Scorer &scorer) {
@@ -198,8 +197,8 @@ LocalResult<typename L::Statistics> expected_statistics(const L &learner,
 /// Random samples of whole sequences, drawn uniformly with replacement.
 class SequenceMinibatches {
  public:
-  /// Throws Error(too_large) if a minibatch of sequences of the mean length does not fit into the
-  /// memory for rows; draw() does if one does not that is twice as long.
+  /// Throws Error(too_large) if a minibatch of sequences of mean length does not fit into the
+  /// memory for rows. draw() throws it if the drawn sequences need more than twice that memory.
   SequenceMinibatches(const Sequences &from, std::int64_t batch, const Control &control);
   bool whole() const { return size_ >= from_.count; }
   double scale() const { return double(from_.count) / double(size_); }

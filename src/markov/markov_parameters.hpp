@@ -5,7 +5,7 @@
 
 namespace bayes {
 
-/// Of a chain alone: probabilities, or the parameters of their Dirichlet distributions.
+/// The probabilities of a chain, or the parameters of their Dirichlet distributions.
 struct MarkovWeights {
   Vector initial;     // K
   Matrix transition;  // K x K, (from, to)

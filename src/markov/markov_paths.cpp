@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void impossible() {
   throw Error(Errc::numeric, "the sequence is impossible under the model",
-              "No path of positive probability leads through it.",
+              "Every path through the states has probability 0.",
               "hmm_log_likelihood(model, sequence) is -Infinity for such sequences.");
 }
 
@@ -32,7 +32,7 @@ class Windows {
         reader_([this](std::int64_t index) { return cache_(index); }),
         window_(*point.chain, *point.emissions, one, each_, workspace) {}
 
-  /// Goes on with another point, with as many states.
+  /// Switches to the emissions of another point with the same number of states.
   void use(const EmissionScorer &emissions) { window_.use(emissions); }
 
   std::int64_t count() const { return (n_ + each_ - 1) / each_; }
@@ -58,7 +58,7 @@ class Windows {
   MarkovWindow window_;
 };
 
-/// The forward variables at the ends of all windows, with which the next ones begin.
+/// The forward variables at the ends of all windows, from which the next windows continue.
 class Checkpoints {
  public:
   void save(const MarkovChain &chain, const ChainSteps &steps, std::int64_t w) {
@@ -69,7 +69,7 @@ class Checkpoints {
                 numbers_.data() + std::size_t(w) * width);
     numbers_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
   }
-  /// Puts the previous window's in front of this one.
+  /// Copies those of the previous window in front of this one.
   void restore(const MarkovChain &chain, const ChainSteps &steps, std::int64_t w) const {
     if (w == 0) return;
     const int padded = chain.padded();
@@ -100,7 +100,8 @@ bool forward_pass(Windows &windows, const MarkovChain &chain, bool logarithms,
   return true;
 }
 
-/// Smoothing under one point: what is known at the ends of windows, from which each is computed.
+/// Smoothing under one point: holds forward and backward variables at the ends of windows, from
+/// which each window is recomputed.
 class Smoother {
  public:
   explicit Smoother(const ScoredChain &point) : point_(point) {}
@@ -134,7 +135,7 @@ class Smoother {
     bool possible = true;
     if (!forward_pass(windows, chain, logarithms_, forward_,
                       [&](std::int64_t, const ChainSteps &steps) {
-                        // of logarithms, the scale of a step is its log density
+                        // in the log recursion the scale of a step is its log density
                         const double *const logs = logarithms_ ? steps.scale : steps.shift;
                         for (std::int64_t t = 0; t < steps.n; ++t)
                           possible &= logs[t] > minus_infinity;
@@ -157,7 +158,7 @@ class Smoother {
     return true;
   }
 
-  /// No steps if scaling lost the posterior.
+  /// The steps of a window with their posterior; none (n = 0) if scaling lost the posterior.
   ChainSteps posterior(Windows &windows, std::int64_t w) {
     const MarkovChain &chain = *point_.chain;
     const std::size_t width = std::size_t(chain.padded());
@@ -222,7 +223,7 @@ void smooth_sequence(
                 "smoothing " + std::to_string(one.steps) + " steps under " +
                     std::to_string(points.size()) + " draws needs too much memory",
                 "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                "Cut the sequence, or store fewer draws (option stored_draws).");
+                "Shorten the sequence, or store fewer draws (option stored_draws).");
   std::vector<Smoother> possible;
   for (const ScoredChain &point : points) {
     Smoother smoother(point);
@@ -287,12 +288,12 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
                 "the " + std::to_string(count) + " best paths of " + std::to_string(one.steps) +
                     " steps through " + std::to_string(k) + " states need too much memory",
                 "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                "Ask for fewer paths, or cut the sequence.");
+                "Ask for fewer paths, or shorten the sequence.");
   struct Pointer {
     std::uint16_t state, rank;
   };
   Windows windows(one, control, point, MarkovWindow::Workspace::scores);
-  // not filled with zeros, which of gigabytes takes a second without a poll
+  // not zero-filled: for gigabytes that would take a second without a poll
   const auto from = std::make_unique_for_overwrite<Pointer[]>(each * std::size_t(one.steps));
   std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
   std::vector<Candidate> candidates;

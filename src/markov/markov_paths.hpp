@@ -18,7 +18,7 @@ struct ScoredChain {
   const EmissionScorer *emissions = nullptr;
 };
 
-/// The state of knowledge at the end of a sequence.
+/// The likelihood of a sequence, and the distribution of its last state.
 struct SequenceEnd {
   /// -infinity if the sequence is impossible
   double log_likelihood;
@@ -31,9 +31,9 @@ struct SequenceEnd {
 BAYES_API SequenceEnd sequence_end(const Sequences &one, Control &control,
                                    const ScoredChain &point);
 
-/// take(first step, steps, K posterior probabilities for each), in order of time. Of several
-/// points, which have as many states, the averages over those under which the sequence is possible;
-/// throws Error(numeric) if there are none.
+/// take(first step, steps, K posterior probabilities for each), in order of time. For several
+/// points, which must have the same number of states, the averages over those under which the
+/// sequence is possible; throws Error(numeric) if there are none.
 BAYES_API void smooth_sequence(
     const Sequences &one, Control &control, std::span<const ScoredChain> points,
     const std::function<void(std::int64_t first, int steps, const double *probabilities)> &take);

@@ -3,7 +3,7 @@
 namespace bayes::markov {
 namespace {
 
-/// f(entry of `of`) for the entries that can be in q.
+/// f(entry of `of`) for the entries that are not structural zeros of q.
 template <class Of, class F> void for_each_possible(const MarkovWeights &q, Of &of, F f) {
   for (Eigen::Index i = 0; i < q.initial.size(); ++i)
     if (q.initial(i) > 0) f(of.initial(i));

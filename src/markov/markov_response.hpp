@@ -9,13 +9,15 @@
 
 namespace bayes {
 
-// Of the chain: what can be of the initial distribution, and then of each row of the transitions.
+// For the chain: its entries that are not structural zeros, first of the initial distribution, then
+// of each row of the transition matrix.
 namespace markov {
 Vector natural_parameters(const MarkovWeights &q);
-/// `natural` may go on.
+/// `natural` may have further entries after those of the chain.
 MarkovWeights from_natural_parameters(const Vector &natural, const MarkovWeights &about);
 std::vector<PosteriorFactor> posterior_factors(const MarkovWeights &q);
-/// What linear response found, as deviations of the chain, and the rest of it.
+/// Splits the standard deviations found by linear response into those of the chain, which are
+/// returned, and `rest`.
 MarkovWeights deviations(const Vector &found, const MarkovWeights &q, Vector &rest);
 }  // namespace markov
 

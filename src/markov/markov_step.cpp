@@ -41,7 +41,7 @@ class Worker {
     window_.emissions().clear();
   }
 
-  /// All sequences that lie entirely in a piece. False if the pass is stopped.
+  /// Adds all sequences that lie entirely in a piece. False if the pass is stopped.
   bool piece(const Segment &segment, const Stop &stop) {
     set_first(segment.first);
     const BlockReader block = [&](std::int64_t index) {
@@ -78,7 +78,8 @@ class Worker {
     return true;
   }
 
-  /// One sequence, rows [begin, end) of the source. `stop`: checked between windows.
+  /// Adds one sequence, rows [begin, end) of the source, window by window. `stop`: checked between
+  /// windows; false if stopped.
   template <class ShouldStop>
   bool checkpointed(const BlockReader &block, std::int64_t begin, std::int64_t end,
                     ShouldStop stop) {
@@ -176,7 +177,7 @@ class Worker {
     window_.set_origin(first);
   }
 
-  /// Adds the sums since clear().
+  /// Adds the sums since clear() to `out`.
   void reduce(MarkovSums &out) {
     const std::size_t k = std::size_t(k_), padded = std::size_t(padded_);
     for (std::size_t i = 0; i < k; ++i) {
@@ -409,7 +410,7 @@ MarkovSums markov_step(const Sequences &sequences, Control &control, const Marko
         Errc::invalid_argument,
         "sequence " + std::to_string(number_of(sequences, total.impossible)) +
             " is impossible under the model",
-        "No path of positive probability leads through it.",
+        "Every path through the states has probability 0.",
         "Check structural zeros and known states. Sequences that were left out are not counted.");
   return total;
 }

@@ -5,7 +5,7 @@
 // Threads divide the pieces, in which sequences lie entirely; sequences longer than a piece follow
 // one after the other. A sequence longer than a window is first run forward to save checkpoints,
 // then backward window by window, forward variables being recomputed from the previous checkpoint:
-// memory grows at most with the root of its length.
+// memory grows at most with the square root of its length.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct PathDraws {
   const std::uint16_t *reference = nullptr;
 };
 
-/// Checkpoints of a sequence take no more doubles than this, unless the root of their number alone
-/// does.
+/// Checkpoints of a sequence take no more doubles than this, unless the square root of the number
+/// of windows alone needs more.
 inline constexpr std::int64_t max_checkpoint_doubles = 1 << 20;
 
 /// Sums over all sequences. Throws Error(invalid_argument), naming the first sequence that is

@@ -14,8 +14,8 @@
 namespace bayes {
 
 /// The largest number of blocks in a window: small enough for the second-level cache, large enough
-/// that scoring the blocks at both ends twice costs little. The same at every level, whose padding
-/// differs below a multiple of 8.
+/// that scoring the blocks at both ends twice costs little. The same for every instruction set,
+/// whose paddings differ by less than 8 states.
 inline std::int64_t window_blocks(int padded) {
   constexpr std::int64_t bytes = 768 * 1024;
   const std::int64_t states = (padded + 7) / 8 * 8;
@@ -60,10 +60,10 @@ class BAYES_API MarkovWindow {
   MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences,
                std::int64_t steps, Workspace workspace = Workspace::backward);
 
-  /// Goes on with the emissions of another point, with as many states and the same kind of values.
+  /// Switches to the emissions of another point with the same number of states and kind of values.
   void use(const EmissionScorer &scorer);
 
-  /// Blocks are read from this row of the sequences on.
+  /// The row of the sequences at which the source of blocks begins.
   void set_origin(std::int64_t row) { origin_ = row; }
   /// Scores rows [first, first + n) of a source, n <= steps. Their likelihoods are scaled.
   void load(const BlockReader &block, std::int64_t first, std::int64_t n);

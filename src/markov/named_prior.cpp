@@ -35,7 +35,7 @@ class Evidence {
     return total;
   }
 
-  /// what it gains if the states at the places i and j are exchanged
+  /// the gain if the states at positions i and j are exchanged
   double gain(std::vector<int> &order, int i, int j) const {
     const double before = around(order, i, j);
     std::swap(order[std::size_t(i)], order[std::size_t(j)]);
@@ -47,7 +47,7 @@ class Evidence {
  private:
   static int size(const std::vector<int> &order) { return int(order.size()); }
 
-  /// of a Dirichlet's entry; what cannot be must not have been
+  /// the term of a Dirichlet's entry; -infinity if a structural zero has a count
   static double entry(double alpha, double count) {
     if (alpha > 0) return log_gamma(alpha + std::max(count, 0.0));
     return count > 1e-9 ? minus_infinity : 0;
@@ -62,7 +62,7 @@ class Evidence {
     return entry(prior_.transition(a, b),
                  counts_.transitions(order[std::size_t(a)], order[std::size_t(b)]));
   }
-  /// all that knows of i or j
+  /// the terms that involve positions i or j
   double around(const std::vector<int> &order, int i, int j) const {
     double total = of_state(order, i) + of_state(order, j);
     for (int b = 0; b < size(order); ++b) {

@@ -1,5 +1,5 @@
-// Priors of a Markov chain that tell states apart: which states they leave exchangeable, and which
-// state has which name.
+// Asymmetric priors of a Markov chain, which distinguish states: which states remain exchangeable,
+// and how states are matched to the prior's numbering.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,13 @@
 
 namespace bayes {
 
-/// What gives states their names.
+/// What determines the numbering of the states.
 struct StateNames {
-  /// states that may be exchanged when draws are relabelled, or states sorted
+  /// groups of states that may be exchanged when draws are relabelled or states sorted
   ExchangeableGroups groups;
-  /// If the prior of the chain, and nothing else, tells states apart: its groups. Then paths and
-  /// emissions know no names, and may be given any. Else empty.
+  /// If the prior of the chain, and nothing else, distinguishes states: its groups of exchangeable
+  /// states. Then the states of a path and their emissions may be permuted to match the prior. Else
+  /// empty.
   ExchangeableGroups of_prior = {};
 };
 
@@ -24,18 +25,18 @@ namespace markov {
 ExchangeableGroups exchangeable_states(const MarkovWeights &prior);
 
 /// The order of the states in which such (expected) counts are most probable under the prior, with
-/// the chain's parameters integrated out: among all orders of few states, else the end of
-/// improvements by exchanges of two.
+/// the chain's parameters integrated out: the best of all orders of up to 6 states, else a local
+/// optimum of pairwise exchanges.
 std::vector<int> best_names(const MarkovCounts &counts, const MarkovWeights &prior,
                             const ExchangeableGroups &of_prior);
 
-/// A Metropolis step on the names of the states, given a path and with the chain's parameters
-/// integrated out: returns the new order. Without it a sampler would keep the names that it began
-/// with for as long as states do not mix.
+/// A Metropolis update of the order of the states, given the counts of a path and with the chain's
+/// parameters integrated out: returns the new order. Without it a sampler would keep its initial
+/// numbering, because other updates hardly ever exchange states.
 std::vector<int> draw_names(const MarkovCounts &counts, const MarkovWeights &prior,
                             const ExchangeableGroups &of_prior, Random &random);
 
-/// Is it 0, 1, 2, ...?
+/// Is the order 0, 1, 2, ...?
 bool is_identity(const std::vector<int> &order);
 
 }  // namespace markov

@@ -21,11 +21,11 @@ template <int Step = simd::lanes / 2> Lanes in_every_lane(Lanes v) {
     }(std::make_index_sequence<simd::lanes>{}));
 }
 
-/// Number j goes to number j % sum_lanes of as many partial sums at every level (simd.hpp); those
-/// of states that there are not are 0, and change nothing.
+/// State j is added to partial sum j % sum_lanes. There are as many partial sums for every
+/// instruction set (simd.hpp); padding states are 0 and change nothing.
 struct StateSums {
   Lanes partial[simd::registers] = {};
-  /// Adds the vector of that number of a step.
+  /// Adds SIMD vector number `vector` of a step.
   void add(int vector, Lanes v) { partial[vector % simd::registers] += v; }
   /// The sum, in every lane.
   Lanes everywhere() const {

@@ -31,10 +31,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_fit(x, 2, '{}', 0) FROM words$q$, '22023 all weights are zero'),
   ($q$SELECT hmm_fit(x, 2, '{"on_error": "null"}', 0) FROM words$q$, 'no error'),
   ($q$SELECT hmm_fit(x, 2, '{"method": "gibbs"}', CASE WHEN id < 3 THEN 1 ELSE 2 END) FROM words$q$,
-    '22023 method gibbs takes no weights, but that of sequence 3 is 2.0'),
+    '22023 method gibbs takes no weights, but the weight of sequence 3 is 2.0'),
   ($q$SELECT hmm_fit(x, 2, '{"method": "gibbs"}', CASE id WHEN 2 THEN NULL WHEN 5 THEN 0.5
-    ELSE 1 END) FROM words$q$, '22023 method gibbs takes no weights, but that of sequence 4 is '
-    '0.5'),
+    ELSE 1 END) FROM words$q$, '22023 method gibbs takes no weights, but the weight of sequence '
+    '4 is 0.5'),
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN ARRAY[1, 'Infinity', 2]::float8[] ELSE n END, 2)
     FROM words$q$, '22023 step 2 of sequence 4 is Infinity'),
   ($q$SELECT hmm_fit(CASE id WHEN 1 THEN NULL WHEN 2 THEN '{}'
@@ -383,7 +383,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_fit(x, s[1:3], 2) FROM words$q$,
     'There is one for each step, NULL where it is not known.'),
   ($q$SELECT hmm_fit(ARRAY['no', 'what'], (SELECT names FROM given))$q$,
-    'Its states say nothing about such sequences. | Fit without a start model.'),
+    'Its states carry no information about these sequences. | Fit without a start model.'),
   ($q$SELECT hmm_posterior(names) FROM given$q$,
     'Only variational methods estimate a posterior distribution of the parameters. | Fit with '
     'option method "vi" or "svi".'),
@@ -395,8 +395,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     FROM given, generate_series(1, 3) i$q$, 'It differs from the value in the first row. | To use '
     'one model for each value, PARTITION BY it.'),
   ($q$SELECT hmm_paths(names, array_fill('a'::text, '{1000000}'), 1000) FROM given$q$,
-    'The limit is maintenance_work_mem, or 1 GB if that is more. | Ask for fewer paths, or cut the '
-    'sequence.'),
+    'The limit is maintenance_work_mem, or 1 GB if that is more. | Ask for fewer paths, or shorten '
+    'the sequence.'),
   ($q$SELECT hmm_decode('SELECT id FROM words', 2)$q$,
     'The first column is the name of the sequence, the second the sequence, or the others a step '
     'of it. | Select a name for the sequence and then the sequence, an array: SELECT id, '
