@@ -28,10 +28,10 @@ struct DrawnWeights {
 /// Results of the chains, for any family of rows. All chains have the same number of draws.
 struct PartitionChains : ChainRun {
   explicit PartitionChains(std::int64_t rows) : partitions(rows) {}
-  // of the draws kept
+  // of the kept draws
   PartitionDraws partitions;
   std::vector<double> log_joint;
-  // of the stored draws; which of those kept they are
+  // of the stored draws: their weights, and their indices among the kept ones
   std::vector<DrawnWeights> weights;
   std::vector<int> whole;
 };
@@ -48,14 +48,15 @@ template <class Q> struct ChainDraws : PartitionChains {
 std::vector<double> partition_quantities(const std::vector<double> &counts,
                                          const double *concentration);
 
-/// Number of draws that are kept, and of those that are stored completely.
+/// The number of kept draws, and of those among them that are stored completely.
 struct DrawCounts {
   std::int64_t kept, stored;
 };
-/// Kept are the labels of all draws, or of as many as fit: 2 bytes each, within what rows, and the
-/// estimate of a partition (28 bytes a row: labels, patterns, probabilities), leave of the memory
-/// for rows, or an eighth of it. Draws are held whole, with `parameters` numbers for each of so
-/// many components, within a quarter of that for parameters: `everything` that is kept, or
+/// How many draws to keep and to store. The labels of all draws are kept, or of as many as fit: 2
+/// bytes a row, within what the rows and the estimation of a partition (28 bytes a row: labels,
+/// patterns, probabilities) leave of the memory for rows, or an eighth of that memory if they leave
+/// less. Complete draws, with `parameters` numbers for each of `components` components, are held
+/// within a quarter of the memory for parameters: all kept draws if `everything`, else
 /// collected_draws.
 DrawCounts draw_counts(const RowSource &rows, double components, double parameters,
                        const ChainPlan &plan, bool everything, const Control &control);
@@ -95,8 +96,8 @@ ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting 
   return out;
 }
 
-/// All components of the parts in one. Halves by halves: one by one would take time in the square
-/// of their number.
+/// The components of all parts, concatenated. They are joined in pairs: appending one part at a
+/// time would take quadratic time.
 template <class Q> Q joined_all(std::vector<Q> parts) {
   while (parts.size() > 1) {
     std::size_t halves = 0;

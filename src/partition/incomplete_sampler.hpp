@@ -27,7 +27,7 @@ namespace bayes {
 
 class IncompleteSampler final : public MixtureSampler<NormalWishart> {
  public:
-  /// Makes the sampler of complete rows, which must outlive it.
+  /// Makes the sampler of the completed rows, which must outlive it.
   using Make = std::function<std::unique_ptr<MixtureSampler<NormalWishart>>(
       RowSource &rows, const SamplerSetting &setting, std::vector<int> labels)>;
 
@@ -38,7 +38,7 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
         labels_(std::move(labels)),
         make_(std::move(make)),
         completion_(in_memory(rows, method), control) {
-    // For the first draws missing elements are at the mean of the prior.
+    // At the start missing elements are imputed from the prior mean.
     NormalPoint begin = point_estimate(prior);
     completion_.set_point(std::move(begin));
     completion_.complete_by_means(0, control);
@@ -57,20 +57,19 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
   std::vector<double> counts() const override { return sampler_->counts(); }
   double concentration() const override { return sampler_->concentration(); }
   const PartitionPrior &partition() const override { return sampler_->partition(); }
-  /// statistics of the rows with their current imputed elements
+  /// of the rows with their current imputed elements
   double log_marginal() const override { return sampler_->log_marginal(); }
   NormalWishart components() const override { return sampler_->components(); }
 
  private:
   static RowSource &in_memory(RowSource &rows, Method method) {
     if (RowAccess::possible(rows)) return rows;
-    throw Error(
-        Errc::too_large,
-        message("rows that miss elements do not fit into memory, but method {} draws what they "
-                "miss",
-                method),
-        "Rows and a copy of them are needed at once.",
-        "Raise maintenance_work_mem, or use method vi, or option missing skip.");
+    throw Error(Errc::too_large,
+                message("rows with missing elements do not fit into memory, but method {} draws "
+                        "these elements",
+                        method),
+                "The sampler holds the rows and a copy of them in memory.",
+                "Raise maintenance_work_mem, or use method vi or option missing = skip.");
   }
 
   /// Draws labels and missing elements of all incomplete rows.

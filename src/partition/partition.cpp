@@ -14,7 +14,7 @@
 namespace bayes {
 namespace {
 
-// Every row on its own.
+// All n rows, each with weight 1.
 WeightedRows single_rows(std::size_t n) {
   WeightedRows rows;
   rows.row.resize(n);
@@ -30,7 +30,7 @@ void require_labels(const PartitionDraws &draws, std::span<const int> labels) {
                                             " rows");
 }
 
-// All draws in runs of at most 65535, the blocks first.
+// Divides all draws into runs [first, last) of at most 65535; those of the blocks come first.
 std::vector<std::pair<int, int>> runs_of(const DrawBlocks &blocks, int draws) {
   std::vector<std::pair<int, int>> out, left;
   int next = 0;
@@ -52,8 +52,7 @@ void require_draws(const PartitionDraws &draws) {
   if (draws.size() == 0) throw Error(Errc::invalid_argument, "there are no draws of a partition");
 }
 
-// The draw with the largest log joint density, the first of several; NaN is as good as minus
-// infinity.
+// The draw with the largest log joint density, the first of several; NaN counts as minus infinity.
 int draw_with_largest_density(const PartitionDraws &draws, std::span<const double> log_joint) {
   if (log_joint.size() != std::size_t(draws.size()))
     throw Error(Errc::invalid_argument,
@@ -86,7 +85,7 @@ void order_clusters(PatternPartition &partition, const WeightedRows &rows) {
 void credible_ball(const PartitionDraws &draws, std::span<const double> distance, double level,
                    PartitionEstimate &estimate) {
   std::vector<double> sorted(distance.begin(), distance.end());
-  // 0.95 of 100 draws are 95
+  // so that rounding does not make 0.95 of 100 draws 96
   const double wanted = std::ceil(level * double(sorted.size()) * (1 - 1e-12));
   const auto last = sorted.begin() + std::ptrdiff_t(std::max(1.0, wanted)) - 1;
   std::nth_element(sorted.begin(), last, sorted.end());
@@ -140,10 +139,9 @@ void PartitionDraws::add(std::span<const int> labels) {
   constexpr int most = std::numeric_limits<std::uint16_t>::max();
   const int clusters = *std::max_element(labels.begin(), labels.end()) + 1;
   if (clusters > most)
-    throw Error(
-        Errc::too_large, "a draw of a partition has more than 65535 clusters",
-        "It has " + std::to_string(clusters) + ".",
-        "A prior that favours fewer clusters, such as a smaller concentration, makes them fewer.");
+    throw Error(Errc::too_large, "a draw of a partition has more than 65535 clusters",
+                "It has " + std::to_string(clusters) + ".",
+                "Use a prior that favours fewer clusters, such as a smaller concentration.");
   std::vector<char> occurs(std::size_t(std::max(0, clusters)));
   for (const int label : labels) {
     if (label < 0)
@@ -152,7 +150,7 @@ void PartitionDraws::add(std::span<const int> labels) {
   }
   const auto missing = std::find(occurs.begin(), occurs.end(), 0);
   if (missing != occurs.end())
-    throw Error(Errc::invalid_argument, "the labels of a draw of a partition leave a number out",
+    throw Error(Errc::invalid_argument, "the labels of a draw of a partition are not dense",
                 "No row has label " + std::to_string(missing - occurs.begin()) + ".");
   labels_.push_back(
       std::make_shared<const std::vector<std::uint16_t>>(labels.begin(), labels.end()));
@@ -229,7 +227,7 @@ std::vector<double> membership_mcse(const PartitionDraws &draws, std::span<const
   std::vector<double> out(labels.size(), std::numeric_limits<double>::quiet_NaN());
   const DrawBlocks blocks(draws.size(), chains);
   const std::size_t size = std::size_t(blocks.size());
-  // Rows of a cluster that are together in every draw have one series.
+  // Rows of a cluster that are together in every draw share one series.
   PartitionDraws with_labels = draws;
   std::vector<int> dense;
   const int clusters = densify(labels, dense);

@@ -83,9 +83,9 @@ struct PartitionEstimate {
   double radius = 0;
   /// of the draws in the ball
   int fewest_clusters = 0, most_clusters = 0;
-  /// The ball's bounds (the same, section 4), each a draw, the first of several: of the draws with
-  /// the fewest clusters in the ball, of those with the most, and of all in it, the one furthest
-  /// from the estimate.
+  /// The bounds of the ball (section 4 of the same paper), each a draw, the first in case of ties:
+  /// the draw furthest from the estimate among the draws in the ball with the fewest clusters,
+  /// among those with the most clusters, and among all of them.
   int upper = 0, lower = 0, horizontal = 0;
 };
 
@@ -93,18 +93,19 @@ struct PartitionEstimate {
 ///
 /// binder and information: greedy search (moves of patterns, the rows that are together in every
 /// draw, and merges of clusters) from several starts, as in SALSO (Dahl, Johnson and Mueller 2022);
-/// exhaustive, hence optimal, for up to 8 patterns. Never worse than any draw that was compared:
-/// all of them, the most promising first, while rows x draws^2 is within some 10^9. The number of
-/// clusters is free. Of more than 500 draws as many, evenly spaced, are searched; of what is best
-/// among them with several numbers of clusters, that with the smallest loss over all draws is
-/// taken, after moves and merges that all draws favour while patterns x draws is within some 10^6.
+/// exhaustive, hence optimal, for up to 8 patterns. Never worse than any draw that was compared;
+/// the most promising draws are compared first, and all of them while rows x draws^2 is within some
+/// 10^9. The number of clusters is free. With more than 500 draws, 500 evenly spaced ones are
+/// searched; of the best partitions found there with different numbers of clusters, the one with
+/// the smallest loss over all draws is taken, after improvement by moves and merges under all draws
+/// while patterns x draws is within some 10^6.
 ///
-/// bipartition: the minimum cut where that is the answer, else a local search; see
-/// partition_cut.cpp. At least two rows; at most 1000 patterns, too_large beyond.
+/// bipartition: a minimum cut where that is optimal, else a local search; see partition_cut.cpp. At
+/// least two rows; at most 1000 patterns, too_large beyond.
 ///
 /// log_joint: one for each draw, used by `map` only, where NaN counts as -infinity; may be empty
-/// otherwise. level in (0, 1]. The draws are those of so many chains, one after the other, as many
-/// of each. The same arguments give the same result. Throws invalid_argument for no draws and for
+/// otherwise. level in (0, 1]. `chains`: the draws come chain after chain, the same number from
+/// each. The same arguments give the same result. Throws invalid_argument for no draws and for
 /// invalid arguments, too_large if it would need more than control.memory.
 BAYES_API PartitionEstimate estimate_partition(const PartitionDraws &draws, PartitionLoss loss,
                                                std::span<const double> log_joint, double level,
@@ -116,8 +117,8 @@ BAYES_API PartitionEstimate estimate_partition(const PartitionDraws &draws, Part
 BAYES_API double expected_loss(const PartitionDraws &draws, std::span<const int> labels,
                                PartitionLoss loss);
 
-/// The Monte Carlo standard error of PartitionEstimate::probability for each row of a partition, of
-/// draws of so many chains, by the means of runs of draws (DrawBlocks). NaN where mcse_mean is
+/// The Monte Carlo standard error of PartitionEstimate::probability for each row of a partition,
+/// from the block means (DrawBlocks) of the draws of `chains` chains. NaN where mcse_mean is
 /// undefined, and for all rows if these means would not fit into a quarter of the memory for rows.
 BAYES_API std::vector<double> membership_mcse(const PartitionDraws &draws,
                                               std::span<const int> labels, int chains,
@@ -127,9 +128,9 @@ BAYES_API std::vector<double> membership_mcse(const PartitionDraws &draws,
 BAYES_API std::vector<int> labels_by_size(const PartitionDraws &draws, int draw);
 
 /// Posterior probabilities that rows are in the same cluster: for row 0, 1, ... in turn those with
-/// the rows before it, n(n-1)/2 numbers in total, only a few rows' at a time in memory; and their
-/// Monte Carlo standard errors, of draws of so many chains, by the means of runs of draws
-/// (DrawBlocks) (NaN where mcse_mean is undefined). Needs at least one draw.
+/// the rows before it, n(n-1)/2 numbers in total, of which only those of a few rows are in memory
+/// at a time; and their Monte Carlo standard errors, from the block means (DrawBlocks) of the draws
+/// of `chains` chains (NaN where mcse_mean is undefined). Needs at least one draw.
 BAYES_API void similarity(
     const PartitionDraws &draws, int chains, Control &control,
     const std::function<void(std::int64_t row, std::span<const double> probabilities,

@@ -18,9 +18,9 @@
 // for every cut. The bound is attained if no weight is negative, and also by two well-separated
 // clusters: there all negative weights are cut and no positive ones.
 //
-// Patterns are not cut, with one exception. By partition_table.hpp the best cut of a pattern of w
-// rows has one side empty of it, or else one side that holds nothing but t of its rows: that costs
-// t (w - t) and t times what a row costs; this is concave in t, so t = 1.
+// Patterns are not divided, with one exception. By the argument in partition_table.hpp an optimal
+// cut has all w rows of a pattern on one side, or else one side that consists of t of them only:
+// that costs t (w - t) plus t times the cost of a single row, which is concave in t, so t = 1.
 
 #include <algorithm>
 #include <limits>
@@ -234,8 +234,7 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
   return partition;
 }
 
-// What decides is the number of comparisons: patterns^2 x draws, which for 500 draws is within
-// bounds.
+// Time is dominated by patterns^2 x draws comparisons of labels, which is acceptable for 500 draws.
 PatternPartition search_bipartition_of_many(const PartitionDraws &draws, Patterns &patterns,
                                             std::uint64_t seed, Control &control) {
   constexpr int max_searched = 500;
@@ -247,7 +246,7 @@ PatternPartition search_bipartition_of_many(const PartitionDraws &draws, Pattern
   const PatternPartition found = search_bipartition(some, of_some, seed, control);
   std::vector<int> labels;
   for (const std::uint32_t p : of_some.of_row) labels.push_back(found.labels[p]);
-  // Rows of a pattern are to be on one side.
+  // The rows of a pattern must be on one side, so the partition found counts as one more draw.
   PartitionDraws with_labels = draws;
   with_labels.add(labels);
   patterns = Patterns(with_labels, control);

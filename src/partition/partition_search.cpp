@@ -15,11 +15,11 @@ constexpr std::size_t enumerated_patterns = 8;  // 4140 partitions
 constexpr double exhaustive_work = 3e8;         // rows x draws x partitions
 // rows x draws of a sample; up to twice as many are searched without sampling
 constexpr double table_entries = 1 << 18;
-constexpr double min_sample = 1000;   // rows, draws
+constexpr double min_sample = 1000;   // at least so many rows, and draws, of a sample
 constexpr double large_share = 0.01;  // of the rows: a large cluster
 constexpr std::size_t samples = 4, starts = 64, max_found = 2;
-// Of more draws only so many are searched; what is found there, with up to four numbers of
-// clusters, is compared over all, and improved if patterns x draws are few enough.
+// Of more draws only so many are searched; the best partitions found, with different numbers of
+// clusters, are compared over all draws, and improved if patterns x draws is small enough.
 constexpr int max_searched = 500;
 constexpr std::size_t max_candidates = 4;
 constexpr double max_improved_entries = 1 << 21;
@@ -112,9 +112,9 @@ template <class Loss> class PartitionSearch {
     const int count = number_clusters(clusters, labels);
     return offer(labels, count);
   }
-  // Dense labels, hidden patterns each on its own. Returns the number of clusters.
+  // Dense labels, with hidden patterns as clusters of their own. Returns the number of clusters.
   int number_clusters(const std::vector<std::uint32_t> &clusters, std::vector<int> &labels) const {
-    // no cluster number is larger
+    // an upper bound of the cluster numbers
     std::vector<int> number(clusters.size() + max_clusters_, -1);
     int count = 0;
     for (const std::uint32_t c : clusters) {
@@ -236,7 +236,7 @@ template <class Loss> class PartitionSearch {
 
   // The best partitions found for a sample, each with a different number of large clusters, the
   // best first. Starts alternate between promising draws and rows that join clusters one by one in
-  // random order; one has everything together. Later samples start later in this list.
+  // random order; one puts all rows into one cluster. Later samples start later in this list.
   std::vector<Found> search_sample(const Sample &sample, double work, std::size_t first,
                                    std::size_t most) {
     const WeightedRows &rows = sample.rows;
@@ -330,7 +330,7 @@ template <class Loss> class PartitionSearch {
     return size;
   }
 
-  // Marks the largest clusters, of more than one row.
+  // Marks the up to few_ largest clusters of more than one row.
   std::vector<char> largest(const std::vector<double> &size) const {
     std::vector<std::size_t> order(size.size());
     std::iota(order.begin(), order.end(), 0);
@@ -417,7 +417,7 @@ template <class Loss> class PartitionSearch {
   const PartitionDraws &draws_;
   const Patterns &patterns_;
   std::size_t max_clusters_ = 0;  // of a draw
-  std::size_t few_ = 256;         // see State
+  std::size_t few_ = 256;         // see SearchState
   Comparison comparison_;
   Random random_;
   Control &control_;
@@ -426,7 +426,7 @@ template <class Loss> class PartitionSearch {
   std::unique_ptr<Table> table_;
   std::unique_ptr<SearchState<Loss>> state_;
   PatternPartition best_;
-  std::vector<std::vector<int>> others_;  // the next best, of other numbers of clusters
+  std::vector<std::vector<int>> others_;  // the best with other numbers of clusters
   double least_ = std::numeric_limits<double>::infinity();
 };
 

@@ -13,7 +13,7 @@ struct PatternPartition {
   /// of each pattern, from 0 and dense
   std::vector<int> labels;
   int clusters = 0;
-  /// proved
+  /// proved to have the smallest expected loss
   bool optimal = false;
 };
 
@@ -27,7 +27,7 @@ PatternPartition search_partition(const PartitionDraws &draws, const Patterns &p
 PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patterns,
                                     std::uint64_t seed, Control &control);
 
-/// The same of draws of which there may be so many that only some are searched.
+/// The same for any number of draws: of many, only 500 evenly spaced ones are searched.
 PatternPartition search_bipartition_of_many(const PartitionDraws &draws, Patterns &patterns,
                                             std::uint64_t seed, Control &control);
 

@@ -78,22 +78,23 @@ struct Table {
   std::size_t rows() const { return weight.size(); }
 };
 
-/// The number of rows that one of our clusters shares with a cluster of a draw, and the gains of
-/// adding a row and of its last row.
+/// The number of rows that a cluster of the current partition shares with a cluster of a draw, and
+/// the gains (Loss::gain) of adding a row to them and of their last row.
 struct Share {
   std::uint32_t cluster, rows;
   double gain, last_gain;
 };
 
-/// The current partition. For each cluster of each draw it holds the nonzero shares of our
-/// clusters. With h of the loss, M times the expected loss over M draws is, up to a constant,
+/// The current partition. For each cluster of each draw it holds the nonzero shares of the current
+/// partition's clusters. With h of the loss, M times the expected loss over M draws is, up to a
+/// constant,
 ///   M sum_c h(n_c) - 2 sum_m sum_ck h(n_mck),
 /// so a row that is alone costs nothing, and M gain(n_c) - 2 sum_m gain(n_mck) in cluster c.
 ///
-/// Rows that the draws cluster with no others are best left alone, above all under the Rand loss:
-/// of 10^6 there may be 10^5, and every step would visit all of them. Therefore a pattern that is
-/// alone can be hidden: it has no shares, and it may join a cluster but cannot be joined. While
-/// there are few clusters no pattern is hidden.
+/// Rows that the draws put into clusters of their own are best left alone, above all under the Rand
+/// loss: of 10^6 rows there may be 10^5 such rows, and every step would visit all of them.
+/// Therefore a pattern that is alone can be hidden: it has no shares, and it may join a cluster but
+/// cannot be joined. While there are few clusters no pattern is hidden.
 template <class Loss> class SearchState {
  public:
   /// few: the number of clusters up to which no pattern is hidden.
@@ -350,11 +351,11 @@ template <class Loss> class SearchState {
   std::vector<std::vector<Share>> shares_;  // of every cluster of every draw
   std::vector<std::uint32_t> cluster_;      // of each pattern
   std::vector<char> near_;                  // of each pattern: was the last choice close?
-  std::vector<double> size_;                // rows of each of our clusters
-  std::vector<std::uint32_t> members_;      // patterns of each
-  std::vector<std::uint32_t> free_;         // numbers of empty ones
+  std::vector<double> size_;                // rows of each cluster
+  std::vector<std::uint32_t> members_;      // patterns of each cluster
+  std::vector<std::uint32_t> free_;         // indices of empty clusters
   double cost_ = 0;
-  std::size_t visible_ = 0;    // number of nonempty ones
+  std::size_t visible_ = 0;    // number of nonempty clusters
   std::vector<double> value_;  // by cluster; zero between calls
   std::vector<std::uint32_t> touched_;
   std::vector<double> gain_;  // of adding a row, for small numbers of rows

@@ -54,7 +54,7 @@ template <class F> auto with_loss(PartitionLoss loss, F &&run) {
   return loss == PartitionLoss::information ? run(InformationLoss()) : run(RandLoss());
 }
 
-/// Weighted rows, all or some of them, each possibly standing for several.
+/// All or some of the rows, each with the number of rows that it represents.
 struct WeightedRows {
   /// index among all rows
   std::vector<std::uint32_t> row;
@@ -68,7 +68,7 @@ struct WeightedRows {
 struct Patterns {
   /// the first row of each pattern, increasing; weight: its number of rows
   WeightedRows rows;
-  /// each row's pattern
+  /// index of each row's pattern
   std::vector<std::uint32_t> of_row;
   Patterns(const PartitionDraws &draws, Control &control);
 };

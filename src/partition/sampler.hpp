@@ -24,9 +24,9 @@ struct SamplerSetting {
   PartitionPrior partition = PartitionPrior::dirichlet_process(1);
   bool learn_concentration = false;
   GammaPrior concentration;
-  /// rows of a split that are allocated sequentially; see split_merge.hpp
+  /// largest number of rows of a split to allocate sequentially; see split_merge.hpp
   std::int64_t most_sequential = 1000;
-  /// clusters whose parameters fit into memory
+  /// largest number of clusters: those whose parameters fit into memory
   int most_clusters = std::numeric_limits<int>::max();
 
   /// Throws Error(too_large) if a sampler with `clusters` clusters may not open another.
@@ -38,9 +38,9 @@ struct SamplerSetting {
                 std::string("method ") + method + " needs more than " +
                     std::to_string(most_clusters) + " clusters at once",
                 std::string("The concentration is ") + concentration +
-                    "; more clusters than that are not supported, or their parameters exceed "
+                    ". More clusters are not supported, or their parameters would exceed "
                     "maintenance_work_mem, or 1 GB if that is more.",
-                "Give a smaller concentration, or a prior that keeps it small, or raise "
+                "Use a smaller concentration or a prior that favours small ones, or raise "
                 "maintenance_work_mem.");
   }
 };
@@ -49,14 +49,14 @@ struct SamplerSetting {
 class PartitionSampler {
  public:
   virtual ~PartitionSampler() = default;
-  /// index: 0, 1, ..., which names the random numbers
+  /// index: 0, 1, ..., which selects the random stream
   virtual void sweep(int index, Control &control) = 0;
   /// dense from 0 after every sweep
   virtual std::span<const int> labels() const = 0;
-  /// rows of every cluster that has any
+  /// number of rows in every nonempty cluster
   virtual std::vector<double> counts() const = 0;
   virtual double concentration() const = 0;
-  /// with the concentration as it is now
+  /// with the current concentration
   virtual const PartitionPrior &partition() const = 0;
   /// log p(rows | partition)
   virtual double log_marginal() const = 0;

@@ -31,7 +31,7 @@ template <class Q, class Sampler> class AnySampler final : public MixtureSampler
   Sampler sampler_;
 };
 
-/// Of rows that the sampler takes as they are.
+/// The sampler of rows that need no imputation.
 template <class Q>
 std::unique_ptr<MixtureSampler<Q>> make_complete(Method method, RowSource &rows, const Q &prior,
                                                  const SamplerSetting &setting,

@@ -32,7 +32,7 @@ inline int moves_per_sweep(std::int64_t n) {
   return int(std::clamp<std::int64_t>(5000 / std::max<std::int64_t>(1, n), 1, 5));
 }
 
-/// The outcome of a proposal. SplitMerge::second tells which rows move.
+/// The outcome of a proposal. SplitMerge::second() says which rows move.
 struct SplitMergeMove {
   bool accepted = false, split = false;
   /// the clusters of the two rows before; equal for a split
@@ -41,9 +41,9 @@ struct SplitMergeMove {
 
 namespace detail {
 
-/// Allocates the rows of one or two clusters to two sides, in proportion to exp(logit); all other
-/// rows belong to neither. sums.objective: log probability of the sides of the rows not allocated
-/// before.
+/// Allocates the rows of one or two clusters to two sides, with probabilities in proportion to
+/// exp(logit); all other rows belong to neither side. sums.objective: log probability of the sides
+/// of the rows that were not allocated before.
 struct SplitAllocation {
   static constexpr bool scored = true;
   /// of all rows

@@ -1,4 +1,4 @@
-// The clusters of a partition that is given.
+// The sufficient statistics of the clusters of a given partition.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace bayes {
 
-/// The statistics of rows whose labels (below k) are given. The second pass takes sums about means
-/// that the first has found, so that rows far from the prior's mean keep their digits.
+/// The statistics of rows whose labels (below k) are given. The second pass computes sums about the
+/// posterior means from the first, so that rows far from the prior's mean lose no digits.
 template <class Q>
 auto statistics_of_labels(RowSource &rows, const Q &prior, const int *labels, int k,
                           Control &control) {
