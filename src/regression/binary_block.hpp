@@ -9,7 +9,8 @@
 
 namespace bayes {
 
-/// Everything of a block that does not depend on the step.
+/// The data of a block that all passes need: packed features, sign (1 for y = 1, else -1) and
+/// weight of the rows. Weights past the last row are 0.
 struct BlockOfRows {
   BlockOfRows(const RowShape &shape, const Segment &segment, std::int64_t at)
       : data(segment.blocks + std::size_t(at / block_rows) * shape.block_doubles()),

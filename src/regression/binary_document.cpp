@@ -8,7 +8,7 @@
 namespace bayes {
 namespace {
 
-/// of centres and scales; of coefficients in the model's units
+/// largest magnitudes of centres and scales; of coefficients in the model's units
 constexpr double max_of_column = 1e155, max_of_coefficient = 1e100;
 
 /// p (p + 1) / 2
@@ -21,8 +21,8 @@ std::vector<double> read_numbers(const MemberReader &in, const char *key,
   for (const double x : out) {
     poll(1);
     if (!(std::fabs(x) <= most))
-      in.reject(key, message("contains {}, but its numbers must be within {} of 0", describe(x),
-                             describe_number(most)));
+      in.reject(key, message("contains {}, but must hold numbers of magnitude up to {}",
+                             describe(x), describe_number(most)));
   }
   return out;
 }
@@ -42,7 +42,7 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
   state.terms = RegressionTerms(info.columns, info.dimension, options.boolean("intercept"),
                                 options.has("reference") ? options.value("reference") : Document());
   const std::int64_t p = state.terms.size();
-  if (p == 0) in.reject("row_columns", "make no terms");
+  if (p == 0) in.reject("row_columns", "must give at least one term");
   state.observations = in.number("observations", 0, 1e300, true);
   state.parameters = int(in.integer("parameters", 0, p));
   state.scales.centre = read_numbers(in, "centre", {p}, max_of_column);

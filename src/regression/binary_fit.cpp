@@ -1,4 +1,5 @@
-// Fitting a logistic or probit regression: terms, prior, method, and what the model keeps.
+// Fitting a logistic or probit regression: terms, prior, method, and the results that the model
+// keeps.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +15,7 @@
 namespace bayes {
 namespace {
 
-/// Coefficients whose draws are recorded one by one: quantities of a model are at most 64.
+/// The largest number of coefficients whose draws are recorded: a model has at most 64 quantities.
 constexpr int max_recorded_draws = 60;
 
 class BinaryFit {
@@ -31,7 +32,7 @@ class BinaryFit {
                                     options_.reference);
     if (state().terms.size() == 0)
       throw Error(Errc::invalid_argument, "the regression has no terms",
-                  "Every column has one label in all rows, and there is no intercept.");
+                  "Every column has the same label in all rows, and there is no intercept.");
     options_.reference = state().terms.reference();
     if (options_.reference.as<Document::Object>()->empty()) options_.reference = {};
   }
@@ -73,7 +74,7 @@ class BinaryFit {
   void require_room() {
     const double p = state().terms.size();
     const std::string what = message("a regression of {} terms", state().terms.size());
-    // Matrices, partial sums, and the model as such, as a document and as bytes.
+    // Matrices, partial sums, and three copies of the model: itself, a document and its bytes.
     const double draws = options_.sampled() ? double(collected_draws(options_.chains, 1 << 20)) : 0;
     require_memory({what,
                     8 * p * p * (8 + control_.threads) + 24 * p * draws,
@@ -85,22 +86,22 @@ class BinaryFit {
     require_model_size(what, 20.0 / 8 * p * std::max(p / 2, draws), "Leave out columns.");
   }
 
-  /// Of the coefficients of z. The prior of a column's own coefficient is that of z's divided by
-  /// its scale.
+  /// Prior precisions of the coefficients u of z. The coefficient of a column itself is u / scale.
   PriorPrecision prior_precision() const {
     const BinaryRegression::State &s = *model_->state;
     Vector out(s.terms.size());
     const double variance = options_.prior_variance();
     for (int j = 0; j < s.terms.size(); ++j) {
       const double scale = options_.scaled() ? 1 : s.scales.scale[std::size_t(j)];
-      // Not by the product of these, which may overflow.
+      // Divided one by one, because the product of variance and squared scale may overflow.
       out(j) =
           s.terms[j].column < 0 ? 1 / options_.intercept_variance : 1 / variance / scale / scale;
     }
     return out;
   }
 
-  /// What takes the log density of the coefficients of z to that of the columns' own.
+  /// The log Jacobian that is added to the log density of the coefficients of z to give that of the
+  /// coefficients of the columns themselves.
   double log_units() const {
     double out = 0;
     for (const double scale : model_->state->scales.scale) out += std::log(scale);
@@ -112,9 +113,10 @@ class BinaryFit {
     model_->info.objective = model_->trace.back().back();
   }
 
-  /// The normal approximation with this precision, about the mode, whose log density there is the
-  /// last of the trace: by Laplace's method log p(y) is about log p(y, u) + p / 2 log(2 pi) - log
-  /// |A| / 2. With the precision of q(u) that is the variational bound (002 L6) exactly.
+  /// Stores the normal approximation about the mode whose precision A has this Cholesky factor, and
+  /// completes the objective. The trace ends with the log joint density at the mode: by Laplace's
+  /// method log p(y) is about log p(y, u) + p / 2 log(2 pi) - log |A| / 2. With the precision of
+  /// q(u) that is exactly the variational bound (002 L6).
   void approximate(const Matrix &factor) {
     const double p = double(factor.rows());
     double shift = p * half_log_two_pi;
@@ -161,7 +163,7 @@ class BinaryFit {
     keep(draws, moments, data);
   }
 
-  /// A coefficient of the columns (binary_regression.cpp).
+  /// Coefficient j in units of the columns (as in binary_regression.cpp).
   double of_column(const Vector &u, int j) {
     const TermScales &scales = state().scales;
     if (state().terms[j].column >= 0) return u(j) / scales.scale[std::size_t(j)];
@@ -171,12 +173,12 @@ class BinaryFit {
     return out;
   }
 
-  /// Of the draws that were collected those that the model stores; means and deviations are of all.
+  /// Stores some of the collected draws in the model; means and deviations are those of all draws.
   void keep(const std::vector<double> &draws, const DrawMoments &moments, BinaryRows &data) {
     const std::size_t p = state().size(), count = draws.size() / p;
     Vector mean = moments.mean();
     if (data.intercept()) {
-      // from that of the columns back to u_0
+      // converts the intercept in units of the columns back to u_0
       const double own = mean(0);
       mean(0) = 0;
       mean(0) = own - of_column(mean, 0);
@@ -212,11 +214,11 @@ std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const R
   BinaryOptions read = read_binary_options(link, options);
   if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
   if (read.sampled() && rows.shape().weighted)
-    throw Error(Errc::invalid_argument, "method gibbs takes no weights",
-                "A latent variable that is drawn for a row which counts two and a half times has "
-                "no meaning.",
-                "Use method laplace, or let rows count as often: FROM t, generate_series(1, "
-                "t.count).");
+    throw Error(
+        Errc::invalid_argument, "method gibbs takes no weights",
+        "It draws a latent variable for every row, which has no meaning for a row that counts "
+        "two and a half times.",
+        "Use method laplace, or repeat rows by FROM t, generate_series(1, t.count).");
   return BinaryFit(rows, columns, std::move(read), control, constant).run();
 }
 

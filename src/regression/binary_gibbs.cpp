@@ -8,7 +8,7 @@
 namespace bayes {
 namespace {
 
-/// Random numbers are named by the seed, the chain, the sweep and one of these.
+/// A random stream is selected by the seed, the chain, the sweep and one of these.
 enum BinaryStream : std::uint64_t { stream_of_coefficients, stream_of_rows };
 
 /// L'v for lower triangular L
@@ -19,7 +19,7 @@ Vector transposed_times(const Matrix &lower, const Vector &v) {
   return out;
 }
 
-/// What both samplers do: latent numbers of the rows given u, u given these.
+/// The part that both samplers share: u given the latent variables of the rows, then these given u.
 class BinaryChain : public ChainSampler {
  public:
   BinaryChain(const BinaryTask &task, int chain) : task_(task), chain_(std::uint64_t(chain)) {
@@ -50,9 +50,9 @@ class BinaryChain : public ChainSampler {
   }
 
  protected:
-  /// Sums with the latent numbers of all rows, drawn given u.
+  /// Draws the latent variables of all rows given u, and returns the sums with them.
   virtual BinarySums augment(const Vector &u, const RowRandom &random) = 0;
-  /// Draws u_, from a distribution with mean expected_, given the sums.
+  /// Draws u_ given the sums, and sets expected_ to the mean of its conditional distribution.
   virtual void draw(Random &random) = 0;
 
   Vector normals(Random &random) const {
@@ -89,7 +89,8 @@ class ProbitChain final : public BinaryChain {
   }
 
   void draw(Random &random) override {
-    // With u integrated out, y* has density exp(-(y*'y* - b'A^-1 b) / 2) where signs are right.
+    // With u integrated out, y* has a density proportional to exp(-(y*'y* - b'A^-1 b) / 2) where
+    // its signs agree with y.
     Vector image = bayes::product(task_.root, sums_.gradient);
     const double rest = std::max(sums_.squares - image.squaredNorm(), 1e-300);
     image *= std::sqrt(2 * random.gamma(0.5 * task_.rows.weight()) / rest);

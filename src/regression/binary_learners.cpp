@@ -14,7 +14,7 @@ namespace {
 /// The posterior density at some u.
 struct Density {
   BinarySums sums;
-  /// of the log joint density
+  /// the log joint density
   double value = -std::numeric_limits<double>::infinity();
   Vector gradient;
 };
@@ -22,7 +22,7 @@ struct Density {
 Density density_at_coefficients(BinaryRows &rows, Link link, const PriorPrecision &precision,
                                 const Vector &u, bool curvature) {
   Density out;
-  // Beyond it products with z overflow; no mode is there.
+  // Beyond this, products with z may overflow; no mode lies there.
   if (!(u.cwiseAbs().maxCoeff() < 1e100)) return out;
   out.sums = rows.likelihood(link, u, curvature);
   out.value = out.sums.log_likelihood + log_prior(precision, u);
@@ -34,11 +34,11 @@ Matrix factor_of(const Matrix &sums, const PriorPrecision &precision) {
   Matrix sum = sums, lower;
   sum.diagonal() += precision;
   if (!cholesky(sum, lower))
-    throw Error(Errc::numeric, "the precision of the coefficients is not positive definite",
-                "Columns are collinear up to rounding errors, and the prior is too wide to tell "
-                "their coefficients apart.",
-                "Leave out one of the columns that determine each other, or make the prior "
-                "narrower.");
+    throw Error(
+        Errc::numeric, "the precision of the coefficients is not positive definite",
+        "Columns are collinear up to rounding errors, and the prior is too wide to identify "
+        "their coefficients.",
+        "Leave out one of the collinear columns, or use a narrower prior.");
   return lower;
 }
 
@@ -69,7 +69,7 @@ double log_prior(const PriorPrecision &precision, const Vector &u) {
 Vector first_coefficients(const BinaryRows &rows, Link link) {
   Vector out = Vector::Zero(rows.size());
   if (!rows.intercept()) return out;
-  // Weights may be so large that the smaller share is lost.
+  // With large weights the share may be rounded to 0 or 1.
   const double share = std::clamp((rows.positives() + 0.5) / (rows.weight() + 1), 1e-15, 1 - 1e-15);
   out(0) = link == Link::logit ? std::log(share / (1 - share)) : normal_quantile(share);
   return out;
@@ -86,10 +86,10 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
   for (;;) {
     out.factor = factor_of(at.sums.curvature, precision);
     const Vector step = solved(out.factor, at.gradient);
-    // Twice what the quadratic approximation says is to be gained.
+    // Twice the gain that the quadratic approximation predicts.
     const double gain = at.gradient.dot(step);
-    // So little does not show in the density, which has rounding errors; and when it does not
-    // shrink further, they are all that is left.
+    // A gain this small is within the rounding errors of the density; once it stops shrinking, only
+    // rounding errors are left.
     const bool near = gain < 1e-10 * (1 + std::fabs(at.value));
     out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
     if (out.converged || !may_go_on(schedule, out)) break;
@@ -130,7 +130,8 @@ BinaryMode probit_em(BinaryRows &rows, const PriorPrecision &precision, Vector s
     if (!out.trace.empty()) change = at.value - out.trace.back();
     out.trace.push_back(at.value);
     report_iteration(schedule, out, control);
-    // The changes fall by a constant factor in the end, so that their sum is known.
+    // In the end the changes shrink by a constant factor, from which the sum of those to come
+    // follows.
     const double rate = last > 0 ? change / last : 1;
     const double left = rate < 1 ? change * std::max(1.0, rate / (1 - rate)) : change;
     out.converged = out.iterations > 1 && rate < 1 && left <= schedule.tolerance;

@@ -1,5 +1,4 @@
-// Fits of a binary regression's coefficients: the posterior mode by Newton's method or by EM, and
-// the Gibbs sampler of Albert and Chib.
+// The posterior mode of a binary regression's coefficients, by Newton's method or by EM.
 #pragma once
 
 #include "fit/schedule.hpp"
@@ -18,21 +17,21 @@ double log_prior(const PriorPrecision &precision, const Vector &u);
 struct BinaryMode : RunTrace {
   /// u
   Vector state;
-  /// there, without the prior
+  /// at the mode, without the prior
   double log_likelihood = 0;
   /// the lower Cholesky factor of the precision of a normal approximation of the posterior
   Matrix factor;
 };
 
-/// Where to begin: an intercept as frequent as y is, else 0.
+/// Starting values: the intercept that gives y = 1 its frequency in the data; 0 for all others.
 Vector first_coefficients(const BinaryRows &rows, Link link);
 
 /// Newton's method with steps that are shortened until the posterior density rises: it always ends
 /// at the mode, as the density is log-concave and the prior proper. The trace has the log joint
-/// density of y and u. Converged when half the squared length of a step, in the metric of the
-/// Hessian, is below the tolerance: what the log density still has to rise by. The factor is that
-/// of minus its Hessian at the mode (002 L3). Throws Error(numeric) where the Hessian is singular
-/// in double precision.
+/// density of y and u. Converged when half the squared length of a step in the metric of the
+/// Hessian, which is the predicted remaining rise of the log density, is at most the tolerance. The
+/// factor is that of minus the Hessian at the mode (002 L3). Throws Error(numeric) where the
+/// Hessian is singular in double precision.
 BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, Vector start,
                   const Schedule &schedule, Control &control);
 
@@ -41,7 +40,7 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
 BinaryMode probit_em(BinaryRows &rows, const PriorPrecision &precision, Vector start,
                      const Schedule &schedule, Control &control);
 
-/// The factor of that precision.
+/// The Cholesky factor of that precision.
 Matrix augmented_precision(BinaryRows &rows, const PriorPrecision &precision);
 
 }  // namespace bayes

@@ -7,7 +7,8 @@ namespace {
 
 constexpr double least_variance_of_prior = 1e-12, most_variance_of_prior = 1e12;
 
-/// A variance by the key c of logistic regression, or a precision by the key lambda of probit.
+/// A variance, given by key c of logistic regression as such, and by key lambda of probit
+/// regression as a precision.
 void spread_line(OptionTable &t, Link link, std::string_view c, std::string_view lambda,
                  std::optional<double> &variance, bool applies = true) {
   std::optional<double> given = variance;
@@ -19,7 +20,7 @@ void spread_line(OptionTable &t, Link link, std::string_view c, std::string_view
 }
 
 void binary_prior_lines(OptionTable &t, BinaryOptions &o) {
-  // Written is what is in force.
+  // When writing, write the values in force.
   std::optional<double> variance = o.variance, of_intercept;
   if (!t.reads()) {
     variance = o.prior_variance();

@@ -14,13 +14,13 @@ struct BinaryOptions : FitOptions {
 
   Link link;
   bool intercept = true;
-  /// the object as it was given, or null; after the fit, the labels of all columns
+  /// option reference as given, or null; after the fit, the reference labels of all columns
   Document reference;
-  /// Variances of the coefficients' prior: as asked for, in units of the columns, or the default,
-  /// in units of their scales.
+  /// Prior variance of the coefficients: if given, in units of the columns; the default applies in
+  /// units of their scales.
   std::optional<double> variance;
   std::optional<bool> standardize;
-  /// of the intercept's
+  /// prior variance of the intercept
   double intercept_variance = 100;
 
   bool scaled() const { return standardize.value_or(!variance); }

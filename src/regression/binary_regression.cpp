@@ -36,8 +36,9 @@ std::vector<double> standardized(const BinaryRegression::State &state,
 
 double checked_predictor(double x) {
   if (!std::isfinite(x))
-    throw Error(Errc::numeric, "the linear predictor of a row overflows",
-                "Its values are too far from those of the rows that the model was fitted to.");
+    throw Error(
+        Errc::numeric, "the linear predictor of a row overflows",
+        "Its values are too far outside the range of the rows that the model was fitted to.");
   return x;
 }
 
@@ -72,7 +73,8 @@ Coefficient BinaryRegression::combination(std::span<const double> a, double leve
   out.sd = out.lower = out.upper = unknown;
   if (!s.draws.empty()) {
     const DrawSummary found = summary_of_draws(predictors(s, a), level);
-    // As of a prediction: the mean is that of all draws, all else of the stored ones.
+    // As in predictions, the mean is that of all draws, and all else is computed from the stored
+    // ones.
     out.sd = found.deviation;
     out.lower = found.lower;
     out.upper = found.upper;
@@ -95,7 +97,7 @@ Coefficient BinaryRegression::contrast(std::span<const double> weights, double l
       a[j] += weights[j] / s.scales.scale[j];
       continue;
     }
-    // where all other terms are 0
+    // the intercept is the linear predictor where all other terms are 0
     for (std::size_t i = 0; i < a.size(); ++i)
       a[i] += weights[j] * (i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i]);
   }
@@ -106,8 +108,8 @@ void BinaryRegression::coefficients(double level, const TakeCoefficient &take) c
   const State &s = *state;
   const std::size_t p = s.size();
   const double z = -normal_quantile((1 - level) / 2);
-  // Coefficient j of the columns is a'u: u_j / scale, or of the intercept the predictor where all
-  // other terms are 0.
+  // Coefficient j of the columns is a'u: u_j / scale, or for the intercept the linear predictor
+  // where all other terms are 0.
   std::vector<double> a(p);
   WorkPoll poll;
   for (std::size_t j = 0; j < p; ++j) {
@@ -166,12 +168,12 @@ const ModelWords &BinaryRegression::words() const {
       .part = "coefficient",
       .parts = "coefficients",
       .response = true,
-      .functions = "logreg_probability(model, x) is the probability of a response that is true."};
+      .functions = "logreg_probability(model, x) is the probability that the response is true."};
   static constexpr ModelWords probit = {
       .part = "coefficient",
       .parts = "coefficients",
       .response = true,
-      .functions = "probit_probability(model, x) is the probability of a response that is true."};
+      .functions = "probit_probability(model, x) is the probability that the response is true."};
   return link_ == Link::logit ? logit : probit;
 }
 

@@ -21,12 +21,12 @@ namespace bayes {
 inline constexpr Method logreg_methods[] = {Method::laplace, Method::gibbs};
 inline constexpr Method probit_methods[] = {Method::laplace, Method::em, Method::vi, Method::gibbs};
 
-/// Of the probability that y = 1.
+/// The posterior distribution of the probability that y = 1.
 struct BinaryPrediction {
   /// its posterior mean, which is the predictive probability of y = 1
   double mean;
-  /// its posterior standard deviation, and the quantiles that bound an interval of a level; NaN of
-  /// a model that has but a point
+  /// its posterior standard deviation and the bounds of its credible interval; NaN for a model with
+  /// a point estimate only
   double sd, lower, upper;
 };
 
@@ -36,18 +36,19 @@ class BAYES_API BinaryRegression final : public Model {
   ~BinaryRegression() override;
 
   std::int64_t stored_draws() const override;
-  /// the terms that vary
+  /// the number of terms that vary
   double free_parameters() const override;
-  /// rows, by their weights
+  /// the sum of the rows' weights
   double observations() const override;
 
-  /// In units of the columns.
+  /// All coefficients in units of the columns, the intercept first, with intervals of this level.
   void coefficients(double level, const TakeCoefficient &take) const;
   const RegressionTerms &terms() const;
   /// The posterior of a linear combination of coefficients, on the scale of the linear predictor
-  /// (log odds of logreg), as a coefficient without a term: `weights` of all terms, in their order.
+  /// (log odds for logreg), as a coefficient without a term. `weights`: one for each term, in the
+  /// order of terms().
   Coefficient contrast(std::span<const double> weights, double level) const;
-  /// The predictive probability alone; nullopt for a row that misses something.
+  /// The predictive probability alone; nullopt for a row with a missing value.
   std::optional<double> probability(std::span<const double> row) const;
   /// 0 < level < 1
   std::optional<BinaryPrediction> predict(std::span<const double> row, double level) const;
@@ -65,17 +66,18 @@ class BAYES_API BinaryRegression final : public Model {
   void write(Document &document) const override;
 
  private:
-  /// Of a'u.
+  /// The posterior of a'u.
   Coefficient combination(std::span<const double> a, double level) const;
   const Link link_;
 };
 
-/// Throws Error(invalid_argument) for options that cannot be.
+/// Throws Error(invalid_argument) for invalid options.
 BAYES_API RowOptions binary_check_options(Link link, const Document &options);
 
 /// Fits rows whose element 0 is y, 0 or 1; the others are predictors, none missing, with these
-/// columns, or with none if they come from arrays. `constant`: gets the names of predictors whose
-/// coefficients come from the prior alone. Throws Error: invalid_argument, numeric or too_large.
+/// columns, or with none if they come from arrays. `constant`: receives the names of constant
+/// terms, whose coefficients are determined by the prior alone. Throws Error: invalid_argument,
+/// numeric or too_large.
 BAYES_API std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows,
                                                        const RowColumns &columns,
                                                        const Document &options, Control &control,

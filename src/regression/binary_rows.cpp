@@ -25,7 +25,7 @@ using simd::sum_lanes;
 
 namespace {
 
-/// What is known of the rows of a block; weights are 0 past the last row.
+/// The inputs of a step from a block of rows; weights are 0 past the last row.
 struct BinaryBlock {
   std::int64_t first;
   int rows;
@@ -33,7 +33,9 @@ struct BinaryBlock {
   const double *predictor, *sign, *weight;
 };
 
-/// A row's slope and curvature, times its weight; block_rows of each.
+/// The outputs of a step: for each row, weight x the slope of the log-likelihood by the linear
+/// predictor, and weight x minus its second derivative (or the augmented counterparts); block_rows
+/// of each.
 struct BinarySlopes {
   double *slope, *curvature;
 };
@@ -43,16 +45,16 @@ struct BinaryValues {
   double log_likelihood[sum_lanes] = {}, squares[sum_lanes] = {};
 };
 
-/// Adds vectors of partial sums, of which row b belongs to [b / lanes % registers].
+/// Adds vectors of partial sums, where row b belongs to [b / lanes % registers].
 void add_lanes(const simd::Vector (&from)[registers], double *to) {
   for (int i = 0; i < registers; ++i)
     simd::store(to + i * lanes, simd::load(to + i * lanes) + from[i]);
 }
 
-/// A draw of a standard normal that exceeds `low`.
+/// A draw from the standard normal distribution truncated to values above `low`.
 double normal_above(double low, const RowRandom &random, std::int64_t row) {
   if (low <= 5) return -normal_quantile(random.uniforms(row)[0] * normal_cdf(-low));
-  // Far out by rejection from an exponential distribution (Robert 1995).
+  // In the far tail, by rejection from an exponential distribution (Robert 1995).
   const double rate = 0.5 * (low + std::sqrt(low * low + 4));
   for (Random own(random.bits(row));;) {
     const double e = low + own.exponential() / rate;
@@ -79,7 +81,8 @@ class LogitStep final : public BinaryRows::Step {
     for (int b = 0; b < block_rows; b += lanes) {
       const Vector sign = simd::load(block.sign + b), weight = simd::load(block.weight + b);
       const Vector margin = sign * simd::load(block.predictor + b);
-      // P(y) = 1 / (1 + exp(-margin)), of which only the smaller part has to be computed
+      // P(y) = 1 / (1 + exp(-margin)) and its complement, both from exp(-|margin|), which cannot
+      // overflow
       const Vector e = simd::exp(-simd::max(margin, -margin)), total = 1.0 + e, share = 1.0 / total;
       const Vector wrong = margin > 0 ? e * share : share;
       sums[b / lanes % registers] += weight * (simd::log(total) + simd::max(-margin, Vector{}));
@@ -150,7 +153,7 @@ class PolyaGammaStep final : public BinaryRows::Step {
   const RowRandom &random_;
 };
 
-/// Sums of a segment that wait to be added up.
+/// The sums of one segment, before they are added to the total.
 struct BinaryPart {
   double log_likelihood = 0, squares = 0;
   std::vector<double> gradient, curvature;
@@ -237,7 +240,7 @@ class BinaryRows::Worker {
     }
   }
 
-  /// False if it was stopped.
+  /// False if stopped.
   bool add_curvature(const double *curvature, const Stop &stop) {
     for (int j = 0; j < p_; ++j) {
       const double *const z = row_of(z_, j);
@@ -245,7 +248,7 @@ class BinaryRows::Worker {
       for (int b = 0; b < block_rows; b += lanes)
         simd::store(to + b, simd::load(z + b) * simd::load(curvature + b));
     }
-    // A block of thousands of terms takes tenths of a second.
+    // With thousands of terms a block takes tenths of a second, so `stop` is checked in between.
     constexpr int at_once = 64;
     static_assert(at_once % tile == 0 && at_once >= normal_block::lane_sums_limit);
     for (int from = 0; from < padded_; from += at_once) {

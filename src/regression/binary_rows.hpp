@@ -1,5 +1,5 @@
-// The rows of a binary regression as its learners see them: terms in units of their own, and passes
-// over all rows.
+// The rows of a binary regression for its learners: standardised terms z (term_scales.hpp), and
+// passes over all rows.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@
 
 namespace bayes {
 
-/// Sums over rows, of weights times what a pass computes of them.
+/// The sums of a pass over all rows; each row counts with its weight.
 struct BinarySums {
-  /// log-likelihood; of augmented rows also the sum of the squares of what was drawn
+  /// log-likelihood; squares: sum of the squared latent variables, for augment() only
   double log_likelihood = 0, squares = 0;
-  /// sum of z times the slope of the log-likelihood (or what was drawn); p numbers
+  /// sum of z times the slope of the log-likelihood (or the counterpart that augment() and
+  /// augment_logit() document); p numbers
   Vector gradient;
-  /// sum of z z' times minus its second derivative, p x p; empty if it was not asked for
+  /// sum of z z' times minus its second derivative (or omega), p x p; empty unless requested
   Matrix curvature;
 };
 
@@ -37,25 +38,26 @@ class BinaryRows {
   /// the first term is one
   bool intercept() const { return terms_.intercept(); }
   const TermScales &scales() const { return scales_; }
-  /// of all rows; of those with y = 1
+  /// total weight of all rows; of the rows with y = 1
   double weight() const { return weight_; }
   double positives() const { return positives_; }
-  /// terms that say nothing: the same in every row, or without an intercept 0
+  /// terms that carry no information: the same in every row, or without an intercept 0 in every row
   const std::vector<int> &constant() const { return constant_; }
 
   /// At coefficients u of z: log-likelihood, gradient and, if asked for, curvature.
   BinarySums likelihood(Link link, const Vector &u, bool curvature);
   /// The sum of weight z z'.
   Matrix gram();
-  /// For every row, of weight 1, a Polya-Gamma number omega ~ PG(1, z'u) is drawn: the gradient is
-  /// the sum of z (y - 1/2), the curvature that of omega z z'; and the log-likelihood of the logit
-  /// at u.
+  /// For every row, of weight 1, a Polya-Gamma variable omega ~ PG(1, z'u) is drawn: the gradient
+  /// is the sum of z (y - 1/2), the curvature that of omega z z'; and the log-likelihood of the
+  /// logit at u.
   BinarySums augment_logit(const Vector &u, const RowRandom &random);
   /// For every row, Albert and Chib's latent y* ~ Normal(z'u, 1), positive if and only if y = 1, is
-  /// drawn: sums of z y* and y*^2; and the log-likelihood of the probit at u.
+  /// drawn: the gradient is the sum of z y*, squares that of y*^2; and the log-likelihood of the
+  /// probit at u.
   BinarySums augment(const Vector &u, const RowRandom &random);
 
-  /// What a pass computes of a block of rows, called from all threads.
+  /// The computation of a pass for a block of rows, called from all threads.
   class Step;
 
  private:

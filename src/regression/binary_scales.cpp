@@ -19,10 +19,10 @@ using simd::sum_lanes;
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Ranges of columns below it would underflow where they are squared.
+/// The squares of smaller ranges of a column would underflow.
 constexpr double least_range = 1e-140;
 
-/// Of one term over all rows: what its centre and scale follow from.
+/// Range and sum of one term over all rows, from which its centre and scale follow.
 struct TermRange {
   double low = infinite, high = -infinite, sum = 0;
   /// it is 0 or 1 in every row
@@ -33,7 +33,8 @@ struct RangePart {
   double weight = 0, positives = 0;
 };
 
-/// The terms of rows past the last must be those of another row, and their weights 0.
+/// Adds a block to the range of a term. Rows past the last must repeat the term of another row,
+/// with weight 0.
 void add_range(const double *x, const double *weight, TermRange &range) {
   using simd::Vector;
   Vector low[registers], high[registers], sum[registers] = {}, other[registers] = {};
@@ -124,7 +125,7 @@ void BinaryRows::find_scales() {
 
   scales_.centre.assign(p, 0.0);
   scales_.scale.assign(p, 1.0);
-  // of those whose squares are to be summed, the largest distance from the centre; else 0
+  // for terms whose squares must be summed, the largest distance from the centre; else 0
   std::vector<double> reach(p, 0.0);
   for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
     const TermRange &range = ranges[j];

@@ -1,4 +1,4 @@
-// What a fitted binary regression holds.
+// The internal state of a fitted binary regression.
 #pragma once
 
 #include <vector>
@@ -9,23 +9,23 @@
 
 namespace bayes {
 
-/// Of coefficients u of the terms z = (x - centre) / scale.
+/// The posterior of the coefficients u of the standardised terms z = (x - centre) / scale.
 struct BinaryRegression::State {
   RegressionTerms terms;
   TermScales scales;
-  /// posterior mode or, of vi and gibbs, mean; p numbers
+  /// posterior mode, or posterior mean after vi and gibbs; p numbers
   std::vector<double> mean;
   /// The lower triangular R whose R'R is the covariance, row by row, p (p + 1) / 2 numbers; empty
-  /// if there is but a point, or if there are draws.
+  /// for a point estimate and for draws.
   std::vector<double> root;
   /// of gibbs: stored draws, chain after chain, each of p numbers
   std::vector<double> draws;
-  /// of gibbs: the standard deviations of u over all draws, of the intercept that of the columns
-  /// themselves; empty in models of earlier versions
+  /// of gibbs: the standard deviations of u over all draws, but for u_0 that of the intercept in
+  /// units of the columns; empty in models of earlier versions
   std::vector<double> deviations;
   /// sum of the rows' weights
   double observations = 0;
-  /// terms that vary
+  /// number of terms that vary
   int parameters = 0;
 
   std::size_t size() const { return std::size_t(terms.size()); }

@@ -1,4 +1,4 @@
-// What all regressions say of their coefficients and of new rows.
+// The coefficients of regressions in results, for all regression models.
 #pragma once
 
 #include <cmath>
@@ -9,19 +9,19 @@
 
 namespace bayes {
 
-/// A row of F_coefficients(model [, level]).
+/// A row of <family>_coefficients(model [, level]).
 struct Coefficient {
   /// the term's name; valid during the call
   const std::string *term = nullptr;
   /// of the posterior, in units of the response for one unit of the term
   double mean = 0, sd = 0;
-  /// the quantiles of the posterior that bound an interval of the level asked for
+  /// the bounds of the equal-tailed credible interval of the requested level
   double lower = 0, upper = 0;
 };
 using TakeCoefficient = std::function<void(const Coefficient &)>;
 
-/// A coefficient, or another number of a regression, among the parameters of any model. `interval`:
-/// bounds are wanted. `known_by`: how the posterior is known, if there is one.
+/// A coefficient, or the noise variance, as a parameter of a model. `interval`: include the bounds.
+/// `known_by`: the source of the posterior standard deviation, used if there is one.
 inline Parameter parameter_of(const Coefficient &coefficient, const char *name, bool interval,
                               const char *known_by) {
   Parameter out;

@@ -16,7 +16,7 @@ double density_at(Link link, double a) {
   return e / ((1 + e) * (1 + e));
 }
 
-/// exp(-t^2 / 2) at t = i / 2, for i of up to 19 in size, which most predictions need.
+/// exp(-t^2 / 2) at t = i / 2 for |i| <= 19: the nodes of most predictions.
 double density_at_half(int i) {
   static const auto all = [] {
     std::array<double, 20> out;
@@ -26,19 +26,20 @@ double density_at_half(int i) {
   return all[std::size_t(std::abs(i))];
 }
 
-/// Nodes on the scale of the linear predictor: E F(a) = E F(m + s t), t standard normal. F has its
-/// poles at distance pi from the real line, or is the wider the narrower s is. m <= 0, s <= 4.
+/// Nodes on the scale of the linear predictor: E F(a) = E F(m + s t), t standard normal. The step
+/// depends on how the integrands behave off the real line, at t + i v: the logistic function has
+/// poles at distance pi / s; with Phi^2 they grow like exp((1 + 2 s^2) v^2 / 2). m <= 0, s <= 4.
 LinkMoments over_predictor(Link link, double m, double s) {
   const bool logit = link == Link::logit;
   const double step =
       logit ? std::min(0.5, 0.45 / s) : std::min(0.5, 0.74 / std::sqrt(1 + 2 * s * s));
-  // Where probabilities are small, most of their mean square comes from above.
+  // Where probabilities are small, most of their mean square comes from larger t.
   const double above = logit ? 2 * s : -2 * m * s / (1 + 2 * s * s);
   const int first = -int(std::ceil(9 / step)), last = int(std::ceil((9 + above) / step));
   constexpr int max_nodes = 480;
   double weight[max_nodes], value[max_nodes];
   const int nodes = std::min(last - first + 1, max_nodes);
-  // The logistic function needs exp(m + s t), which is a geometric series.
+  // The logistic function needs exp(m + s t), which is a geometric sequence.
   const double ratio = logit ? std::exp(s * step) : 1;
   double e = logit ? std::exp(m + s * step * first) : 0, total = 0, mean = 0;
   for (int i = 0; i < nodes; ++i, e *= ratio) {
@@ -59,13 +60,13 @@ LinkMoments over_predictor(Link link, double m, double s) {
   return {mean, unit * std::sqrt(squares / total)};
 }
 
-/// For a wide distribution nodes on the scale of the link: with l of density F', E F(a) = P(l < a)
-/// and E F(a)^2 = P(max(l, l') < a). m <= 0.
+/// For a wide distribution of a, nodes on the scale of the link: with independent l, l' of density
+/// F', E F(a) = P(l < a) and E F(a)^2 = P(max(l, l') < a). m <= 0.
 LinkMoments over_link(Link link, double m, double s) {
   const bool logit = link == Link::logit;
   const double variance = s * s;
-  // Less than e^low of E F(a) is below low. As a whole that is about e^(m + s^2 / 2) where F is an
-  // exponential function as far as a reaches, and elsewhere at least P(a > 0).
+  // Nodes below `low` would add less than e^low to E F(a). E F(a) itself is about e^(m + s^2 / 2)
+  // where F is exponential over the whole range of a, and elsewhere at least P(a > 0).
   const double size = m + variance < 0 ? m + variance / 2 : -m * m / (2 * variance);
   const double low = logit ? size - 44 : -19, high = logit ? 40 : 10;
   const double step = logit ? 0.5 : 0.25;
@@ -75,19 +76,20 @@ LinkMoments over_link(Link link, double m, double s) {
     mean += below;
     square += 2 * below * probability_at(link, l);
   }
-  // No variable between 0 and 1 varies more than one that is 0 or 1.
+  // A variable between 0 and 1 has at most the variance of one with the same mean that is 0 or 1.
   return {mean, std::sqrt(std::clamp(square - mean * mean, 0.0, mean * (1 - mean)))};
 }
 
 LinkMoments lower_moments(Link link, double m, double variance) {
   const double s = std::sqrt(variance);
   if (link == Link::logit) {
-    // F is e^a as far as the distribution of a reaches, for the square too.
+    // F(a) is e^a over the whole range of a that matters, for the mean square too.
     if (m + 2 * variance + 9 * s < -38) {
       return {std::exp(m + variance / 2),
               std::exp(m + variance) * std::sqrt(-std::expm1(-variance))};
     }
-    // E min(1, e^a), on either side of m = -s^2, is below 2 e^(-m^2 / 2 s^2).
+    // E F(a) < E min(1, e^a) underflows: it is below e^(m + s^2 / 2) + e^(-m^2 / (2 s^2)) for m <
+    // -s^2, and below 2 e^(-m^2 / (2 s^2)) for other m.
     if (s > 39 && m < -39 * s) return {0, 0};
   } else if (m < -38 * std::sqrt(1 + variance)) {
     return {0, 0};

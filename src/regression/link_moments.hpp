@@ -1,11 +1,12 @@
-// Probabilities of binary regressions: functions of a linear predictor that is not known exactly.
+// Probabilities of binary regressions, as functions of an uncertain linear predictor.
 #pragma once
 
 #include "base/api.hpp"
 
 namespace bayes {
 
-/// What makes a probability of the linear predictor a: 1 / (1 + exp(-a)), or Phi(a).
+/// The link, which determines the probability at a linear predictor a: 1 / (1 + exp(-a)), or
+/// Phi(a).
 enum class Link : char { logit, probit };
 
 /// P(y = 1) at the linear predictor a; NaN only for a NaN.
@@ -17,7 +18,7 @@ struct LinkMoments {
 
 /// Mean and standard deviation of the probability if the linear predictor has the distribution
 /// Normal(mean, variance). Mean finite, variance finite and not negative. By the trapezoidal rule,
-/// which converges geometrically here: right to about 14 digits, numbers far below 1 to 12.
+/// which converges geometrically here: accurate to about 14 digits, for values far below 1 to 12.
 BAYES_API LinkMoments link_moments(Link link, double mean, double variance);
 
 }  // namespace bayes

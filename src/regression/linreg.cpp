@@ -1,4 +1,4 @@
-// What a fitted linear regression says of its coefficients and of new rows.
+// Coefficients and predictions of a fitted linear regression.
 #include "regression/linreg.hpp"
 
 #include <algorithm>
@@ -16,13 +16,15 @@ namespace bayes {
 namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-/// How em, which has a point for the coefficients, knows the posterior of the noise.
+/// Source of the noise's posterior after method em: conditional on its point estimate of the
+/// coefficients.
 constexpr const char *given_coefficients = "given coefficients";
 
-/// Below the upper bound of an interval; less than 1 also where (1 + level) / 2 is rounded to it.
+/// The probability below the upper bound of an interval; less than 1 even where (1 + level) / 2 is
+/// rounded to 1.
 double upper_share(double level) { return std::min((1 + level) / 2, std::nextafter(1.0, 0.0)); }
 
-/// A distribution by what is asked of it.
+/// Standard deviation and interval of a distribution.
 struct Summary {
   double sd = no_number, lower = no_number, upper = no_number;
 };
@@ -38,20 +40,20 @@ Summary summary_of(std::vector<double> draws, double level) {
   return {found.deviation, found.lower, found.upper};
 }
 
-/// With the mean and the deviation over all draws, of which the others are of those stored.
+/// The summary of stored draws, moved to the mean and the standard deviation of all draws.
 Summary moved(double stored_mean, const Summary &stored, double mean, double deviation) {
   const DrawSummary to =
       DrawSummary{stored_mean, stored.sd, stored.lower, stored.upper}.moved_to(mean, deviation);
   return {to.deviation, to.lower, to.upper};
 }
 
-/// What the posterior of a linear regression makes of linear combinations of its coefficients.
+/// The posteriors of linear combinations of a linear regression's coefficients.
 class LinearForms {
  public:
   LinearForms(const LinregModel::State &state, double level) : s_(state), level_(level) {}
 
-  /// Location plus a variance: `of_w` by the coefficients, as the factor has it, and `of_noise`
-  /// times the noise's variance.
+  /// The distribution about `location` with the variance `of_w` from the coefficients, in units of
+  /// State::factor, plus `of_noise` times the noise's variance.
   Summary distribution(double location, double of_w, double of_noise) const {
     if (s_.known_variance) {
       const double noise = *s_.known_variance;
@@ -60,13 +62,13 @@ class LinearForms {
     const double degrees = 2 * s_.noise.shape, noise = s_.noise.rate / s_.noise.shape;
     if (s_.noise_scaled) return student(location, noise * (of_w + of_noise), degrees);
     if (of_noise == 0) return normal(location, of_w);
-    // A normal plus a Student t: taken for a t of the same degrees of freedom.
+    // A normal plus a Student t: approximated by a t of the same degrees of freedom.
     Summary out = student(location, of_w + noise * of_noise, degrees);
     if (degrees > 2) out.sd = std::sqrt(of_w + noise * of_noise * degrees / (degrees - 2));
     return out;
   }
 
-  /// The log density at x of what `distribution` describes.
+  /// The log density at x of the distribution that distribution() summarises.
   double log_density(double location, double of_w, double of_noise, double x) const {
     if (s_.known_variance) {
       const double noise = *s_.known_variance;
@@ -79,7 +81,7 @@ class LinearForms {
     return StudentDistribution(2 * s_.noise.shape, location, std::sqrt(squared_scale))
         .log_density(x);
   }
-  /// The same averaged over draws.
+  /// The log of the density at x averaged over the stored draws.
   double log_density_over_draws(std::span<const double> about_center, double of_noise,
                                 double x) const {
     std::vector<double> logs;
@@ -89,14 +91,14 @@ class LinearForms {
     return log_sum_exp(logs) - std::log(double(s_.draws()));
   }
 
-  /// The mean over stored draws.
+  /// The mean of the linear combination over the stored draws.
   double stored_mean(std::span<const double> about_center) const {
     double sum = 0;
     for (std::size_t d = 0; d < s_.draws(); ++d) sum += drawn_location(d, about_center, 1);
     return sum / double(s_.draws());
   }
 
-  /// The same over draws.
+  /// The summary over the stored draws; `of_noise` as in distribution().
   Summary over_draws(std::span<const double> about_center, double of_noise,
                      double origin = 1) const {
     std::vector<double> locations;
@@ -135,8 +137,9 @@ class LinearForms {
     return around(location, squared_scale, {Marginal::Kind::student, degrees, 1},
                   s_.student_quantile);
   }
-  /// Of a symmetric distribution, `standard` but for location and scale. Its quantile takes longer
-  /// than all else of a prediction, and is the same for all rows.
+  /// The summary of `standard`, a symmetric distribution, after a change of location and scale.
+  /// `known` caches its quantile, which takes longer than the rest of a prediction and is the same
+  /// for all rows.
   Summary around(double location, double squared_scale, const Marginal &standard,
                  LevelQuantile &known) const {
     if (!(squared_scale > 0)) return {0, location, location};
@@ -154,10 +157,10 @@ LinregModel::LinregModel() : state(std::make_unique<State>()) { info.family = "l
 LinregModel::~LinregModel() = default;
 
 void LinregModel::merge(const Model &) {
-  throw Error(Errc::wrong_family, "models of family \"linreg\" cannot be merged",
-              "Posteriors do not add up, but the statistics that they are of do.",
-              "Keep linreg_stats(y, x), add them up with bayes_rollup and fit the sum with "
-              "linreg_fit.");
+  throw Error(
+      Errc::wrong_family, "models of family \"linreg\" cannot be merged",
+      "Posteriors cannot be added, but the sufficient statistics that they are computed from can.",
+      "Store linreg_stats(y, x), add them with bayes_rollup and fit the sum with linreg_fit.");
 }
 
 std::int64_t LinregModel::stored_draws() const { return std::int64_t(state->draws()); }
@@ -239,7 +242,7 @@ Coefficient LinregModel::noise_variance(double level) const {
   const double a = s.noise.shape, b = s.noise.rate;
   out.mean = a > 1 ? b / (a - 1) : no_number;
   out.sd = a > 2 ? b / (a - 1) / std::sqrt(a - 2) : no_number;
-  // The precision is above a quantile where the variance is below one.
+  // Quantiles of the variance are the inverses of the opposite quantiles of the precision.
   const Marginal precision{Marginal::Kind::gamma, a, b > 0 ? b : 1};
   out.lower = b > 0 ? 1 / precision.quantile(upper_share(level)) : 0;
   out.upper = b > 0 ? 1 / precision.quantile((1 - level) / 2) : 0;
@@ -254,8 +257,8 @@ const ModelWords &LinregModel::words() const {
       .parts = "coefficients",
       .response = true,
       .functions =
-          "linreg_predict(model, x) says what the response of a row is, "
-          "linreg_log_density(model, x, y) how probable one is."};
+          "linreg_predict(model, x) predicts the response of a row, "
+          "linreg_log_density(model, x, y) is the log density of a response."};
   return words;
 }
 
@@ -302,7 +305,8 @@ Coefficient LinregModel::contrast(std::span<const double> weights, double level)
   const LinearForms forms(s, level);
   Summary found;
   if (s.draws() > 0) {
-    // As of a prediction: the mean is that of all draws, all else of the stored ones.
+    // As in predictions, the mean is that of all draws, and all else is computed from the stored
+    // ones.
     found = forms.over_draws(z, of_noise, origin);
   } else if (!s.factor.empty() || s.size() == 0) {
     found = forms.distribution(mean, packed_square(s.factor, z), of_noise);

@@ -20,13 +20,14 @@ inline constexpr Method linreg_methods[] = {Method::exact, Method::em, Method::l
 
 class LinregSums;
 
-/// What is predicted for a row.
+/// The prediction for a row.
 struct LinregPrediction {
-  /// of the response
+  /// expected response
   double mean;
-  /// of a new response: its standard deviation, and the quantiles that bound an interval
+  /// standard deviation of a new response, and the bounds of its predictive interval
   double sd, lower, upper;
-  /// of the mean, as far as it is uncertain; NaN for a point estimate
+  /// posterior standard deviation of the expected response, and the bounds of its credible
+  /// interval; NaN for a point estimate
   double mean_sd, mean_lower, mean_upper;
 };
 
@@ -40,45 +41,46 @@ class BAYES_API LinregModel final : public Model {
   double observations() const override;
 
   /// The posterior of every coefficient, in the order of the terms: all numbers are NaN for a term
-  /// that was left out, as it is constant or a combination of others and the prior is flat; sd and
-  /// bounds are for a point estimate. Throws Error(invalid_argument) for a level that is not
-  /// between 0 and 1.
+  /// that was left out because it is constant or a combination of others and the prior is flat; sd
+  /// and bounds are NaN for a point estimate. Throws Error(invalid_argument) for a level that is
+  /// not between 0 and 1.
   void coefficients(double level, const TakeCoefficient &take) const;
   /// The posterior of the noise's variance, as a coefficient without a term.
   Coefficient noise_variance(double level) const;
 
-  /// The posterior of a linear combination of coefficients, as a coefficient without a term:
-  /// `weights` of all terms, in their order. All numbers are NaN if a term with a weight was left
-  /// out, sd and bounds for a point estimate. Throws Error(invalid_argument) as coefficients().
+  /// The posterior of a linear combination of coefficients, as a coefficient without a term.
+  /// `weights`: one for each term, in the order of terms(). All numbers are NaN if a term with
+  /// nonzero weight was left out; sd and bounds are NaN for a point estimate. Throws
+  /// Error(invalid_argument) as coefficients().
   Coefficient contrast(std::span<const double> weights, double level) const;
   const RegressionTerms &terms() const;
 
-  /// log density of the posterior predictive distribution at a response, of a row as predict() has
-  /// it. No value for a row that misses something.
+  /// The log posterior predictive density of a response; `row` as in predict(). No value for a row
+  /// with a missing value.
   std::optional<double> log_density(std::span<const double> row, double response) const;
 
-  /// `row` as of the model's columns. No value for a row that misses something.
+  /// `row`: the values of the model's columns. No value for a row with a missing value.
   std::optional<LinregPrediction> predict(std::span<const double> row, double level) const;
 
   struct State;
   const std::unique_ptr<State> state;
 
   const ModelWords &words() const override;
-  /// The coefficients, each with its term as label, and the standard deviation of the noise.
+  /// The coefficients, each with its term as label, and the variance of the noise.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   using Model::log_density;
   using Model::predict;
   std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
 
-  /// Throws Error(wrong_family): posteriors do not add up, statistics do.
+  /// Throws Error(wrong_family): posteriors cannot be added, only statistics can.
   void merge(const Model &other) override;
 
  protected:
   void write(Document &document) const override;
 
  private:
-  /// The terms of a row less their centres, what they predict, and the share of the noise's
-  /// variance that the uncertainty of the response's centre adds to it.
+  /// The centred terms of a row, the expected response, and the posterior variance of the
+  /// response's centre in units of the noise's variance.
   struct CentredRow {
     std::vector<double> x;
     double mean, of_mean;
@@ -86,19 +88,22 @@ class BAYES_API LinregModel final : public Model {
   std::optional<CentredRow> centred(std::span<const double> row) const;
 };
 
-/// Throws Error(invalid_argument) for options that cannot be. Are rows that miss something an
-/// error?
+/// The options that determine how rows are read.
 struct LinregRows {
+  /// missing = error
   bool missing_is_error = false;
+  /// on_error = null
   bool null_on_error = false;
 };
+
+/// Throws Error(invalid_argument) for invalid options.
 BAYES_API LinregRows linreg_check_options(const Document &options);
 
-/// What a fit has to say beside its model.
+/// The warnings of a fit.
 struct LinregWarnings {
-  /// names of terms that are constant, or linear combinations of those before
+  /// names of terms that are constant, or linear combinations of earlier terms
   std::vector<std::string> constant, dependent;
-  /// predictors (from 0) that equal a response that varies in every row
+  /// indices (from 0) of predictors that equal the response in every row, if it varies
   std::vector<int> response;
   /// are these terms excluded from the model?
   bool constant_left_out = false, dependent_left_out = false;

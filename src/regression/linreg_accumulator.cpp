@@ -11,21 +11,21 @@
 namespace bayes {
 namespace {
 
-/// Rounding errors of n additions grow as sqrt(n) in fact (Higham and Mary 2019); this is four
-/// times what one of them has, as a share of the sum. (Those within a batch of rows, shares of its
-/// largest product, are less.)
+/// Four times the relative rounding error of one addition. The errors of n additions grow as
+/// sqrt(n) in practice (Higham and Mary 2019). (Errors within a batch of rows, relative to its
+/// largest product, are smaller.)
 constexpr double one_rounding = 0x1p-104;
-/// A relative error of variances and of squared residuals that does not matter.
+/// Largest harmless relative error of variances and of squared residuals.
 constexpr double harmless = 1e-10;
-/// An error of sums about the mean, in their units, that does not matter even where no more than
-/// 1e-12 of a column's variance is left that others do not explain.
+/// Relative error of sums about the mean that is harmless even where other columns explain all but
+/// 1e-12 of a column's variance.
 constexpr double always_harmless = 1e-22;
-/// of sums of squares: a column with less about the mean is constant
+/// share of a column's sum of squares: with less about the mean the column is constant
 constexpr double constant_part = 1e-26;
-/// A sum of squares may have been so many times what it is. (sums() takes every column for as
+/// A sum of squares may have shrunk by at most this factor. (sums() treats every column as being as
 /// inexact as the one that has shrunk most.)
 constexpr double max_shrunk = 1e6;
-/// Of so many labels those that have no rows left are kept.
+/// Up to this number of labels, those without rows left are kept.
 constexpr int many_labels = max_terms / 4;
 
 }  // namespace
@@ -84,7 +84,7 @@ bool LinregAccumulator::remove(double y, std::span<const double> x, double weigh
   for (std::size_t i = 0; i < front_; ++i) peak_[i] = std::max(peak_[i], hi_[row_of_front(i) + i]);
   take(y, x, weight, -1);
   flush(true);
-  // Sums of labels that have left the window take time and memory as if they were there.
+  // Sums of labels without rows left still take time and memory.
   const auto cells = std::int64_t(label_cells_.size()), gone = cells - labels_in_use_;
   return (cells <= many_labels || 2 * gone <= labels_in_use_) && still_exact();
 }
@@ -162,7 +162,7 @@ void LinregAccumulator::take_labels(std::span<const double> x, double weight, do
   }
 }
 
-/// Of the rows that wait: a product of two cells and the weight is at most that of their largest_.
+/// Sets largest_ for the buffered rows: |weight x cell i x cell j| <= largest_[i] x largest_[j].
 template <bool Weighted> void LinregAccumulator::find_largest() {
   for (std::size_t j = 0; j < stride_; j += simd::lanes) {
     simd::Vector most = {};
@@ -176,8 +176,8 @@ template <bool Weighted> void LinregAccumulator::find_largest() {
   }
 }
 
-// Each sum is in a lane of its own and takes the rows in their order, so it is the same in vectors
-// of any width.
+// Each sum has a lane of its own and adds the rows in their order, so it is the same for vectors of
+// any width.
 template <bool Weighted> void LinregAccumulator::add_products(const double *left) {
   find_largest<Weighted>();
   for (std::size_t i = 0; i < front_; i += tile) {
@@ -249,9 +249,10 @@ bool LinregAccumulator::still_exact() {
     scale.push_back(1 / std::sqrt(about_mean));
   }
   if (largest <= always_harmless) return true;
-  // Where columns explain each other, or the response, the error is to be held against what they
-  // leave. With an error E of the correlations R, |E| <= e, all variances that follow from R have a
-  // relative error of at most e times its size and the trace of R^-1. Labels are not in R.
+  // Where columns are collinear, or explain the response, the error must be compared with the
+  // residual variances. With an error E of the correlation matrix R, |E| <= e, all variances that
+  // follow from R have a relative error of at most e x (size of R) x trace(R^-1). Labels are not in
+  // R.
   const auto n = Eigen::Index(varying.size());
   Matrix correlations(n, n), lower;
   for (Eigen::Index i = 0; i < n; ++i)
@@ -272,7 +273,7 @@ LinregSums LinregAccumulator::sums(const RowColumns &columns) {
   out.columns = columns;
   out.dimension = dimension_;
   out.rows = rows_;
-  // Labels that rows have, by column, in the order of their bytes.
+  // Labels that have rows, by column, in the order of their bytes.
   std::vector<int> cells;
   for (std::size_t c = 0; c < labelled_.size(); ++c) {
     std::vector<std::string> &labels = out.columns[std::size_t(labelled_[c])].labels;

@@ -9,40 +9,39 @@
 
 namespace bayes {
 
-/// Collects rows, and takes rows away again.
+/// Adds and removes rows.
 class BAYES_API LinregAccumulator {
  public:
   explicit LinregAccumulator(std::pmr::memory_resource *memory);
 
   bool begun() const { return front_ > 0; }
-  /// Before the first row: the kinds of the columns, or their number if they have no names. Throws
-  /// Error(too_large) for more than max_terms.
+  /// Call before the first row. `columns` gives the kinds of the columns; it is empty for
+  /// `dimension` columns of numbers without names. Throws Error(too_large) for more than max_terms.
   void begin(const RowColumns &columns, int dimension, bool weighted);
 
   int dimension() const { return dimension_; }
   std::int64_t rows() const { return rows_; }
-  /// terms that a regression with an intercept has, of labels that rows have
+  /// number of terms of a regression with an intercept, counting only labels that have rows
   std::int64_t terms() const;
 
-  /// Elements of `x` that are of columns of labels are codes, from 0, that the caller gave them.
-  /// All are finite, with magnitudes up to 1e150; weight > 0.
+  /// Adds a row. Elements of `x` in columns of labels are codes, from 0, assigned by the caller.
+  /// All numbers are finite, with magnitudes up to 1e150; weight > 0.
   void add(double y, std::span<const double> x, double weight);
-  /// Takes a row that was added away. False if the sums have to be collected anew: the rounding
-  /// errors that earlier rows have left in them may matter by now, or many labels have no rows
-  /// left.
+  /// Removes a row that was added. False if the sums must be collected anew, because the rounding
+  /// errors left by removed rows may matter by now, or because many labels have no rows left.
   bool remove(double y, std::span<const double> x, double weight);
 
-  /// `columns`: with the labels in the order of their codes. Throws Error(numeric) if a sum has
-  /// overflowed.
+  /// The sums of the present rows. `columns`: with the labels in the order of their codes. Throws
+  /// Error(numeric) if a sum has overflowed.
   LinregSums sums(const RowColumns &columns);
 
  private:
   template <class T> using List = std::pmr::vector<T>;
-  /// Numbers of the widest vectors: rows of matrices are multiples of it.
+  /// Doubles in the widest SIMD vectors: rows of matrices are padded to multiples of this.
   static constexpr std::size_t lanes = 8;
-  /// Rows of the triangle of products that are added to together.
+  /// Rows of the triangle of products that are updated together.
   static constexpr std::size_t tile = 2;
-  /// Rows before their products are added.
+  /// Rows that are buffered before their products are added.
   static constexpr int buffered = 16;
 
   struct LabelCell {
@@ -72,28 +71,29 @@ class BAYES_API LinregAccumulator {
   int dimension_ = 0;
   bool weighted_ = false;
   std::int64_t rows_ = 0;
-  /// cells that are numbers, and the same rounded up to whole vectors
+  /// number of numeric cells, and the same rounded up to whole vectors
   std::size_t front_ = 0, stride_ = 0;
-  /// columns of the numbers, and of the labels
+  /// indices of the columns of numbers, and of the columns of labels
   List<int> numbers_, labelled_;
-  /// [row][cell] of rows that wait: the cells; what they are multiplied with, weight x cell and its
-  /// rest, or minus the cell, unless that is the cell itself
+  /// [row][cell] of the buffered rows. right_: the cells; left_: their factors, which are weight x
+  /// cell (its rounding error is in rest_), or minus the cell for a removed row; unused if the
+  /// factor is the cell itself
   List<double> right_, left_, rest_;
-  /// [cell] of those rows, the largest magnitude, times the root of the weight
+  /// [cell] largest magnitude in the buffered rows, times the square root of the weight
   List<double> largest_;
   int waiting_ = 0;
-  /// of pairs of the front: rows of the lower triangle, each in whole vectors
+  /// sums of products of numeric cells: rows of the lower triangle, each in whole vectors
   List<double> hi_, lo_;
 
   List<LabelCell> label_cells_;
-  /// those that have rows
+  /// number of labels that have rows
   std::int64_t labels_in_use_ = 0;
   /// [column of labels][code]: -1 for none
   List<List<int>> cell_of_code_;
   List<double> label_hi_, label_lo_;
   List<int> labels_of_row_;
 
-  /// the largest that sums of squares have been, once rows are removed
+  /// [cell] the largest value that the sum of squares has had; empty until a row is removed
   List<double> peak_;
   double changes_ = 0;
 };

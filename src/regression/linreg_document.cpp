@@ -10,7 +10,7 @@
 namespace bayes {
 namespace {
 
-/// What a fit finds is written as it is, so every finite number is read.
+/// The results of a fit are written unchecked, so every finite number is accepted.
 constexpr double largest_member = std::numeric_limits<double>::max();
 
 Document vector_of(const std::vector<double> &values) {
@@ -28,10 +28,10 @@ GammaPosterior read_gamma(const MemberReader &in, bool positive_rate) {
 
 std::vector<double> read_positive(const MemberReader &in, std::string_view key, std::int64_t size) {
   std::vector<double> out = in.tensor(key, {size}).values;
-  // Of each the inverse is needed, a variance.
+  // The inverse of each, a variance, must exist as well.
   if (std::any_of(out.begin(), out.end(),
                   [](double x) { return !(x > 0 && 1 / x > 0 && 1 / x <= largest_member); }))
-    in.reject(key, "must be positive, as must be the inverses");
+    in.reject(key, "must be positive numbers whose inverses are positive and finite");
   return out;
 }
 
@@ -104,7 +104,7 @@ std::unique_ptr<Model> read_linreg_model(const Document &document) {
     double before = 0;
     for (const double j : in.tensor("left_out", {-1}).values) {
       if (!(j > before && j <= double(size)) || j != std::floor(j))
-        in.reject("left_out", "must be rising numbers of terms");
+        in.reject("left_out", "must be ascending numbers of terms");
       s.coefficients[std::size_t(j) - 1] = std::nan("");
       before = j;
     }
@@ -126,12 +126,12 @@ std::unique_ptr<Model> read_linreg_model(const Document &document) {
     const std::vector<double> shapes = read_positive(lambda, "shape", -1);
     const std::vector<double> rates = read_positive(lambda, "rate", std::int64_t(shapes.size()));
     if (shapes.size() != 1 && shapes.size() != std::size_t(size))
-      in.reject("lambda", "must be one, or one for each coefficient");
+      in.reject("lambda", "must have one entry, or one for each coefficient");
     for (std::size_t j = 0; j < shapes.size(); ++j) s.lambda.push_back({shapes[j], rates[j]});
   }
   if (draws) {
     if (s.known_variance || !s.factor.empty())
-      in.reject("draws_of_alpha", "must stand alone, without another posterior");
+      in.reject("draws_of_alpha", "must not be combined with another posterior");
     s.drawn_alpha = read_positive(in, "draws_of_alpha", -1);
     if (s.drawn_alpha.empty()) in.reject("draws_of_alpha", "must not be empty");
     if (size > 0)

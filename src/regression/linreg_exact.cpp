@@ -47,7 +47,7 @@ class ExactLinreg {
   bool left_out(int term) const { return factored_.dependent(term); }
   bool flat() const { return strength_ == 0; }
 
-  /// The prior's share of the diagonal, in the system's units.
+  /// The prior's contribution to the diagonal, in the system's units.
   double prior_of(int term) const {
     return std::ldexp(strength_ * d_[std::size_t(term)], -2 * system_.exponent[std::size_t(term)]);
   }
@@ -92,7 +92,7 @@ class ExactLinreg {
   void fill_noise(LinregModel &model) {
     LinregModel::State &s = *model.state;
     const double n = system_.observations();
-    // y'y - m'(X'X + C)m, and without the last part of it the squared residuals
+    // y'y - m'(X'X + C)m; less the penalty m'C m this is the sum of squared residuals
     const double all = std::max(0.0, factored_.left(0, 0).hi);
     const double squares = std::ldexp(all, unit_),
                  residuals = std::ldexp(std::max(0.0, all - penalty_), unit_);
@@ -123,12 +123,11 @@ class ExactLinreg {
   }
 
   [[noreturn]] void refuse(double a) const {
-    throw Error(Errc::numeric, "there is no posterior of the noise",
-                message("{} {} not tell it from {}{}.", counted(system_.rows, "row"),
-                        system_.rows == 1 ? "does" : "do",
+    throw Error(Errc::numeric, "the posterior of the noise is improper",
+                message("{} cannot identify the noise and {}{}.", counted(system_.rows, "row"),
                         counted(factored_.rank() + (system_.intercept ? 1 : 0), "coefficient"),
-                        a == 0 ? " and there is no prior" : ""),
-                "Leave out prior.c or prior.a, or say what the noise_variance is.");
+                        a == 0 ? " without a proper prior" : ""),
+                "Leave out prior.c or prior.a, or give option noise_variance.");
   }
 
   const LinregSystem &system_;

@@ -24,20 +24,23 @@ void require_room(const LinregSystem &system, const LinregOptions &options,
   require_model_size(what, 20.0 / 8 * p * p / 2, "Combine rare labels into one.");
 }
 
-/// One row is a regression, if by its prior; weights that are shares of 1 are a mistake.
+/// A single row can be fitted, by the prior alone; other weights that add up to so little are taken
+/// for a mistake.
 void require_weight(const LinregSystem &system) {
   const double n = system.observations();
   if (n > 0 || (n == 0 && system.rows == 1)) return;
-  throw Error(Errc::numeric,
-              message("the weights of {} row{} add up to {}, which does not tell a variance",
-                      system.rows, system.rows == 1 ? "" : "s", system.weight),
-              "A weight is the number of times that its row counts, not a share of the whole.",
-              "Multiply the weights, so that they add up to a number of rows.");
+  throw Error(
+      Errc::numeric,
+      message("the weights of {} row{} add up to {}, which is too little to estimate a variance",
+              system.rows, system.rows == 1 ? "" : "s", system.weight),
+      "A weight is the number of times that its row counts, not a share of the whole.",
+      "Multiply the weights so that they add up to the number of rows.");
 }
 
-/// Products, coefficients and variances that are so far from 1 would lose digits or overflow.
+/// Throws for columns whose products, coefficients or variances are so far from 1 that they would
+/// lose digits or overflow.
 void require_magnitudes(const LinregSystem &system) {
-  // exponents of 2, of the root of a sum of squares, or of the ratio of two such roots
+  // powers of 2: of the square root of a sum of squares, and of the ratio of two such roots
   constexpr int least = -400, most_apart = 400;
   const auto refuse = [&](int i, const std::string &how) {
     throw Error(
@@ -69,7 +72,7 @@ LinregRows linreg_check_options(const Document &options) {
 
 namespace {
 
-/// Predictors that equal the response in every row have the same sums.
+/// Predictors that equal the response in every row, recognised by their equal sums.
 std::vector<int> copies_of_response(const LinregSums &sums) {
   const auto same = [](DoubleDouble a, DoubleDouble b) { return a.hi == b.hi && a.lo == b.lo; };
   const DoubleDouble square = sums.at(response_cell, response_cell),

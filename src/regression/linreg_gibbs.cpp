@@ -13,8 +13,9 @@
 namespace bayes {
 namespace {
 
-/// Coefficients that bayes_draws shows at most, and draws that a model stores by default.
+/// The largest number of coefficients that bayes_draws shows.
 constexpr int max_recorded = 50;
+/// The number of draws that a model stores by default, and the largest size of these.
 constexpr double usual_stored = 2000, most_stored_doubles = 2e6;
 
 class LinregChain final : public ChainSampler {
@@ -28,7 +29,7 @@ class LinregChain final : public ChainSampler {
         state_(state),
         moments_(moments),
         lambda_(Vector::Constant(problem.lambdas(), problem.lambda.value_or(1))) {
-    // Chains begin apart, by about an order of magnitude.
+    // Chains begin at dispersed points, apart by about an order of magnitude.
     Random random(seed, number_, 0, stream_of_start);
     const double noise = std::max(1e-6, problem.residual_squares / problem.observations);
     alpha_ = std::exp(random.normal()) / noise;
@@ -78,7 +79,7 @@ class LinregChain final : public ChainSampler {
   }
 
  private:
-  /// Random numbers are named by the seed, the chain, the sweep and one of these.
+  /// A random stream is selected by the seed, the chain, the sweep and one of these.
   static constexpr std::uint64_t stream_of_sweeps = 0, stream_of_start = 1;
 
   void draw_coefficients(Random &random) {
@@ -96,7 +97,7 @@ class LinregChain final : public ChainSampler {
     for (int j = 0; j < p; ++j) precision(j, j) += lambda_[problem_.ard ? j : 0];
     if (!cholesky(precision, lower))
       throw Error(Errc::numeric, "the precision of the coefficients is not positive definite", {},
-                  "Give larger prior.e, or a prior.lambda.");
+                  "Increase prior.e, or give prior.lambda.");
     const Vector right = alpha_ * forward_solved(lower, problem_.moment);
     expected_ = backward_solved(lower, right);
     v_ = backward_solved(lower, right + z);
@@ -106,7 +107,7 @@ class LinregChain final : public ChainSampler {
   Vector expected() const {
     return problem_.in_basis ? product(problem_.eigen.vectors, expected_) : expected_;
   }
-  /// What v takes from the intercept, in units of the response.
+  /// The intercept that goes with v, less the response's centre, in the problem's units.
   double about_intercept(const Vector &v) const {
     double out = 0;
     for (int j = 0; j < problem_.size(); ++j)
@@ -115,10 +116,10 @@ class LinregChain final : public ChainSampler {
     return out;
   }
 
-  /// of the coefficients with this lambda
+  /// sum of the squared coefficients that have this lambda
   double squares(Eigen::Index k) const { return problem_.ard ? v_[k] * v_[k] : v_.squaredNorm(); }
 
-  /// log p(y, w, alpha, lambda), all in their own units
+  /// log p(y, w, alpha, lambda), all in their original units
   double log_joint() const {
     double out = problem_.log_likelihood(residual_squares_, alpha_) +
                  log_gamma_density(problem_.noise_prior, alpha_) + problem_.log_unit_of_alpha() -
@@ -167,7 +168,7 @@ void take_moments(const LinregProblem &problem, const DrawMoments &moments,
 void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, LinregModel &model,
                   FitRun &run, Control &control) {
   if (!(problem.observations > 0))
-    throw Error(Errc::numeric, "there are not enough rows to know the noise by", {},
+    throw Error(Errc::numeric, "there are not enough rows to estimate the noise", {},
                 "Give more rows, or use method exact.");
   const bool records = problem.size() <= max_recorded;
   const ChainPlan &plan = options.chains;

@@ -18,7 +18,7 @@ struct Conditional {
   double residual_squares = 0;
   /// log of the determinant of its covariance S, and the trace of X'X S
   double log_determinant = 0, trace = 0;
-  /// of the coefficients that share a lambda, the sum of their expected squares
+  /// for each lambda, the sum of the expected squares of its coefficients
   Vector squares;
 };
 
@@ -32,12 +32,12 @@ Matrix precision_of(const LinregProblem &problem, double alpha, const Vector &la
   const char *const what = "the posterior of the coefficients is not positive definite";
   if (problem.collinear.empty())
     throw Error(Errc::numeric, what,
-                "The precision of the coefficients is too small for the numbers of the rows.",
-                "Give a prior.lambda, or larger prior.e.");
+                "The prior precision of the coefficients is too small for the values in the rows.",
+                "Give prior.lambda, or increase prior.e.");
   throw Error(Errc::numeric, what,
               message("Some predictors are linear combinations of earlier ones: {}.",
                       list_of_terms(problem.collinear)),
-              "Leave them out, or give a prior.lambda or larger prior.e.");
+              "Leave them out, or give prior.lambda, or increase prior.e.");
 }
 
 /// The Cholesky factor of a precision.
@@ -85,13 +85,13 @@ Conditional conditional(const LinregProblem &problem, double alpha, const Vector
                           : conditional_by_factor(problem, alpha, lambda);
 }
 
-/// Its mean alone.
+/// The mean of conditional() alone.
 Vector conditional_mean(const LinregProblem &problem, double alpha, const Vector &lambda) {
   if (problem.in_basis) return conditional_in_basis(problem, alpha, lambda[0]).mean;
   return alpha * solved(factor_of(problem, precision_of(problem, alpha, lambda)), problem.moment);
 }
 
-/// What alpha and lambda are given w: gamma distributions.
+/// The gamma distributions of alpha and lambda given w.
 struct Precisions {
   GammaPosterior noise;
   std::vector<GammaPosterior> lambda;
@@ -106,7 +106,8 @@ struct Precisions {
   }
 };
 
-/// `residuals` and `squares`: expectations, or what they are at a point.
+/// `residuals`: sum of squared residuals; `squares`: as in Conditional; both expectations, or
+/// values at a point.
 Precisions precisions(const LinregProblem &problem, double residuals, const Vector &squares) {
   Precisions out;
   out.noise = {problem.noise_prior.shape + problem.observations / 2,
@@ -118,7 +119,8 @@ Precisions precisions(const LinregProblem &problem, double residuals, const Vect
   return out;
 }
 
-/// Where all begin: the noise of least squares, and coefficients of the size that the response has.
+/// Starting values: the noise variance of least squares, and lambda = 1, which allows coefficients
+/// of the size of the response.
 Precisions first_precisions(const LinregProblem &problem) {
   const double noise = std::max(1e-12, problem.residual_squares / problem.observations);
   Precisions out;
@@ -140,7 +142,7 @@ class EmIteration final : public detail::Iteration {
     const Precisions first = first_precisions(problem);
     v = conditional_mean(problem, first.alpha(), first.expected_lambda(problem));
   }
-  /// log p(y, w), w in its own units
+  /// log p(y, w), with w in its original units
   RowSums expectation(int, Control &control) override {
     control.poll();
     const double residuals = problem_.residual_squares_at(v);
@@ -202,7 +204,7 @@ class ViIteration final : public detail::Iteration {
     const Conditional w = conditional(problem, q.alpha(), q.expected_lambda(problem));
     q = precisions(problem, w.residual_squares + w.trace, w.squares);
   }
-  /// The best q(w), and the ELBO (002 L5 eq. 31, with all constants) there.
+  /// Sets q(w) to its optimum, and returns the ELBO (002 L5 eq. 31, with all constants) there.
   RowSums expectation(int, Control &control) override {
     control.poll();
     const Vector lambda = q.expected_lambda(problem_);
@@ -226,7 +228,7 @@ class ViIteration final : public detail::Iteration {
   const LinregProblem &problem_;
 };
 
-// ---- all of them ----
+// ---- common to all methods ----
 
 struct LinregRun : RunTrace {
   Vector state;
@@ -253,7 +255,7 @@ LinregRun run_method(const LinregProblem &problem, FitRun &run, Mean mean) {
 void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options,
                       LinregModel &model, FitRun &run) {
   if (!(problem.observations > 0))
-    throw Error(Errc::numeric, "there are not enough rows to know the noise by", {},
+    throw Error(Errc::numeric, "there are not enough rows to estimate the noise", {},
                 "Give more rows, or use method exact.");
   const bool variational = options.method == Method::vi,
              laplace = options.method == Method::laplace;
@@ -267,7 +269,7 @@ void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options
         problem, precision_of(problem, found.q.alpha(), found.q.expected_lambda(problem))));
   } else if (laplace) {
     factor = inverse_lower(factor_of(problem, curvature(problem, found.state, found.q)));
-    // of w in its own units, as the objective is
+    // for the density of w in its original units, like the objective
     model.info.objective += problem.size() / 2.0 * log_two_pi - problem.log_unit_of_coefficients() +
                             factor.diagonal().array().log().sum();
   }

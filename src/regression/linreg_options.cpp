@@ -16,7 +16,7 @@ LinregOptions::LinregOptions() {
 }
 
 void LinregOptions::prior_lines(OptionTable &t) {
-  // 0 is a flat prior, which is no distribution: there is no evidence then.
+  // 0 is a flat prior, which is improper: there is no evidence then.
   t.number("lambda", lambda, exact() ? OptionRange{0, largest_option} : above(0, largest_option),
            !exact() || known_noise());
   t.number("c", c, {0, largest_option}, exact() && !known_noise());
@@ -64,7 +64,7 @@ void LinregOptions::lines(OptionTable &t) {
         return inner.document();
       },
       true);
-  // A precision that is given is that of the coefficients as they are.
+  // A given prior precision refers to the coefficients in the units of the columns.
   if (t.reads()) standardize = !lambda && !c;
   t.boolean("standardize", standardize);
 }

@@ -22,7 +22,7 @@ struct LinregOptions : FitOptions {
   bool ard = false;
   std::optional<double> noise_variance;
   Document reference;
-  /// Absent ones get a default that depends on the data.
+  /// Those that are not given get defaults that depend on the data.
   std::optional<double> lambda, a, b, c, e, f;
 
   bool exact() const { return method == Method::exact; }
@@ -30,7 +30,7 @@ struct LinregOptions : FitOptions {
   /// Is the precision of the coefficients learned?
   bool learns_lambda() const { return !exact() && !lambda; }
 
-  /// Throws Error(invalid_argument) for options that cannot be.
+  /// Throws Error(invalid_argument) for invalid options.
   static LinregOptions read(const Document &options);
   /// All options in force.
   Document document() const;

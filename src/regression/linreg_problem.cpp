@@ -12,12 +12,12 @@
 namespace bayes {
 namespace {
 
-/// Defaults: the standard deviations that coefficients of terms of variance 1 may have, in those of
-/// the response; one that is shared, and one of each.
+/// Default prior standard deviations of the coefficients of terms with variance 1, in units of the
+/// response's standard deviation: with a shared lambda, and with one lambda for each (ard).
 constexpr double usual_coefficient = 2.5, usual_single_coefficient = 0.1;
-/// of the variance of the response: noise is not taken to be less
+/// lower bound of the noise variance, as a share of the variance of the response
 constexpr double least_noise = 1e-12;
-/// terms whose matrix is decomposed
+/// the largest number of terms for which X'X is eigendecomposed
 constexpr int max_in_basis = 200;
 
 WideCholesky without_prior(const LinregSystem &system) {
@@ -53,9 +53,9 @@ std::vector<double> prior_scales(const LinregSystem &system, const LinregOptions
 
 namespace {
 
-/// The degrees of freedom that coefficients take from the residuals: the trace of the matrix that
-/// makes fitted responses of the responses, where the prior precisions are `ratio` d_j times that
-/// of the noise. Near copies of a predictor take none of their own.
+/// The effective number of coefficients: the trace of the hat matrix, which maps responses to
+/// fitted responses, where the prior precisions are `ratio` d_j times that of the noise. Near
+/// copies of a predictor do not add to it.
 double degrees_spent(const LinregSystem &system, const LeastSquares &least,
                      const std::vector<double> &d, double ratio) {
   if (!(ratio > 0)) return least.rank;
@@ -82,10 +82,9 @@ double degrees_spent(const LinregSystem &system, const LeastSquares &least,
   return std::clamp(out, 0.0, double(p));
 }
 
-/// What the rate of the noise's prior has to have besides where the residuals have few degrees of
-/// freedom: they tell the noise badly, but the posterior of it has those of all rows. In units of
-/// half the variance of the residuals, so that intervals of 95 % are as wide as those of least
-/// squares.
+/// The addition to the rate of the noise's prior where the residuals have few degrees of freedom:
+/// they determine the noise badly, but its posterior has the degrees of freedom of all rows. In
+/// units of half the residual variance; it makes 95 % intervals as wide as those of least squares.
 double degrees_missed(const LinregSystem &system, const LeastSquares &least, double spent) {
   constexpr double few = 5, upper = 0.975;
   const double residual = system.observations() - least.rank, all = 1 + spent + residual;
@@ -100,11 +99,11 @@ double degrees_missed(const LinregSystem &system, const LeastSquares &least, dou
 }  // namespace
 
 void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregOptions &options) {
-  // A response that is constant has no scale: then a variance of 1 says least.
+  // A constant response has no scale; it is taken to have variance 1.
   const double variance = least.variance > 0 ? least.variance : 1,
                noise = least.noise_variance > 0 ? least.noise_variance : 1;
   const double width = options.ard ? usual_single_coefficient : usual_coefficient;
-  double spread = 1;  // of a term, in units of what d_j is the variance of
+  double spread = 1;  // largest variance of a term, in units of d_j
   if (!options.standardize) {
     double squares = 0;
     for (int j = 0; j < system.size; ++j)
@@ -121,11 +120,11 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   }
   if (options.exact()) usual(options.c, noise / of_coefficients);
   usual(options.a, 0.5);
-  // Where coefficients vary with the noise, or are at their mode, the posterior of the noise takes
-  // each row for one that tells it, as if none had been spent on a coefficient: what residuals of
-  // least squares lack on that account comes back here.
-  const bool counts_all =
-      options.exact() || options.method == Method::em || options.method == Method::laplace;
+  // If the prior of the coefficients scales with the noise (exact), or coefficients are at their
+  // mode (em, laplace), the posterior of the noise counts all rows as degrees of freedom, although
+  // some are spent on the coefficients. Adding those to the rate compensates for the smaller
+  // residuals of least squares.
+  const bool counts_all = options.exact() || options.method == Method::em || options.method == Method::laplace;
   double spent = 0;
   if (!options.b && counts_all && system.observations() > least.rank) {
     const double ratio = options.exact()  ? *options.c
@@ -161,7 +160,7 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
   if (!lambda) lambda_prior = {*options.e, *options.f / lambda_unit};
 
   const int p = size();
-  std::vector<double> factor;  // a column of the system times this is one here
+  std::vector<double> factor;  // a column of the system times this is a column here
   scale.resize(p);
   for (int j = 0; j < p; ++j) {
     const auto term = std::size_t(used[std::size_t(j)]);
@@ -197,9 +196,10 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
 
 double LinregProblem::residual_squares_at(const Vector &v) const {
   const Vector of_v = product(gram, v), off = v - least;
-  // X'X times the v of least squares is X'y. With nearly collinear predictors that v is so large
-  // that off' X'X off is all rounding errors; if so large that these sums have larger terms than
-  // those of the squared residuals themselves, then those are taken.
+  // X'X times the least-squares v is X'y, so the sum is that of least squares plus off' X'X off.
+  // With nearly collinear predictors the least-squares v may be so large that off' X'X off consists
+  // of rounding errors. If its terms are larger than those of y'y + v'(X'X v - 2 X'y), the latter
+  // is used.
   const Vector terms = of_v.cwiseAbs() + moment.cwiseAbs();
   if (off.cwiseAbs().dot(terms) > response_squares + v.cwiseAbs().dot(terms))
     return std::max(residual_squares, response_squares + v.dot(of_v - 2 * moment));
@@ -225,7 +225,7 @@ void LinregProblem::describe(const Vector &v, const Matrix *factor, const GammaP
                              LinregModel::State &state) const {
   begin_state(system, state);
   state.noise = {noise.shape, noise.rate * unit * unit};
-  // Of a term that was left out nothing is known but the prior.
+  // The lambda of a term that was left out keeps its prior.
   if (ard && !lambda)
     state.lambda.assign(std::size_t(system.size),
                         {lambda_prior.shape, lambda_prior.rate * lambda_unit});

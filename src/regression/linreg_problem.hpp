@@ -3,7 +3,7 @@
 //
 // Coefficients are w_j = scale_j v_j, so that v ~ Normal(0, 1 / lambda) whatever d_j is, and the
 // response is `unit` times its number here. alpha here is alpha unit^2, lambda here lambda
-// lambda_unit. What is a density of the response is given in its own units.
+// lambda_unit. Densities of the response refer to its original units.
 #pragma once
 
 #include <string>
@@ -17,22 +17,22 @@
 
 namespace bayes {
 
-/// What least squares says, before any prior.
+/// The least-squares fit, without any prior.
 struct LeastSquares {
   LeastSquares(const LinregSystem &system);
-  /// in units of the response, which is not negative
+  /// sum of squared residuals, in the response's original units; not negative
   double residual_squares;
   int rank;
   std::vector<bool> dependent;
-  /// the coefficients, in their own units; 0 of dependent terms
+  /// the coefficients, in their original units; 0 for dependent terms
   std::vector<double> solution;
-  /// of the noise: by the residuals if there are enough rows, else that of the response
+  /// of the noise: from the residuals if there are enough rows, else that of the response
   double noise_variance;
   /// of the response
   double variance;
 };
 
-/// d_j of every term, as LinregOptions says; 0 for a constant one that is standardized.
+/// d_j of every term, as defined in LinregOptions; 0 for a constant term with option standardize.
 std::vector<double> prior_scales(const LinregSystem &system, const LinregOptions &options);
 
 /// Sets the parameters of the prior that were not given.
@@ -59,7 +59,7 @@ struct LinregProblem {
   Matrix gram;
   Vector moment;
   /// With one lambda and few terms: the eigenvectors of X'X, and X'y in their basis. A larger
-  /// matrix would take longer than a cancel may wait.
+  /// matrix would delay a cancel for too long.
   bool in_basis = false;
   SymmetricEigen eigen;
   Vector moment_in_basis;
@@ -68,32 +68,34 @@ struct LinregProblem {
   double residual_squares;
   /// y'y
   double response_squares;
-  /// how many numbers the noise is known from
+  /// LinregSystem::observations()
   double observations;
-  /// log density of the response: what does not depend on w, alpha and lambda
+  /// the terms of the response's log density that do not depend on w, alpha and lambda
   double log_constant;
 
-  /// One lambda for each coefficient, or for all.
+  /// Number of lambdas: one for each coefficient, or one for all.
   int lambdas() const { return ard ? size() : 1; }
   bool learns_lambda() const { return !lambda && lambdas() > 0; }
-  /// Coefficients that share a lambda.
+  /// Number of coefficients that share a lambda.
   double sharing() const { return ard ? 1 : size(); }
 
   /// The sum of squared residuals at v.
   double residual_squares_at(const Vector &v) const;
   /// log p(y | v, alpha), with the intercept integrated out.
   double log_likelihood(double residual_squares, double alpha) const;
-  /// What turns a density of v into one of w, of alpha and of lambda: to be added to its log.
+  /// log Jacobians: added to the log density of v, or of alpha or lambda here, they give the log
+  /// density of w, alpha or lambda in original units.
   double log_unit_of_coefficients() const { return -scale.array().log().sum(); }
   double log_unit_of_alpha() const { return 2 * std::log(unit); }
   double log_unit_of_lambdas() const { return lambdas() * std::log(lambda_unit); }
 
-  /// Puts what is found into a model: v, and F so that F'F is its covariance, if there is one.
+  /// Stores results in a model's state: v, and `factor`, an F with F'F the covariance of v, or
+  /// null.
   void describe(const Vector &v, const Matrix *factor, const GammaPosterior &noise,
                 const std::vector<GammaPosterior> &lambda, LinregModel::State &state) const;
 };
 
-/// The centers of a model, and all coefficients left out.
+/// Initialises the state of a model: its centers, with all coefficients marked as left out.
 void begin_state(const LinregSystem &system, LinregModel::State &state);
 
 /// log of the density of Gamma(q) at x, and of its normalizer: shape log rate - log Gamma(shape).

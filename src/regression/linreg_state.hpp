@@ -1,4 +1,4 @@
-// What a fitted linear regression knows.
+// The internal state of a fitted linear regression.
 #pragma once
 
 #include <vector>
@@ -18,13 +18,13 @@ struct LevelQuantile {
   double level = 0, quantile = 0;
 };
 
-/// Terms are those besides the intercept.
+/// In all members but `terms`, the terms are those besides the intercept.
 struct LinregModel::State {
   RegressionTerms terms;
   bool intercept = true;
-  /// the weight of all rows
+  /// total weight of all rows
   double weight = 0;
-  /// of the terms and of the response, over the rows; 0 without an intercept
+  /// weighted means of the terms and of the response over the rows; 0 without an intercept
   std::vector<double> center;
   double response_center = 0;
   /// posterior means; NaN for a term that was left out
@@ -34,9 +34,9 @@ struct LinregModel::State {
   /// noise_scaled its ratio to the noise's variance; empty for a point estimate and for draws.
   std::vector<double> factor;
   bool noise_scaled = false;
-  /// of the intercept: what w contributes to its variance, as F'F does
+  /// the part of the intercept's variance that is due to the coefficients, in the units of F'F
   double intercept_spread = 0;
-  /// The precision of the noise: known, or its posterior.
+  /// The noise: its known variance, or the posterior of its precision.
   std::optional<double> known_variance;
   GammaPosterior noise;
   /// The precision of the coefficients, if it was learned: one, or one for each.
@@ -44,14 +44,14 @@ struct LinregModel::State {
   /// [draw][term], and alpha of each draw
   std::vector<double> drawn, drawn_alpha;
 
-  /// Of draws, over all that count: standard deviations of the coefficients, 0 of those left out,
-  /// and of the intercept; empty in models of earlier versions.
+  /// For gibbs, over all draws after warmup and thinning: standard deviations of the coefficients
+  /// (0 for those left out) and of the intercept; empty in models of earlier versions.
   std::vector<double> deviations;
   double intercept_deviation = 0;
-  /// the same of the variance of the noise
+  /// likewise, mean and standard deviation of the variance of the noise
   double noise_mean = 0, noise_deviation = 0;
 
-  /// those that were asked for last
+  /// caches of the quantiles that were computed last
   mutable LevelQuantile normal_quantile, student_quantile;
 
   std::size_t size() const { return coefficients.size(); }

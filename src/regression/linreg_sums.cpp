@@ -19,12 +19,13 @@ constexpr int sums_format = 1;
 constexpr Seal sums_seal = {"PGBR", sums_format, "linreg_stats"};
 constexpr std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
 
-/// Cells whose sums are factored when they are read: of so many that takes some milliseconds.
+/// The largest number of cells whose matrix of sums is factored as a check: that takes some
+/// milliseconds.
 constexpr Eigen::Index most_factored = 500;
 
 bool has_labels(const RowColumn &column) { return column.kind == ValueKind::label; }
 
-/// Where the columns of `to` are among those of `from`, by name.
+/// The indices in `from` of the columns of `to`, matched by name.
 std::vector<int> match_columns(const RowColumns &to, const RowColumns &from) {
   std::vector<int> out;
   for (const RowColumn &column : to) {
@@ -33,8 +34,8 @@ std::vector<int> match_columns(const RowColumns &to, const RowColumns &from) {
       throw Error(Errc::invalid_argument,
                   message("statistics of rows with column {} cannot be added to others without it",
                           describe(Document(column.name))),
-                  "Statistics are added up if the rows had the same columns.",
-                  "Columns are matched by name; give them the same: SELECT a AS b.");
+                  "Statistics can be added only if their rows have the same columns.",
+                  "Columns are matched by name; rename them as in SELECT a AS b.");
     const RowColumn &other = from[std::size_t(at)];
     if (has_labels(column) != has_labels(other))
       throw Error(
@@ -117,7 +118,7 @@ void LinregSums::widen(const LinregSums &other) {
 void LinregSums::add(const LinregSums &other) {
   require_same_columns(*this, other);
   if (!columns.empty()) widen(other);
-  // The cells here of the cells there.
+  // Maps cells of `other` to cells of this.
   std::vector<int> cell(std::size_t(other.cells()));
   cell[one_cell] = one_cell;
   cell[response_cell] = response_cell;
@@ -185,7 +186,7 @@ LinregSums LinregSums::from_document(const Document &document) {
   try {
     return read(document);
   } catch (const Error &error) {
-    // Members are read as those of models are.
+    // Members are read like those of models, so errors name the type bayes_model.
     constexpr std::string_view of_model = "invalid bayes_model";
     const std::string_view what = error.what();
     if (error.code() != Errc::invalid_text || !what.starts_with(of_model)) throw;
@@ -196,7 +197,7 @@ LinregSums LinregSums::from_document(const Document &document) {
 
 LinregSums LinregSums::read(const Document &document) {
   if (!document.as<Document::Object>())
-    throw Error(Errc::invalid_text, "invalid linreg_stats: this is no object");
+    throw Error(Errc::invalid_text, "invalid linreg_stats: it must be an object");
   const MemberReader in(document);
   const std::int64_t format = in.object("linreg_stats").integer("format", 1, max_rows);
   if (format > sums_format) throw newer_format(Errc::invalid_text, sums_seal, format);
@@ -208,9 +209,10 @@ LinregSums LinregSums::read(const Document &document) {
   std::int64_t terms = 1 + out.dimension;
   for (const RowColumn &column : out.columns)
     if (has_labels(column)) terms += std::int64_t(column.labels.size()) - 2;
-  if (terms > max_terms) in.reject("row_columns", "has more labels than a regression has terms");
-  // A short text may name thousands of labels: the sums, millions, have their room once they are
-  // there.
+  if (terms > max_terms)
+    in.reject("row_columns", "has more labels than a regression can have terms");
+  // A short text may name thousands of labels, and so need millions of sums: these are allocated
+  // only when they are read.
   out.count_cells();
   out.operations = in.has("operations") ? in.number("operations", 0, 1e300) : double(out.rows);
   if (!out.label_rows.empty()) {
@@ -227,14 +229,14 @@ LinregSums LinregSums::read(const Document &document) {
   out.lo_ = in.tensor("rests", {size}).values;
   for (std::size_t k = 0; k < out.hi_.size(); ++k)
     if (out.hi_[k] + out.lo_[k] != out.hi_[k])
-      in.reject("rests", "must be the rests of sums that are rounded to doubles");
+      in.reject("rests", "must be the rounding errors of the sums");
   // Squares may have underflowed.
   const auto root = [&out](int i) { return std::sqrt(out.at(i, i).hi + 1e-300); };
   for (int i = 0; i < out.cells(); ++i) {
-    if (!(out.at(i, i).hi >= 0)) in.reject("sums", "must have squares that are not negative");
+    if (!(out.at(i, i).hi >= 0)) in.reject("sums", "must not have negative sums of squares");
     for (int j = 0; j < i; ++j)
       if (std::fabs(out.at(i, j).hi) > (1 + 1e-9) * root(i) * root(j))
-        in.reject("sums", "must be sums of products: one is larger than its squares allow");
+        in.reject("sums", "must be sums of products: one is larger than its sums of squares allow");
   }
   if (out.rows > 0 && !(out.weight() > 0)) in.reject("sums", "must have a positive weight");
   out.check_labels(in);
@@ -254,7 +256,7 @@ void LinregSums::check_labels(const MemberReader &in) const {
       of_column += at(a, one_cell).hi;
       rows_of_column += double(label_rows[std::size_t(a - first_label)]);
       if (std::fabs(at(a, a).hi - at(a, one_cell).hi) > room)
-        in.reject("sums", "must have labels whose squares are their sums");
+        in.reject("sums", "must have indicators of labels, whose sums equal their sums of squares");
       for (int b = first; b < a; ++b)
         if (at(a, b).hi != 0) in.reject("sums", "must have no row with two labels of one column");
     }
@@ -266,7 +268,7 @@ void LinregSums::check_labels(const MemberReader &in) const {
 void LinregSums::require_semidefinite() const {
   const auto size = Eigen::Index(cells_);
   if (size > most_factored) return;
-  // Relative to the squares, that of a sum of products, and its rounding errors.
+  // Tolerance of a sum of products for rounding errors, relative to the sums of squares.
   constexpr double room = 1e-10;
   Matrix scaled(size, size), lower;
   std::vector<double> unit;
@@ -279,7 +281,7 @@ void LinregSums::require_semidefinite() const {
   if (!cholesky(scaled, lower))
     throw Error(Errc::invalid_text,
                 "invalid linreg_stats: member \"sums\" must be sums of products of rows",
-                "No rows have these sums: they are not positive semidefinite.");
+                "No rows have these sums: their matrix is not positive semidefinite.");
 }
 
 std::string LinregSums::to_bytes() const {

@@ -1,14 +1,15 @@
-// The sufficient statistics of linear regression: weighted sums of products of all pairs of what a
-// row has. They are mergeable, and whatever is fitted from them depends on the rows no further.
+// The sufficient statistics of linear regression: weighted sums of products of all pairs of a row's
+// cells (see below). They are mergeable, and a fit depends on the rows through them alone.
 //
-// Sums of doubles would lose the digits of ill-conditioned regressions (of the NIST's Wampler1 all
-// but 6), and sums about a shift would depend on where they begin. So these are the sums of the
+// Sums of doubles would lose the digits of ill-conditioned regressions (of NIST's Wampler1 all but
+// 6), and sums about a shift would depend on the choice of the shift. So these are the sums of the
 // numbers as they came, with the precision of double-doubles: the products are exact, and sums
-// about the mean, taken from them, have no larger errors than if the rows' numbers had one more
-// rounding of their square.
+// about the mean, computed from them, have no larger errors than one more rounding of the rows'
+// squared numbers would cause.
 //
-// What a row has are its *cells*: a 1, the response, the numbers of its predictors (booleans are 1
-// and 0), and an indicator for every label of every column of labels; no label is left out here.
+// A row consists of *cells*: a 1, the response, the numbers of its predictors (booleans are 1 and
+// 0), and an indicator for every label of every column of labels; no reference label is left out
+// here.
 #pragma once
 
 #include <cstdint>
@@ -25,24 +26,24 @@ namespace bayes {
 
 class MemberReader;
 
-/// Cells that every row has before those of its predictors.
+/// Indices of the cells that precede those of the predictors.
 inline constexpr int one_cell = 0, response_cell = 1, first_predictor_cell = 2;
 
-/// The sums, as a value: it does not depend on the order of the rows but for the last of some 100
-/// bits. Cells are in the order: 1, response, the columns that are numbers, the labels of each
+/// The sums, as a value: it does not depend on the order of the rows, except for the last of some
+/// 100 bits. Cells are in the order: 1, response, the columns that are numbers, the labels of each
 /// column of labels in the order of their bytes.
 class BAYES_API LinregSums {
  public:
-  /// Of the predictors; empty if they come as arrays.
+  /// Columns of the predictors; empty if they come as arrays.
   RowColumns columns;
-  /// predictors
+  /// number of predictors
   int dimension = 0;
-  /// rows that count, and rows left out
+  /// number of rows in the sums, and of rows left out
   std::int64_t rows = 0, skipped = 0;
-  /// additions and removals whose rounding errors are in the sums, in units of what they are now;
-  /// `rows` unless rows were removed
+  /// number of additions and removals whose rounding errors are in the sums, relative to the
+  /// present sums; equals `rows` unless rows were removed
   double operations = 0;
-  /// rows that have each label, of all columns of labels one after another
+  /// number of rows with each label, one column of labels after another
   std::vector<std::int64_t> label_rows;
 
   /// Sizes everything by columns and dimension, with zeros.
@@ -61,19 +62,18 @@ class BAYES_API LinregSums {
     hi_[k] = sum.hi;
     lo_[k] = sum.lo;
   }
-  /// The weight of all rows.
+  /// The total weight of all rows.
   double weight() const { return rows == 0 ? 0 : hi_[0]; }
 
-  /// Adds those of other rows. Columns are matched by name; labels that are in one of them alone
-  /// are in the result. Throws Error(invalid_argument) for rows of other columns,
-  /// Error(array_shape) of another length, Error(too_large) for more than max_terms,
-  /// Error(numeric) if a sum overflows.
+  /// Adds the sums of other rows. Columns are matched by name; the result has the labels of both.
+  /// Throws Error(invalid_argument) for rows with other columns, Error(array_shape) for rows of
+  /// another length, Error(too_large) for more than max_terms, Error(numeric) if a sum overflows.
   void add(const LinregSums &other);
   /// Throws Error(numeric) if a sum has overflowed.
   void require_finite() const;
 
-  /// Are there rows with these sums, as far as products of up to 500 cells tell? For values that
-  /// come from elsewhere. Throws Error(invalid_text).
+  /// Checks that the matrix of sums is positive semidefinite, as it is for all rows, if it has at
+  /// most 500 cells. For values from outside. Throws Error(invalid_text).
   void require_semidefinite() const;
 
   Document to_document() const;
@@ -90,11 +90,11 @@ class BAYES_API LinregSums {
     return a * (a + 1) / 2 + b;
   }
   static LinregSums read(const Document &document);
-  /// Throws Error(invalid_text) for labels that cannot be those of rows.
+  /// Throws Error(invalid_text) for sums of labels that no rows can have.
   void check_labels(const MemberReader &in) const;
-  /// Sizes the labels, not yet the sums.
+  /// Counts the cells and sizes label_rows, but not yet the sums.
   void count_cells();
-  /// Gets the columns of `other` as well, with zeros.
+  /// Adds the labels that only `other` has, with sums of 0.
   void widen(const LinregSums &other);
 
   int cells_ = 0;

@@ -8,18 +8,19 @@
 namespace bayes {
 namespace {
 
-/// Less than this share of a sum of squares is left about the mean of numbers that are all the
-/// same: the rounding errors of 100 bits.
+/// If all numbers are the same, less than this share of their sum of squares is left about the
+/// mean: the rounding errors of 100 bits.
 constexpr double constant_share = 1e-26;
-/// What is left of a term that others explain is at least this share of it; errors in the last
-/// place of its numbers leave 1e-32, and polynomials of degree 10 have been seen to leave 1e-19.
+/// Smallest LinregSystem::tolerance. Errors in the last place of its numbers leave a share of 1e-32
+/// of a collinear term unexplained; polynomials of degree 10, which are not collinear, have been
+/// seen to leave 1e-19.
 constexpr double least_tolerance = 1e-23;
-/// Sums of squares below this have no second half of a double-double that is exact.
+/// Below this the low half of a sum of squares in double-double arithmetic is not exact.
 constexpr double least_squares = 1e-250;
-/// one rounding of a sum, with some allowance
+/// relative error of one rounding of a sum, with some allowance
 constexpr double sum_rounding = 0x1p-98;
 
-/// The number of powers of 2 that makes `squares` 1/4 to 1 when it is taken from it twice.
+/// The exponent e for which squares x 2^(-2 e) is between 1/4 and 1.
 int half_exponent(double squares) {
   int exponent;
   std::frexp(squares, &exponent);

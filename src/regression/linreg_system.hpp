@@ -12,24 +12,25 @@
 
 namespace bayes {
 
-/// With an intercept, which has a flat prior, it is integrated out: then numbers are about their
-/// means, and count as one row less. In what follows terms are those besides the intercept, from 0;
-/// the response comes behind the last of them.
+/// An intercept, which has a flat prior, is integrated out: then sums are about the means, with one
+/// degree of freedom less. In what follows terms are those besides the intercept, numbered from 0;
+/// the response follows the last of them.
 struct LinregSystem {
   LinregSystem(const LinregSums &sums, bool intercept, const Document &reference);
 
-  /// all of them, the intercept first
+  /// all terms, the intercept first
   RegressionTerms all_terms;
   bool intercept;
-  /// terms
+  /// number of terms
   int size;
   std::int64_t rows;
-  /// of all rows
+  /// total weight of all rows
   double weight;
-  /// weight, less 1 with an intercept: not n - p, as a proper prior knows of the coefficients
+  /// The effective number of observations: weight, less 1 with an intercept. Not n - p, as
+  /// coefficients with a proper prior take no degrees of freedom.
   double observations() const { return weight - (intercept ? 1 : 0); }
 
-  /// Of terms and the response, 0 without an intercept.
+  /// Means of the terms and of the response; 0 without an intercept.
   std::vector<DoubleDouble> mean;
   /// Products of term or response i and j, summed over the rows, times 2^-(exponent i + exponent
   /// j): their squares are 1/4 to 1, or 0.

@@ -26,7 +26,8 @@ inline LogNormalCdf log_normal_cdf(double t) {
     return {t > 0 ? std::log1p(-upper) : std::log(cdf), slope, slope * (slope + t)};
   }
   // Phi(-x) = phi(x) / x (1 - q + 3 q^2 - 15 q^3 + ...) with q = 1 / x^2, of which nine terms are
-  // right to the last digit; what is left when the ones cancel in slope + t is computed as such.
+  // accurate to the last digit. `rest` is computed apart because the leading ones cancel in slope +
+  // t.
   const double q = 1 / (t * t);
   double rest = 1;
   for (int k = 17; k >= 3; k -= 2) rest = 1 - k * q * rest;

@@ -1,4 +1,4 @@
-// The root R of a covariance R'R: lower triangular, packed row by row, as models keep it.
+// The root R of a covariance R'R: lower triangular, packed row by row, as models store it.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@ namespace bayes {
 namespace polya_gamma_detail {
 
 inline constexpr double pi = 3.14159265358979323846;
-/// Where the two series of the density meet: of either the first term bounds the density.
+/// Where one series of the density replaces the other: on either side the first term bounds the
+/// density.
 inline constexpr double border = 0.64;
 
 /// Term n of the alternating series of the density of J*(1, 0) at x > 0.
@@ -24,7 +25,8 @@ inline double term(int n, double x) {
   return k * pi * std::exp(-1.5 * std::log(pi / 2 * x) - 2 * k * k / x);
 }
 
-/// An inverse Gaussian with mean 1 / z and shape 1, below the border.
+/// A draw of the inverse Gaussian with mean 1 / z and shape 1, truncated to values below the
+/// border.
 inline double inverse_gaussian_below(double z, Random &random) {
   if (z * border < 1) {  // by rejection from z = 0
     for (;;) {
@@ -45,9 +47,9 @@ inline double inverse_gaussian_below(double z, Random &random) {
 
 }  // namespace polya_gamma_detail
 
-/// Exact, by Devroye's method: a quarter of J*(1, |z| / 2), which is accepted by its alternating
-/// series from an exponential distribution above a border and an inverse Gaussian below. At least
-/// 0.9992 of all proposals are accepted. `z` finite.
+/// An exact draw by Devroye's method: a quarter of J*(1, |z| / 2), by rejection with the
+/// alternating series of its density. Proposals are exponential above the border and inverse
+/// Gaussian below. At least 0.9992 of all proposals are accepted. `z` finite.
 inline double polya_gamma(double z, Random &random) {
   using namespace polya_gamma_detail;
   z = 0.5 * std::fabs(z);

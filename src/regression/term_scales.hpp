@@ -1,16 +1,16 @@
-// Units in which all terms of a regression are of a size.
+// The standardisation of a regression's terms, which makes them of comparable size.
 #pragma once
 
 #include <vector>
 
 namespace bayes {
 
-/// A term x of a row is z = (x - centre) / scale to the learners, so that nothing depends on units
-/// or the origin, and no digits cancel. The intercept's z is 1.
+/// Learners see a term x of a row as z = (x - centre) / scale, so that nothing depends on units or
+/// the origin, and no digits cancel. The intercept's z is 1.
 ///
-/// Centre: with an intercept the mean, else 0. Scale: of a term that is 0 or 1 in every row 1; of
-/// another the standard deviation (of all rows, by their weights), or without an intercept the root
-/// of the mean square; 1 if that is 0.
+/// Centre: with an intercept the mean, else 0. Scale: 1 for a term that is 0 or 1 in every row; for
+/// others the weighted standard deviation over all rows, or without an intercept the root mean
+/// square; 1 if that is 0.
 struct TermScales {
   std::vector<double> centre, scale;
 };

@@ -21,7 +21,7 @@ std::string indicator_name(const std::string &column, const std::string &label) 
   return column + "=" + label;
 }
 
-/// The code of the label that a column's indicators leave out.
+/// The code of a column's reference label, which has no indicator.
 int reference_label(const RowColumn &column, const Document &reference) {
   const Document *const given = reference.find(column.name);
   if (!given || given->is_null()) return 0;
@@ -33,7 +33,7 @@ int reference_label(const RowColumn &column, const Document &reference) {
   throw Error(Errc::invalid_argument,
               message("column {} has no label {}, which option reference names",
                       quoted_text(column.name), quoted_text(label)),
-              message("It has {} different labels in the rows that count.", column.labels.size()),
+              message("It has {} different labels in the rows of the fit.", column.labels.size()),
               near.empty() ? std::string()
                            : message("Perhaps you meant {}.", quoted_text(std::string(near))));
 }
@@ -46,11 +46,12 @@ void require_terms(std::int64_t terms, const RowColumns &columns) {
       columns.begin(), columns.end(),
       [](const RowColumn &a, const RowColumn &b) { return a.labels.size() < b.labels.size(); });
   const bool labels = most != columns.end() && most->labels.size() > 1;
-  throw Error(Errc::too_large, message("a regression of more than {} terms", max_terms),
-              labels ? message("Column {} alone has {} labels so far, and each is a term.",
-                               quoted_text(most->name), most->labels.size())
-                     : message("The rows have {} columns.", terms),
-              "Leave out what names the row itself, as an id does; combine rare labels into one.");
+  throw Error(
+      Errc::too_large, message("a regression can have at most {} terms", max_terms),
+      labels ? message("Column {} alone has {} labels so far, and each is a term.",
+                       quoted_text(most->name), most->labels.size())
+             : message("The rows have {} columns.", terms),
+      "Leave out columns that identify single rows, such as an id; combine rare labels into one.");
 }
 
 std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms) {
@@ -58,7 +59,7 @@ std::vector<double> contrast_weights(const Document &given, const RegressionTerm
   if (!members || members->empty())
     throw Error(Errc::invalid_argument,
                 members ? "the contrast has no terms" : "a contrast is not an object",
-                "It is an object of weights by the names of terms.",
+                "A contrast is an object that gives a weight to each of some names of terms.",
                 R"(For example {"smoker": 1, "weight": -0.5}.)");
   std::unordered_map<std::string_view, std::size_t> places;
   std::vector<std::string_view> names;
@@ -127,8 +128,8 @@ RegressionTerms::RegressionTerms(const RowColumns &columns, int dimension, bool 
       const int at = find_column(columns, name);
       if (at < 0 || columns[std::size_t(at)].kind != ValueKind::label)
         throw Error(Errc::invalid_argument,
-                    message("option \"reference\" names column {}, which the rows {}",
-                            quoted_text(name), at < 0 ? "do not have" : "have no labels in"),
+                    message("option \"reference\" names column {}, which {}", quoted_text(name),
+                            at < 0 ? "the rows do not have" : "is not a column of labels"),
                     "A reference is one of the labels of a column of labels.");
     }
   std::int64_t terms = intercept ? 1 : 0;
@@ -157,7 +158,7 @@ RegressionTerms::RegressionTerms(const RowColumns &columns, int dimension, bool 
 }
 
 bool RegressionTerms::expand(std::span<const double> row, double *out) const {
-  // A reference label has no term, but a missing one has no value either.
+  // Checked first because a missing label must not pass for the reference label, which has no term.
   if (std::any_of(row.begin(), row.end(), [](double x) { return std::isnan(x); })) return false;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     const RegressionTerm &term = terms_[t];

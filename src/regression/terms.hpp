@@ -1,9 +1,9 @@
-// The terms of a regression: what the columns of its rows become, and what its coefficients are
-// named by.
+// The terms of a regression: the numbers to which the columns of a row are expanded, and the names
+// of the coefficients.
 //
-// A column of numbers is one term, of its name; so is one of booleans, 1 for true. A column of
-// labels has an indicator, "column=label", for every label but one, the reference, which the
-// coefficients compare the others with. Before all stands the intercept, a 1 in every row.
+// A column of numbers is one term with the column's name; so is one of booleans, with 1 for true. A
+// column of labels has an indicator, "column=label", for every label but one, the reference, with
+// which the coefficients compare the others. The first term is the intercept, a 1 in every row.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,19 @@
 
 namespace bayes {
 
-/// Terms of a regression at most: its matrices have the square of it.
+/// The largest number of terms of a regression: its matrices have the square of it.
 inline constexpr int max_terms = 5000;
-/// Columns at most of the rows of a regression.
+/// The largest number of columns of a regression's rows.
 inline constexpr int max_predictors = max_terms;
 
 /// The name of the term that is 1 in every row.
 inline constexpr const char *intercept_name = "(intercept)";
 
-/// Throws Error(too_large) for more terms than max_terms; `columns` are named in it.
+/// Throws Error(too_large) for more terms than max_terms; it names the one of `columns` with most
+/// labels.
 BAYES_API void require_terms(std::int64_t terms, const RowColumns &columns);
 
-/// What a term is of a row.
+/// How a term is computed from a row.
 struct RegressionTerm {
   /// -1: the intercept
   int column = -1;
@@ -42,28 +43,28 @@ class BAYES_API RegressionTerms {
   RegressionTerms() = default;
   /// `columns`: of the rows, or empty if they are arrays of `dimension` numbers, whose terms are
   /// x1, x2, .... `reference`: option reference, an object with a label for any column of labels;
-  /// null for none. Throws Error(invalid_argument) for a reference that cannot be, Error(too_large)
-  /// for more than max_terms.
+  /// null for none. Throws Error(invalid_argument) for an invalid reference, Error(too_large) for
+  /// more than max_terms.
   RegressionTerms(const RowColumns &columns, int dimension, bool intercept,
                   const Document &reference = {});
 
   int size() const { return int(terms_.size()); }
   bool intercept() const { return !terms_.empty() && terms_.front().column < 0; }
   const RegressionTerm &operator[](int term) const { return terms_[std::size_t(term)]; }
-  /// UTF-8; of the intercept intercept_name
+  /// UTF-8; for the intercept intercept_name
   const std::string &name(int term) const { return names_[std::size_t(term)]; }
   const std::vector<std::string> &names() const { return names_; }
-  /// Of the reference label of every column of labels that has a label, by its name: option
-  /// reference with nothing left to a default.
+  /// Option reference with all defaults filled in: the reference label of every column of labels
+  /// that has any, by the column's name.
   const Document &reference() const { return reference_; }
 
-  /// The terms of one row, size() numbers. False if an element is missing (NaN): what it would be
-  /// is unknown, and so is anything predicted from it.
+  /// The terms of one row, size() numbers. False if an element is missing (NaN): then the terms are
+  /// unknown, and so is any prediction from them.
   bool expand(std::span<const double> row, double *out) const;
 
   /// The terms of the first `rows` rows of a packed block (data/rows.hpp), whose feature `first` is
-  /// the first column: term t of row b at out[t * block_rows + b]. The rest of a block is 0. No
-  /// element may be missing.
+  /// the first column: term t of row b at out[t * block_rows + b]. Terms of rows past `rows` are
+  /// set to 0. No element may be missing.
   void expand_block(const double *block, int first, int rows, double *out) const;
 
  private:
@@ -74,10 +75,10 @@ class BAYES_API RegressionTerms {
   Document reference_ = Document::object();
 };
 
-/// The weights of a contrast, one for each term, 0 of those that `given` does not name: an object
-/// of numbers by names of terms. The reference label of a column may be named like a term. Throws
-/// Error(invalid_argument) for anything else, for a name that is none of the terms', and for an
-/// object without members.
+/// The weights of a contrast, one for each term. `given`: an object with numbers by the names of
+/// terms; terms that it does not name have weight 0, and the reference label of a column may be
+/// named like a term. Throws Error(invalid_argument) for anything else, for an unknown name, and
+/// for an object without members.
 BAYES_API std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms);
 
 /// "x", "y" and 3 more

@@ -182,8 +182,8 @@ SELECT is(says('SELECT bayes_predict($1, ''{"a": 1}''::jsonb)', nb_fit(d[1], '{"
   'nb_probabilities and nb_log_density take a model and such an object, jsonb or tsvector.',
   'objects of names are no rows') FROM documents;
 SELECT is(says('SELECT bayes_probabilities($1, ARRAY[1.0, 2])', model), '42804 / a model of family '
-  'linreg has no components to assign rows to / linreg_predict(model, x) says what the '
-  'response of a row is, linreg_log_density(model, x, y) how probable one is.',
+  'linreg has no components to assign rows to / linreg_predict(model, x) predicts the '
+  'response of a row, linreg_log_density(model, x, y) is the log density of a response.',
   'a regression has no components') FROM models WHERE family = 'linreg' AND method = 'exact';
 SELECT set_eq($$SELECT family, says('SELECT bayes_log_density($1, ARRAY[1.0, 2])', model)
     LIKE '42804 / a model of family % has no log density of rows / %' FROM models
