@@ -15,7 +15,7 @@ namespace bayes {
 /// families that do not handle missing values.
 class Observations final : public RowSource {
  public:
-  /// `every`: only every so many-th block.
+  /// `every`: reads every `every`-th block only.
   Observations(const Sequences &sequences, bool zeros, std::int64_t every = 1)
       : from_(sequences.rows),
         stored_(from_.shape()),
