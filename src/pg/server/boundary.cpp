@@ -33,7 +33,7 @@ void save(int sqlstate, const char *message, const char *detail = "",
   copy(saved.hint, sizeof saved.hint, hint);
 }
 
-/// Text truncated by save() must not end inside a character.
+/// Removes an incomplete character from the end of a text, which save() may have truncated.
 const char *clipped(char *text) {
   const int length = int(std::strlen(text));
   text[pg_mbcliplen(text, length, length)] = '\0';
@@ -93,7 +93,8 @@ void report(int level, const std::string &message, const std::string &detail,
   guarded([level, &texts] {
     if (!server_is_utf8())
       for (const char *&text : texts) {
-        // As PostgreSQL reckons: each byte may become four, and so may the one at the end.
+        // PostgreSQL's own bound (MAX_CONVERSION_GROWTH): every byte, and the terminating zero, may
+        // become four bytes.
         const std::size_t size = 4 * (std::strlen(text) + 1);
         char *const copy = static_cast<char *>(palloc(size));
         std::strcpy(copy, text);

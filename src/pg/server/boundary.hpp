@@ -1,13 +1,17 @@
 // The boundary between C++ and PostgreSQL: the only place that deals with both throw and longjmp.
 //
-// Kernels throw; PostgreSQL jumps. A longjmp over a C++ frame runs no destructors (what they own
-// leaks), a throw through a C frame is undefined. So:
+// Kernels throw C++ exceptions; PostgreSQL raises errors by longjmp. A longjmp over a C++ frame
+// runs no destructors (what they own leaks), a throw through a C frame is undefined. So:
+//
 //   * every SQL function is an entry<>: it catches everything, leaves the handler with all objects
 //     destroyed, and only then raises, with plain data alone on the stack;
 //   * every call into PostgreSQL that may raise while C++ objects live goes through guarded(),
-//   which
-//     turns the jump into the exception Pending; PostgreSQL's error stack holds the real error
-//     until entry<> raises it again.
+//     which turns the jump into the exception Pending; PostgreSQL's error stack holds the real
+//     error until entry<> raises it again.
+//
+// "Raises" in a comment means PostgreSQL's ERROR, a longjmp: such a function is called only through
+// guarded() or with plain data alone on the stack.
+//
 // PG_TRY is forbidden in C++ (a throw would leave PG_exception_stack dangling), and so is catch
 // (...) outside this file.
 #pragma once
@@ -62,17 +66,19 @@ template <class F> auto guarded(F f) -> decltype(f()) {
   throw Pending{};
 }
 
-/// Called from time to time in long loops: throws if the query is to stop.
+/// Called regularly in long loops: throws Pending if the query has been cancelled or must stop for
+/// another reason.
 inline void poll_interrupts() {
   if (InterruptPending) guarded([] { ProcessInterrupts(); });
 }
 
-/// Only inside a handler: saves the current exception as plain data.
+/// Called only inside an exception handler: saves the current exception as plain data.
 void save_current_exception() noexcept;
 /// Raises the saved exception.
 [[noreturn]] void raise_saved();
 
-/// Calls f(), which may throw, from a place where only PostgreSQL's ERRORs may leave.
+/// Calls f() from code that C++ exceptions must not leave: an exception of f() is raised as
+/// PostgreSQL's ERROR.
 template <class F> auto raising(F f) -> decltype(f()) {
   static_assert(std::is_trivially_destructible_v<F>, "the longjmp crosses this frame");
   try {
@@ -83,7 +89,7 @@ template <class F> auto raising(F f) -> decltype(f()) {
   raise_saved();  // the handler is left, all objects are destroyed
 }
 
-/// The Control of every SQL function that has no better one: it polls.
+/// The Control of SQL functions that do not use a ServerControl: it only polls for interrupts.
 class Interrupts final : public Control {
  public:
   bool pending() const noexcept override { return InterruptPending != 0; }
@@ -98,12 +104,12 @@ template <Datum (*Body)(FunctionCallInfo)> Datum entry(FunctionCallInfo fcinfo) 
   });
 }
 
-/// WARNING (or any level below ERROR) from anywhere. The texts are copied; empty detail or hint:
-/// none.
+/// Reports a WARNING (or a message of any level below ERROR); may be called while C++ objects live.
+/// The texts are copied; an empty detail or hint is omitted.
 void report(int level, const std::string &message, const std::string &detail = {},
             const std::string &hint = {});
 
-/// The same, unless this statement has said it already, as a fit for each of many groups would.
+/// The same, but reports a message only once in a statement: fits of many groups would repeat it.
 void report_once(int level, const std::string &message, const std::string &detail = {},
                  const std::string &hint = {});
 

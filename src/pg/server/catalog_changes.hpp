@@ -1,14 +1,14 @@
-// Whether enums or row types have been changed: a transaction may give the values of an enum other
-// names, or a table other columns, between two calls of a function, whose caches outlive that.
+// Detects changes of enums and row types: between two calls of a function a transaction may rename
+// an enum's values or alter a table's columns, and caches that outlive the calls become outdated.
 #pragma once
 
 #include <cstdint>
 
 namespace bayes::pg {
 
-/// How often this process has heard of a change of any enum.
+/// Number of cache invalidations for enum values that this process has received.
 extern std::uint64_t enum_changes;
-/// The same of the columns of any table or composite type, or of anything else about them.
+/// The same for tables and composite types, whatever has been changed about them.
 extern std::uint64_t relation_changes;
 
 /// Called once, when the module is loaded.

@@ -24,7 +24,7 @@ class ScopedContext {
   MemoryContext context_;
 };
 
-/// A memory context made the current one for as long as a C++ scope.
+/// Makes a memory context the current one for as long as a C++ scope.
 class CurrentContext {
  public:
   explicit CurrentContext(MemoryContext context) : before_(MemoryContextSwitchTo(context)) {}
@@ -55,8 +55,8 @@ template <class T, class... A> T *make_in(MemoryContext parent, const char *name
   return owner->object;
 }
 
-/// Memory of a context for containers of the standard library, so that PostgreSQL knows how much
-/// they take.
+/// Lets containers of the standard library allocate in a memory context, so that PostgreSQL
+/// accounts for their memory.
 class ContextMemory final : public std::pmr::memory_resource {
  public:
   explicit ContextMemory(MemoryContext context) : context_(context) {}
@@ -64,7 +64,8 @@ class ContextMemory final : public std::pmr::memory_resource {
 
  private:
   void *do_allocate(std::size_t bytes, std::size_t alignment) override {
-    if (alignment > MAXIMUM_ALIGNOF) throw Error(Errc::internal, "memory of a wide alignment");
+    if (alignment > MAXIMUM_ALIGNOF)
+      throw Error(Errc::internal, "memory with an alignment wider than MAXALIGN");
     return guarded([this, bytes] { return MemoryContextAllocHuge(context_, bytes); });
   }
   void do_deallocate(void *memory, std::size_t, std::size_t) override { pfree(memory); }
@@ -74,8 +75,8 @@ class ContextMemory final : public std::pmr::memory_resource {
   MemoryContext context_;
 };
 
-/// A T of one call site, that is a function call in a query plan: made at the first call, it lives
-/// through all of them.
+/// The T of a call site (one function call in a query plan): made at the first call, and kept for
+/// all later calls.
 template <class T, class... A> T &call_site(FunctionCallInfo fcinfo, A &&...args) {
   FmgrInfo &function = *fcinfo->flinfo;
   if (!function.fn_extra)

@@ -1,4 +1,4 @@
-// Values of variable length, decompressed and fetched.
+// Detoasted varlena values: decompressed, and fetched if they are stored out of line.
 #pragma once
 
 #include "pg/server/boundary.hpp"

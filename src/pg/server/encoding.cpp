@@ -16,7 +16,7 @@ std::string utf8_of_server(std::string_view text) {
   if (server_is_utf8() || text.empty()) return std::string(text);
   const char *const from = text.data();
   const int size = int(text.size());
-  // As it is if nothing was to be converted, then without a zero byte at its end.
+  // Returns its argument, which need not end in a zero byte, if there is nothing to convert.
   const char *const to = guarded([from, size] { return pg_server_to_any(from, size, PG_UTF8); });
   if (to == from) return std::string(text);
   std::string out = to;

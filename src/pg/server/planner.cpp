@@ -10,9 +10,10 @@ using namespace bayes::pg;
 
 namespace {
 
-/// as the planner's own disable_cost
+/// equal to the planner's own disable_cost
 constexpr double forbidding = 1e10;
-/// a tuple for parallel_tuple_cost: sending rows in bulk costs no less than sending them as tuples
+/// bytes that are charged one parallel_tuple_cost: sending rows in bulk is assumed to cost as much
+/// as sending tuples of this size
 constexpr double tuple_bytes = 100;
 
 /// Bytes of all rows of the query's join, or -1 if unknown.

@@ -25,7 +25,7 @@ constexpr double seconds_between_lines = 0.5;
 }  // namespace
 
 ServerControl::ServerControl() {
-  // The query's other processes share the machine already.
+  // The query's other processes already use the machine's other processors.
   if (IsParallelWorker())
     threads = 1;
   else if (threads_setting > 0)

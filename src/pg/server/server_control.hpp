@@ -6,9 +6,9 @@
 
 namespace bayes::pg {
 
-/// What the settings of threads may be.
+/// The upper limit of the settings of threads.
 inline constexpr int threads_at_most = 64;
-/// The processors that this process may use, as far as a setting reaches.
+/// The number of processors that this process may use, clamped to the range of the settings.
 int usable_processors();
 
 /// The settings pg_bayes.threads, pg_bayes.max_threads and pg_bayes.progress.
@@ -26,7 +26,7 @@ class ServerControl final : public Control {
   void progress(const Progress &line) override;
 
  private:
-  /// time of the last line shown, in seconds
+  /// time of the last progress line, in seconds since the fit began; -1 before the first one
   double last_line_ = -1;
 };
 

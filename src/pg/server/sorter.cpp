@@ -6,7 +6,7 @@ namespace bayes::pg {
 namespace {
 
 constexpr std::size_t max_columns = 8;
-/// read once, from the beginning to the end
+/// the sorted rows are read once, from first to last
 #if PG_VERSION_NUM >= 150000
 constexpr int access_once = TUPLESORT_NONE;
 #else
@@ -15,7 +15,7 @@ constexpr bool access_once = false;
 
 }  // namespace
 
-/// Calls f(), which calls PostgreSQL with the sort's memory as the current context.
+/// Calls f() through guarded(), with the sort's memory as the current context.
 template <class F> auto Sorter::busy(F f) {
   interrupted_ = true;
   const MemoryContext memory = memory_;
@@ -53,8 +53,8 @@ Sorter::Sorter(MemoryContext context, std::span<const SortColumn> columns, int k
                                   kilobytes, nullptr, access_once);
     in_ = MakeSingleTupleTableSlot(description, &TTSOpsVirtual);
     out_ = MakeSingleTupleTableSlot(description, &TTSOpsMinimalTuple);
-    // Children of a context are deleted in the reverse order of their creation: this one, and with
-    // it the sort is ended, before the sort's own memory goes.
+    // Children of a context are deleted in the reverse order of their creation: this last one is
+    // deleted first, and its callback ends the sort before the sort's own memory is freed.
     const MemoryContext last =
         AllocSetContextCreate(CurrentMemoryContext, "pg_bayes sort end", ALLOCSET_SMALL_SIZES);
     auto *const callback = static_cast<MemoryContextCallback *>(

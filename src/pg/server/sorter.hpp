@@ -7,22 +7,22 @@
 
 namespace bayes::pg {
 
-/// One column of what is sorted.
+/// One column of the rows that are sorted.
 struct SortColumn {
   Oid type;
-  /// its operator <; InvalidOid if it is not sorted by
+  /// operator < of the type; InvalidOid if the column is not a sort key
   Oid less = InvalidOid;
   Oid collation = InvalidOid;
 };
 
 /// Rows of a few columns, put in any order, then read once in ascending order.
 ///
-/// PostgreSQL's state must be ended before its memory goes, or the end of the query warns about
-/// files that are still open; but not after an error, when the resource owner closes them and
-/// writing what is left to a full disk could raise again.
+/// PostgreSQL's sort must be ended before its memory is freed, or the end of the query warns about
+/// files that are still open; but not after an error: then the resource owner closes the files, and
+/// flushing buffers to a full disk could raise again.
 class Sorter {
  public:
-  /// Columns that are sorted by come first. Takes `kilobytes` of memory, below `context`.
+  /// The sort keys must be the first columns. Takes `kilobytes` of memory, below `context`.
   Sorter(MemoryContext context, std::span<const SortColumn> columns, int kilobytes);
   ~Sorter();
   Sorter(const Sorter &) = delete;
@@ -38,11 +38,11 @@ class Sorter {
   void end();
   template <class F> auto busy(F f);
 
-  /// everything of PostgreSQL is below it
+  /// parent of all memory that PostgreSQL allocates for the sort
   MemoryContext memory_ = nullptr;
   Tuplesortstate *state_ = nullptr;
   TupleTableSlot *in_ = nullptr, *out_ = nullptr;
-  /// A call into PostgreSQL has not returned.
+  /// a call into PostgreSQL is in progress or has raised an error
   bool interrupted_ = false;
 };
 

@@ -12,10 +12,10 @@ namespace bayes::pg {
 ///
 /// The file may be closed by us, when the memory context that owns the rows is deleted in the
 /// normal course of a query, or by the resource owner with which PostgreSQL registered it, after an
-/// error. Either may come first, so a callback of the resource owner makes us forget the file.
+/// error. Either may come first, so a callback at the release of the resource owner resets file_.
 class SpillFile {
  public:
-  /// the file's small bookkeeping lives in `context`
+  /// `context`: for PostgreSQL's buffer and bookkeeping of the file
   explicit SpillFile(MemoryContext context);
   ~SpillFile();
   SpillFile(const SpillFile &) = delete;
@@ -30,10 +30,11 @@ class SpillFile {
 
   BufFile *file_ = nullptr;
   ResourceOwner owner_;
-  /// BufFileClose writes the buffer, which may fail; a destructor must not fail
+  /// false after a failed write: BufFileClose would write the buffer again, and a destructor must
+  /// not fail
   bool flushed_ = true;
   std::int64_t size_ = 0;
-  /// in the list of all open files
+  /// links in the list of all open files
   SpillFile *next_, **link_;
 };
 
