@@ -167,7 +167,7 @@ $session->run('DROP TABLE large, copy');
 # 170 MB of keys, of which every byte takes seven in a file of COPY.
 $said = $session->run("SELECT nmf_fit(repeat(E'\\x01', 9990) || i, 1, 1, 1, $one)
       FROM generate_series(1, 17000) AS i", 120);
-like($said, qr/^ERROR:  54000: model takes 11\d\d MB as text, but the limit is 1000$/m,
+like($said, qr/^ERROR:  54000: model takes 11\d\d MB as text, but the limit is 1000 MB$/m,
     'a model that could not be dumped is refused');
 
 # ---- memory ----

@@ -25,18 +25,18 @@ SequenceElements kind_of(Oid base) {
   }
 }
 
-/// Settings that texts of values depend on, fixed: an IMMUTABLE function must not name a date or a
-/// number after the settings of the session.
+/// Fixed values of the settings that the text of a value may depend on: the names of dates and
+/// numbers in an IMMUTABLE function must not depend on the session's settings.
 constexpr const char *fixed_settings[][2] = {
     {"datestyle", "ISO, YMD"},     {"timezone", "UTC"},
     {"intervalstyle", "postgres"}, {"bytea_output", "hex"},
     {"lc_monetary", "C"},          {"extra_float_digits", "1"},
     {"search_path", ""},           {"quote_all_identifiers", "off"}};
-/// their bits, in that order
+/// the bits of these settings, in the same order; by_any: all of them
 constexpr unsigned by_datestyle = 1, by_timezone = 2, by_intervalstyle = 4, by_bytea_output = 8,
                    by_monetary = 16, by_digits = 32, by_any = 255;
 
-/// Those that the text of a type's values depends on, as bits.
+/// The settings that the text of a type's values depends on, as bits.
 unsigned settings_of(Oid base) {
   switch (base) {
     case TEXTOID:
@@ -68,7 +68,7 @@ unsigned settings_of(Oid base) {
   }
 }
 
-/// For guarded() only: after an ERROR the transaction's end brings the session's settings back.
+/// Raises: after an ERROR the end of the transaction restores the session's settings.
 const char *text_under_fixed_settings(FmgrInfo *output, Datum value, unsigned settings) {
   const int level = NewGUCNestLevel();
   for (std::size_t i = 0; i < std::size(fixed_settings); ++i)
@@ -111,7 +111,7 @@ void ElementType::look_up(Oid type) {
     Oid output_of_text;
     getTypeOutputInfo(type, &output_function_, &varlena);
     getTypeOutputInfo(TEXTOID, &output_of_text, &varlena);
-    // The text of these types is their bytes.
+    // The text of values of these types is their bytes.
     text_ = length_ == -1 && (base_ == TEXTOID || base_ == VARCHAROID || base_ == BPCHAROID ||
                               output_function_ == output_of_text);
     settings_ = settings_of(base_);
@@ -148,7 +148,7 @@ double ElementType::remember(std::int64_t value, double code) {
       flat_.resize(std::min(std::size_t(max_flat), std::max(at + 1, 2 * flat_.size())), unset);
     flat_[at] = code;
   } else {
-    // all different: caching gains nothing and takes memory
+    // nearly all values differ: caching gains nothing and takes memory
     if (others_.size() >= max_others) others_.clear();
     others_.emplace(value, code);
   }
@@ -208,7 +208,7 @@ std::optional<std::string_view> ElementType::text(Datum value) {
     }
   }
   if ((base_ == FLOAT4OID || base_ == FLOAT8OID) && text == "-0") return "0";
-  // Spaces at the end are no part of it, as for PostgreSQL's cast to text.
+  // Trailing spaces of char(n) are not part of the name, as in PostgreSQL's cast to text.
   if (base_ == BPCHAROID) text.remove_suffix(text.size() - 1 - text.find_last_not_of(' '));
   return text;
 }
@@ -275,7 +275,8 @@ template <class F> void ArrayWalk::each(std::span<double> out, F f) {
 std::optional<std::size_t> ArrayWalk::next(std::span<double> out) {
   const std::size_t first = index_;
   read(out);
-  // Names that a model does not know are missing too.
+  // Among names, a NaN in `out` may also stand for a name that the model does not know: NaN
+  // elements have a code of their own.
   if (codes_) {
     const auto nan = std::find(out.begin(), out.end(), code_of_nan);
     if (nan == out.end()) return std::nullopt;

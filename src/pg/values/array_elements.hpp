@@ -1,4 +1,4 @@
-// Elements of arrays of any type, as numbers: one after another, without a Datum for each.
+// Reads the elements of arrays of any type as numbers, without making a Datum for each.
 #pragma once
 
 #include <limits>
@@ -16,10 +16,10 @@
 namespace bayes::pg {
 
 inline constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
-/// The code of a NaN, which is neither a name nor missing.
+/// The code of a NaN among names: it is neither a name nor a missing value.
 inline constexpr double code_of_nan = std::numeric_limits<double>::infinity();
 
-/// A non-null array, read where it lies unless it is compressed, stored elsewhere or expanded.
+/// A non-null array, detoasted if necessary.
 class OpenArray {
  public:
   explicit OpenArray(Datum array);
@@ -29,7 +29,7 @@ class OpenArray {
 
   Oid element_type() const { return ARR_ELEMTYPE(array_); }
   int dimensions() const { return ARR_NDIM(array_); }
-  /// from 0
+  /// the extent of a dimension, which counts from 0
   int size(int dimension) const { return ARR_DIMS(array_)[dimension]; }
   bool empty() const;
   const char *data() const { return ARR_DATA_PTR(array_); }
@@ -42,7 +42,7 @@ class OpenArray {
   ArrayType *array_;
 };
 
-/// Codes of names, which are UTF-8. NaN for a name without one.
+/// Maps names (UTF-8) to codes; NaN for a name without a code.
 class SymbolCodes {
  public:
   virtual ~SymbolCodes() = default;
@@ -51,8 +51,8 @@ class SymbolCodes {
 
 /// The element type of arrays, and the names of its values: the text of its output function, with
 /// DateStyle ISO, IntervalStyle postgres, TimeZone UTC, extra_float_digits 1, bytea_output hex,
-/// lc_monetary C, an empty search_path and quote_all_identifiers off, whatever the session has.
-/// Numbers that are equal have one name: numeric 1.0 is 1, and -0 is 0.
+/// lc_monetary C, an empty search_path and quote_all_identifiers off, whatever the session's
+/// settings are. Equal numbers have one name: numeric 1.0 is 1, and -0 is 0.
 ///
 /// Codes of pass-by-value elements are cached, those of enums until an enum is changed: call
 /// forget() before using other codes.
@@ -68,14 +68,14 @@ class ElementType {
   }
   void forget();
   SequenceElements kind() const { return kind_; }
-  /// for a domain its base type
+  /// the type, or the base type of a domain
   Oid base() const { return base_; }
   /// for messages
   std::string name() const;
 
-  /// A value's name, UTF-8, valid until the next call; none for a NaN.
+  /// A value's name, UTF-8, valid until the next call; nullopt for a NaN.
   std::optional<std::string_view> text(Datum value);
-  /// of an integer type
+  /// the name of a value of an integer type, valid until the next call
   std::string_view text_of_integer(std::int64_t value);
   /// The code of a value's name; code_of_nan for a NaN.
   double symbol(Datum value, SymbolCodes &codes);
@@ -99,9 +99,9 @@ class ElementType {
   SequenceElements kind_ = SequenceElements::symbols;
   std::int16_t length_ = 0;
   bool by_value_ = false, text_ = false, enum_ = false;
-  /// of enums, when codes were last forgotten
+  /// enum_changes when codes were last forgotten
   std::uint64_t changes_ = 0;
-  /// those that texts of values depend on, as bits
+  /// the settings that the text of the type's values depends on, as bits
   unsigned settings_ = 0;
   char align_ = 0;
   Oid output_function_ = InvalidOid;
@@ -110,15 +110,15 @@ class ElementType {
 
   /// codes of small integers
   std::vector<double> flat_;
-  /// of other values
+  /// codes of other values
   std::unordered_map<std::int64_t, double> others_;
 };
 
 /// Iterates over an array's elements.
 class ArrayWalk {
  public:
-  /// With `codes` elements are names, else they must be numbers or booleans. `type` is that of the
-  /// array.
+  /// `type`: the element type of the array. `codes`: if given, elements are names, which it maps to
+  /// codes; else they must be numbers or booleans.
   ArrayWalk(const OpenArray &array, ElementType &type, SymbolCodes *codes)
       : type_(type),
         codes_(codes),
@@ -126,10 +126,10 @@ class ArrayWalk {
         end_(array.end()),
         nulls_(array.null_bitmap()) {}
 
-  /// The next out.size() elements, of which there must be as many; NaN for a NULL. The index in
-  /// the array of the first of them that is a NaN itself, if there is one.
+  /// Reads the next out.size() elements, which must exist; a NULL becomes NaN. Returns the index in
+  /// the array of the first element that is a NaN itself, if there is one.
   std::optional<std::size_t> next(std::span<double> out);
-  /// The next element as it is, of which there must be one.
+  /// The next element as a Datum; there must be one.
   NullableDatum next();
 
  private:

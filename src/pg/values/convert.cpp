@@ -73,7 +73,7 @@ bool copy_elements(Oid type, const char *from, std::size_t bytes, std::vector<do
   }
 }
 
-/// `element` from 0; none: NULL
+/// `x`: nullopt for NULL; `element`: from 0
 void check_element(std::optional<double> x, std::size_t element, std::int64_t row) {
   if (!x || !(std::fabs(*x) <= largest_element))
     refuse_value(x, message("element {} of {}", element + 1, name_of_row(row)), row);
@@ -104,7 +104,8 @@ double number_of(Datum value, Oid type) {
       return guarded([value] { return DatumGetFloat8(DirectFunctionCall1(float8in, value)); });
     case NUMERICOID:
       return guarded([value] {
-        // A stored one is copied, for as long as a whole partition if nobody frees it.
+        // Detoasting copies a stored numeric. The copy is freed here, as a window function's memory
+        // context may last for a whole partition.
         struct varlena *const plain = PG_DETOAST_DATUM(value);
         const double x =
             DatumGetFloat8(DirectFunctionCall1(numeric_float8, PointerGetDatum(plain)));
@@ -113,7 +114,7 @@ double number_of(Datum value, Oid type) {
       });
     default:
       throw Error(Errc::invalid_argument, "elements of an array must be numbers",
-                  "A row with texts is a record.",
+                  "Rows that contain texts are given as records.",
                   "Give a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
   }
 }
@@ -121,7 +122,7 @@ double number_of(Datum value, Oid type) {
 std::string format_number(double x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
-  // Six digits would round a large whole number, as a code or a count is.
+  // Six digits would round large whole numbers, such as codes and counts.
   if (x == std::floor(x) && std::fabs(x) < 1e15) return message("{}", x);
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", x);
@@ -198,7 +199,8 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   return x;
 }
 
-// Of doubles without their signs the bits are in the order of the numbers, NaN the largest.
+// The bits of non-negative doubles, as integers, are in the order of the numbers, with NaN the
+// largest: one comparison of integers finds numbers too large, infinity and NaN.
 bool all_usable(std::span<const double> x) {
   constexpr auto largest = std::bit_cast<std::int64_t>(largest_element);
   constexpr auto magnitude = std::numeric_limits<std::int64_t>::max();
@@ -214,10 +216,10 @@ bool is_array_type(Oid type) {
 
 bool is_empty_array(Datum array) {
   const char *const datum = DatumGetPointer(array);
-  // as of a variable of PL/pgSQL
+  // expanded arrays are, for example, variables of PL/pgSQL
   if (VARATT_IS_EXTERNAL_EXPANDED(datum))
     return guarded([array] { return AARR_NDIM(DatumGetAnyArrayP(array)) == 0; });
-  // One has no more than a header, which is never compressed or stored elsewhere.
+  // An empty array has only a header, which is never compressed or stored out of line.
   constexpr std::size_t header = sizeof(ArrayType) - VARHDRSZ;
   if (VARATT_IS_EXTENDED(datum) && !VARATT_IS_SHORT(datum)) return false;
   return VARSIZE_ANY_EXHDR(datum) == header;

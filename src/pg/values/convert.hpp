@@ -12,39 +12,39 @@
 
 namespace bayes::pg {
 
-/// A row's elements must be finite and no larger than this, so that their squares and sums of
-/// squares are.
+/// Elements of rows must be finite with at most this absolute value, so that their squares and sums
+/// of squares are finite.
 inline constexpr double largest_element = 1e150;
 
-/// Is a value of this type a number that number_of() reads? Domains: ask for the base type.
+/// Is this a type of numbers that number_of() reads? For a domain, pass its base type.
 bool is_number_type(Oid type);
-/// booleans are 1 and 0; may throw Pending
+/// The number of a value; booleans are 1 and 0. May throw Pending.
 double number_of(Datum value, Oid type);
 
-/// A number in a message.
+/// A number for a message.
 std::string format_number(double x);
 
-/// A text in a message, UTF-8: whole characters at its beginning if it is long.
+/// A text (UTF-8) for a message: if it is longer than 80 bytes, its first whole characters,
+/// followed by "...".
 std::string abbreviated(std::string_view text);
 
-/// Throws: a value of row `row` (from 1, 0 for the row of a scalar function), in words "element 3
-/// of row 2", is NULL (none), NaN, infinite or huge.
+/// Throws Error for a value that is NULL (nullopt), NaN, infinite or too large. `where`: its place
+/// in words, as "element 3 of row 2"; `row`: from 1, or 0 for the only row of a scalar function.
 [[noreturn]] void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row);
 
-/// For hints of errors about a NaN.
+/// The hint of errors about a NaN.
 inline constexpr const char *null_of_nan =
     "Missing values are NULL; use NULLIF(column, 'NaN') to convert NaN.";
 
-/// A row with a NULL raises an error (error), is left out (skip), or gets a NaN there (keep): that
-/// is how kernels see a missing element. NaN and infinity are errors, except that skip leaves out
-/// such rows too. skip_null leaves out only rows with a NULL or an unknown label; a NaN is an
-/// error.
+/// Treatment of rows with a NULL: an error (error); the row is skipped (skip); or the element
+/// becomes NaN, which kernels take as missing (keep). NaN and infinity are errors, but skip also
+/// skips such rows. skip_null skips only rows with a NULL or an unknown label; a NaN is an error.
 enum class Missing : char { error, skip, keep, skip_null };
 
-/// Is every number finite and no larger than largest_element?
+/// Is every number finite, with an absolute value of at most largest_element?
 bool all_usable(std::span<const double> x);
 
-/// of this type, or of its base type; may throw Pending
+/// Is this an array type, or a domain over one? May throw Pending.
 bool is_array_type(Oid type);
 /// Has this non-null array no elements?
 bool is_empty_array(Datum array);
@@ -53,9 +53,9 @@ bool is_empty_array(Datum array);
 class ArrayReader {
  public:
   /// The elements of a non-null array, each checked. The span points into the datum itself or into
-  /// this reader, and stays valid until the next call or until the datum goes. nullopt if an
-  /// element is NULL, NaN or infinite and `missing` is skip. Throws Error naming element and row
-  /// (from 1; 0: a scalar function's only row).
+  /// this reader, and stays valid until the next call or until the datum is freed. nullopt if the
+  /// row is to be skipped because of `missing`. Throws Error naming the element and the row (`row`:
+  /// from 1; 0: the only row of a scalar function).
   std::optional<std::span<const double>> read(Datum array, std::int64_t row, Missing missing);
 
  private:
@@ -63,7 +63,7 @@ class ArrayReader {
   void unpack(const char *array, std::size_t size);
   std::span<const double> keep_missing(std::span<const double> x, std::int64_t row);
   std::vector<double> buffer_;
-  /// parallel to buffer_; empty if no element is NULL
+  /// for every element of buffer_, whether it is NULL; empty if none is
   std::vector<bool> nulls_;
 };
 
@@ -72,7 +72,8 @@ class ArrayReader {
 [[noreturn]] void wrong_length(std::size_t length, std::size_t expected, const char *expected_by,
                                std::int64_t row);
 
-/// May the caller run this function? As the executor asks for functions that a query names. Raises.
+/// Checks that the caller may execute the function, as the executor does for functions named in a
+/// query. Raises if not.
 void require_execute(Oid function);
 
 }  // namespace bayes::pg

@@ -16,11 +16,12 @@
 namespace bayes::pg {
 namespace {
 
-/// as in a Document's byte form
+/// maximum depth of nesting, the same as in a Document's byte form
 constexpr std::size_t deepest = 32;
-/// Documents, numbers in tensors aside: always so many, and one for so many bytes of text, up to
-/// the limit. Models have names and members, some ten thousand, and the keys of tables, of which
-/// each takes more of the text, as numbers belong to it.
+/// Limit of the number of Documents, not counting numbers in tensors: one for each
+/// `bytes_of_document` bytes of text, but at least `always_documents` and at most `most_documents`.
+/// A model needs some ten thousand for names and members, and one for every key of a table, which
+/// takes more than these bytes of text because of the key's numbers.
 constexpr std::size_t always_documents = 1'000'000, bytes_of_document = 12,
                       most_documents = 12'000'000;
 
@@ -36,7 +37,7 @@ Document number(std::string_view token) {
                                      token.substr(0, 40), token.size() > 40 ? "..." : ""));
 }
 
-/// What a text has for a double that JSON lacks.
+/// The double that a string stands for, if JSON has no number for it.
 std::optional<double> special(std::string_view text) {
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
@@ -54,7 +55,7 @@ class Budget {
   void spend(std::size_t documents = 1) {
     if (documents > left_)
       throw Error(Errc::invalid_text, message("JSON has more than {} values", all_),
-                  "Numbers in arrays of nothing but numbers do not count.");
+                  "Numbers in arrays that contain only numbers are not counted.");
     left_ -= documents;
   }
 
@@ -63,7 +64,7 @@ class Budget {
 };
 
 /// The elements of an array. Numbers, and arrays of numbers of one shape, do not take a Document
-/// each: a model's text is made of them.
+/// each, as a model's text consists mostly of them.
 class Elements {
  public:
   /// a scalar: an integer, a double or a string
@@ -104,7 +105,7 @@ class Elements {
   }
 
  private:
-  /// A Document for each, as another value follows that makes the array no tensor.
+  /// Makes a Document of each element: the next value does not fit, so the array is not a tensor.
   void take_apart(Budget &budget) {
     budget.spend(std::size_t(count_));
     const std::size_t each = count_ ? numbers_.size() / std::size_t(count_) : 0;
@@ -129,10 +130,10 @@ class Elements {
 
   enum class Form { numbers, tensors, documents } form_ = Form::numbers;
   std::int64_t count_ = 0;
-  /// of numbers; an integer's bits are in the place of a double's
+  /// the numbers; an integer is stored as its bits
   std::vector<double> numbers_;
   std::vector<bool> integers_, named_;
-  /// of each tensor
+  /// shape of each tensor
   std::vector<std::int64_t> shape_;
   Document::List documents_;
 };
@@ -179,7 +180,7 @@ class Builder {
   struct Level {
     Elements elements;
     Document::Object members;
-    /// inside an object
+    /// inside an object: the key of the next value
     std::optional<std::string> key;
   };
   void add_scalar(Document value) {
@@ -188,7 +189,7 @@ class Builder {
     else
       levels_.back().elements.add_scalar(std::move(value), budget_);
   }
-  // if it is inlined, g++ 12 warns of uninitialised memory that is not there
+  // not inlined, or g++ 12 warns by mistake of uninitialised memory
   [[gnu::noinline]] void add(Document value) {
     if (levels_.empty()) {
       document = std::move(value);
@@ -203,8 +204,8 @@ class Builder {
   Budget budget_;
 };
 
-// The parser's callbacks, called by C code: errors leave them as ERRORs. Names and scalars are
-// theirs to free.
+// The parser's callbacks, called by C code: they raise errors as ERRORs. They free the names and
+// scalars that they are given.
 #if PG_VERSION_NUM >= 160000
 using ParseResult = JsonParseErrorType;
 constexpr ParseResult parsed = JSON_SUCCESS;
@@ -321,7 +322,7 @@ const char *form_of(const JsonbValue &value) {
     case jbvString: return "a string";
     case jbvBool: return "a boolean";
     case jbvBinary: return JsonContainerIsArray(value.val.binary.data) ? "an array" : "an object";
-    default: return "no number";
+    default: return "not a number";
   }
 }
 

@@ -13,10 +13,12 @@ namespace bayes::pg {
 /// Reads JSON text, a C string, with PostgreSQL's own parser. Numbers without fraction and exponent
 /// become integers, others doubles; arrays of numbers that are rectangular become tensors; inside
 /// them the strings "NaN", "Infinity", "-Infinity" and "-0" are numbers too. A Document written as
-/// JSON is read back as the same Document. Takes a small multiple of the text's size. Throws
-/// Error(invalid_text) for text that is no JSON, is nested deeper than 32, repeats a key, or has
-/// more values, apart from numbers in tensors, than a million, or one for 12 bytes of a larger
-/// text, 12 million at most; Error(numeric) for a number beyond doubles.
+/// JSON is read back as the same Document. Takes a small multiple of the text's size in memory.
+///
+/// Throws Error(invalid_text) for text that is not JSON, is nested deeper than 32 levels, repeats a
+/// key, or has too many values (not counting numbers in tensors): more than one per 12 bytes of
+/// text, where the limit is at least 1 million and at most 12 million. Throws Error(numeric) for a
+/// number beyond the range of doubles.
 Document document_of_json(const char *text);
 
 /// The same for a jsonb, in any varlena form.
@@ -30,9 +32,9 @@ class JsonbObject {
  public:
   explicit JsonbObject(Datum jsonb) : plain_(jsonb) {}
   bool is_object() const { return JsonContainerIsObject(root()); }
-  /// what it is if it is no object, for messages
+  /// what it is if it is not an object, for messages
   const char *form() const { return JsonContainerIsScalar(root()) ? "a single value" : "an array"; }
-  /// Of an object; keys are in the server's encoding.
+  /// Calls take(key, value) for every member of an object; keys are in the server's encoding.
   void each(const std::function<void(std::string_view key, const JsonbValue &value)> &take) const;
 
  private:
@@ -40,9 +42,9 @@ class JsonbObject {
   Detoasted plain_;
 };
 
-/// The number that a value is, infinite beyond doubles; none if it is something else.
+/// The value as a number, infinite beyond the range of doubles; nullopt if it is not a number.
 std::optional<double> number_in(const JsonbValue &value);
-/// What else it is, for messages.
+/// What a value is that is not a number, for messages: "a string", "null".
 const char *form_of(const JsonbValue &value);
 
 }  // namespace bayes::pg

@@ -39,7 +39,7 @@ Datum store_stats(const LinregSums &sums) {
 
 namespace {
 
-/// Of a text, or of jsonb.
+/// The value for a document that was read from text or jsonb.
 Datum value_of(const Document &document) {
   const LinregSums sums = LinregSums::from_document(document);
   sums.require_semidefinite();

@@ -6,7 +6,7 @@
 
 namespace bayes::pg {
 
-/// Reads a stored value. Bytes that are none are corrupted data here: XX001.
+/// Reads a stored value. Throws XX001 (data corrupted) if its bytes are invalid.
 LinregSums load_stats(Datum value);
 
 /// A new value in CurrentMemoryContext.

@@ -14,7 +14,7 @@ Datum model_of_document(const Document &document) {
   return store_model(*Model::from_document(document));
 }
 
-/// Of two stored models: -1, 0 or 1.
+/// Three-way comparison of two stored models by their content: -1, 0 or 1.
 int compare(FunctionCallInfo fcinfo) {
   const int order =
       content_header_of(PG_GETARG_DATUM(0)).compare(content_header_of(PG_GETARG_DATUM(1)));
@@ -64,7 +64,7 @@ BAYES_FUNCTION(bayes_model_from_jsonb) {
   return model_of_document(document_of_jsonb(PG_GETARG_DATUM(0)));
 }
 
-// ---- equality and order: of the headers that identify the content ----
+// ---- equality and order, by the headers that identify the content ----
 
 BAYES_FUNCTION(bayes_model_eq) { PG_RETURN_BOOL(compare(fcinfo) == 0); }
 BAYES_FUNCTION(bayes_model_ne) { PG_RETURN_BOOL(compare(fcinfo) != 0); }

@@ -10,14 +10,15 @@
 namespace bayes::pg {
 namespace {
 
-/// bytes of the models cached in one place of a query, if work_mem is not more
+/// bytes of the models cached for one call site; work_mem if that is more
 constexpr std::size_t least_cache = 32 << 20;
-/// models cached whatever their size, so that two may alternate; and at most, as all are searched
+/// number of models that are cached whatever their size, so that two may alternate; and maximum
+/// number, as a lookup compares all fingerprints
 constexpr std::size_t fewest_cached = 2, most_cached = 256;
-/// rough ratio of a parsed model's bytes to its stored bytes; with draws, each of which is prepared
-/// for scoring
+/// rough ratio of a parsed model's bytes to its stored bytes, without and with draws, each of which
+/// is prepared for scoring
 constexpr std::size_t parsed_per_stored = 4, parsed_per_stored_draws = 16;
-/// bytes of a model in a line of COPY, which with all other columns can have 1 GB
+/// limit of the bytes of a model as text: a line of COPY, with all its columns, is limited to 1 GB
 constexpr std::size_t max_text = 1'000'000'000;
 
 /// A detoasted value, freed on destruction if it is a copy.
@@ -48,14 +49,14 @@ void require_text(const Model &model) {
   const std::size_t size = model.to_document().copied_json_size();
   if (size > max_text)
     throw Error(Errc::too_large,
-                message("model takes {} MB as text, but the limit is {}", size / 1'000'000,
+                message("model takes {} MB as text, but the limit is {} MB", size / 1'000'000,
                         max_text / 1'000'000),
-                "Models are dumped and copied as text, which can have 1 GB. A number takes some 20 "
-                "bytes.",
+                "Models are dumped and copied as text, which is limited to 1 GB. A number takes "
+                "about 20 bytes.",
                 "Use fewer components, or store fewer draws.");
 }
 
-/// What `read` makes of stored bytes; bytes that are not a model are corrupted data.
+/// Calls `read`, which parses stored bytes. Reports bytes that are not a model as corrupted data.
 template <class Read> auto read_stored(Read read) {
   try {
     return read();
@@ -77,8 +78,8 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   return model;
 }
 
-/// Reads what is about to be stored, as it will be read: a model that could not be would be lost,
-/// and with it every dump of its table. Throws Error(numeric).
+/// Parses bytes that are about to be stored: a model that cannot be read back would be lost, and
+/// dumps of its table could not be restored. Throws Error(numeric).
 void require_readable(std::string_view bytes) {
   try {
     Model::from_bytes(bytes);
@@ -88,7 +89,7 @@ void require_readable(std::string_view bytes) {
     constexpr std::string_view beginning = "invalid bayes_model: ";
     if (what.starts_with(beginning)) what.remove_prefix(beginning.size());
     throw Error(Errc::numeric, "a number of the model is out of range",
-                message("The model could not be read again: {}", what),
+                message("The model could not be read back: {}", what),
                 "Rescale the columns and weights, so that their numbers are closer to 1, and check "
                 "the options for extreme priors.");
   }
@@ -118,12 +119,14 @@ std::string content_header_of(Datum value) {
 std::string bytes_of(Model &model) {
   if (std::isinf(model.info.objective) || std::isinf(model.info.log_likelihood))
     throw Error(Errc::numeric, "the log-likelihood of the rows overflows",
-                "Its numbers, or its weights, are too large together.", "Rescale them.");
+                "The sum over all rows, with their weights, is too large.",
+                "Rescale the columns or the weights.");
   model.info.options = in_order_of_jsonb(model.info.options);
   model.info.given_prior = in_order_of_jsonb(model.info.given_prior);
   std::string bytes = model.to_bytes();
   require_readable(bytes);
-  // A number takes up to 26 bytes instead of 8, a character of a key up to 7.
+  // As text, a number takes up to 26 bytes instead of 8, and a character of a key up to 7 instead
+  // of 1: smaller models stay below the limit.
   if (bytes.size() > max_text / 7) require_text(model);
   return bytes;
 }
@@ -169,7 +172,7 @@ const std::shared_ptr<const Model> &ModelCache::parse_and_cache(Datum value,
               message("{}:{}", contents.size, contents.bytes),
               0,
               nullptr};
-  for (const Entry &other : entries_)  // the same model in another form
+  for (const Entry &other : entries_)  // the same model, stored in another form
     if (other.fingerprint == entry.fingerprint) entry.model = other.model;
   if (!entry.model) {
     entry.model = parse(plain.bytes(), family_);

@@ -12,42 +12,43 @@
 
 namespace bayes::pg {
 
-/// Parses a stored value in any of its forms. Bytes that are not a model are corrupted data here,
-/// not invalid input: XX001. `family`, if given, must be the model family: 42804.
+/// Parses a stored value, toasted or not. Throws XX001 (data corrupted, not invalid input) if its
+/// bytes are not a model, and 42804 if the model is not of `family` (nullptr: any).
 std::unique_ptr<Model> load_model(Datum value, const char *family = nullptr);
 
-/// The header that identifies the content of a stored model, however it is stored; of a large one
-/// little more is read. Equal ones are of models that differ in nothing but their seconds.
+/// The header that identifies the content of a stored model, toasted or not; little more than the
+/// header is read of a large model. Models with equal headers differ at most in `seconds`, the
+/// duration of the fit.
 std::string content_header_of(Datum value);
 
-/// The model's byte form, with options in jsonb's order, so that it does not depend on whether they
-/// came from jsonb. They are read once before they are returned: throws Error(numeric) for a model
-/// that a later reader would refuse, as it has numbers out of range.
+/// The model's byte form, with options in jsonb's order, so that the bytes do not depend on whether
+/// the options came from jsonb. The bytes are parsed before they are returned: throws
+/// Error(numeric) for a model that could not be read back, because a number is out of range.
 std::string bytes_of(Model &model);
 
-/// A new model in CurrentMemoryContext, of its byte form.
+/// A new bayes_model value in CurrentMemoryContext, from its byte form.
 Datum store_bytes(std::string_view bytes);
 inline Datum store_model(Model &model) { return store_bytes(bytes_of(model)); }
 
 /// Identifies a stored value without reading all of it: by the toast pointer if it is stored out of
 /// line, by all bytes if it is compressed, by the header with its fingerprint if it is plain. Equal
-/// identities imply models that are equal but for their seconds, but not the reverse.
+/// identities imply models that differ at most in `seconds`; the reverse does not hold.
 struct ModelIdentity {
   char form;
   std::size_t size;
   std::string_view bytes;
-  /// a view into the datum
+  /// `bytes` is a view into the datum
   static ModelIdentity of(Datum value);
 };
 
-/// The most recently used parsed models of one call site: 256 at most, and no more than fit into 32
-/// MB, or into work_mem if that is more, but always two. Addresses identify nothing: PL/pgSQL keeps
-/// a function's state while its variables change, and memory is reused.
+/// The most recently used parsed models of one call site: at most 256, and no more than fit into 32
+/// MB (or work_mem, if that is more), but always two. Addresses of values do not identify models:
+/// PL/pgSQL keeps a function's state while its variables change, and memory is reused.
 class ModelCache {
  public:
   explicit ModelCache(const char *family) : family_(family) {}
   const Model &get(Datum value) { return *share(value); }
-  /// The same, kept alive by its holder when it has gone from the cache.
+  /// The same as a shared pointer, which keeps the model alive after it has been evicted.
   const std::shared_ptr<const Model> &share(Datum value);
 
  private:

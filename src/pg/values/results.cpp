@@ -26,7 +26,8 @@ Datum array_with_nulls(const double *numbers, int size) {
                                             sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/// The type bayes_model has no fixed number, and may be in any schema. Raises.
+/// Is this the type bayes_model? It has no fixed OID and may be in any schema, so its output
+/// function identifies it. Raises.
 bool is_model_type(Oid type) {
   Oid output;
   bool varlena;
@@ -138,7 +139,8 @@ Datum composite(TupleDesc description, Cells cells) {
 
 namespace {
 
-/// The same of a function that may return rows or single values: of these a row of one column.
+/// The same for a function that may return rows or single values; for single values it describes a
+/// row of one column. Raises.
 TupleDesc result_row_or_value(FunctionCallInfo fcinfo) {
   Oid type;
   TupleDesc description;
@@ -157,8 +159,8 @@ ResultRows::ResultRows(FunctionCallInfo fcinfo) {
     if (!info || !IsA(info, ReturnSetInfo) || !(info->allowedModes & SFRM_Materialize))
       ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                       errmsg("set-valued function called in context that cannot accept a set")));
-    // Of what the catalog says only a copy stays until the query ends: the function may be called
-    // once for every row.
+    // The row type is looked up in short-lived memory, and only a copy of its description lives
+    // until the query ends: the function may be called once for every row.
     const TupleDesc description = result_row_or_value(fcinfo);
     const MemoryContext before = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
     description_ = CreateTupleDescCopy(description);

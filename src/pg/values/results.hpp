@@ -36,7 +36,7 @@ class Cell {
   static Cell matrix(std::span<const double> values, std::size_t columns) {
     return {Kind::matrix, values.data(), values.size(), columns};
   }
-  /// A value that PostgreSQL already has, of a built-in type.
+  /// An existing Datum of a built-in type.
   static Cell datum(Datum value, Oid type) {
     Cell cell;
     cell.kind_ = Kind::datum;
@@ -46,8 +46,8 @@ class Cell {
   }
 
   bool is_null() const { return kind_ == Kind::null; }
-  /// Texts are copied into `storage`, for a cell that outlives what it was made of. Models and
-  /// arrays are not.
+  /// Copies a text into `storage`, for a cell that outlives the text. Models and arrays are not
+  /// copied.
   void keep(std::deque<std::string> &storage) {
     if (kind_ == Kind::text)
       data_ = storage.emplace_back(static_cast<const char *>(data_), size_).data();
@@ -78,7 +78,7 @@ class Cell {
         size_(size),
         columns_(columns) {}
   Kind kind_ = Kind::null;
-  /// of a datum
+  /// type of a datum
   Oid type_ = InvalidOid;
   union {
     std::int32_t integer;
@@ -122,7 +122,7 @@ class CompositeArray {
   explicit CompositeArray(FunctionCallInfo fcinfo);
   void add(Cells cells);
   bool empty() const { return !state_; }
-  /// in the context that was current at the beginning
+  /// the array, in the memory context that was current at construction
   Datum finish();
 
  private:

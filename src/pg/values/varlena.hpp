@@ -7,7 +7,7 @@
 
 namespace bayes::pg {
 
-/// bytes that a PostgreSQL value can have
+/// maximum size of the data of a PostgreSQL value, in bytes
 inline constexpr std::size_t largest_varlena = MaxAllocSize - VARHDRSZ;
 
 /// A new value in CurrentMemoryContext, of `largest_varlena` bytes at most.
