@@ -1,7 +1,7 @@
 // Aggregates that fit: transition and final functions for every kind of data.
 //
 // Arguments of a transition function: state, data, parameters, weight. SQL declares them as "any";
-// their types say what they are.
+// their types determine their roles.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ template <class C> struct FitState {
   FitState(MemoryContext context, ItemForm form) : data(context, form), weighted(form.weighted) {}
   Parameters parameters;
   C data;
-  /// Items have weights.
+  /// items have weights
   bool weighted;
 
   /// The checked request of the parameters. Called at the first item, before it is read; for a
@@ -37,20 +37,20 @@ template <class C> struct FitState {
   std::optional<FitRequest> request_;
 };
 
-/// What arguments of a call are by their types, where a type may be several.
+/// The roles of argument types that do not determine a role by themselves.
 struct RolesOfTypes {
   Role integer = Role::k, model = Role::start;
 };
 /// The roles of the arguments of a call from `first` on, by their types: an integer, an array of
 /// integers (ks), jsonb (options), a model, double precision (the weight, which comes last).
 std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, int first, RolesOfTypes types);
-/// Is the last one a weight? Takes it away.
+/// Removes the last role if it is a weight; returns whether it was.
 bool take_weight(std::vector<Role> &roles);
 
-/// The bytes of a parallel worker's state, for the leader. If they are too many, the message says
-/// `what` they hold, and the hint `remedy` besides a serial plan.
+/// The bytes of a parallel worker's state as a value for the leader. If it is too large, the error
+/// message begins with its contents, `what`, and the hint offers a serial plan or `remedy`.
 Datum partial_state(std::string_view bytes, const char *what, const char *remedy);
-/// Throws Error(too_large), with the same message, for a state of so many bytes.
+/// Throws Error(too_large) with this message for a state of `size` bytes.
 [[noreturn]] void refuse_partial_state(std::size_t size, const char *what, const char *remedy);
 
 /// A state received from another process: its bytes, not copied from the tuple until they are
@@ -60,7 +60,8 @@ struct ReceivedState {
   std::size_t size;
 };
 
-/// One item: `values` arguments hold it, the others are parameters, and last the weight.
+/// Adds one item. `values`: the number of arguments that hold it; parameters follow, and last the
+/// weight, if any.
 template <class C>
 Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check check,
                  int values = 1, RolesOfTypes types = {}) {

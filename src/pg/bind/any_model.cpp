@@ -30,7 +30,7 @@ void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &
        Cell::or_null(p.upper), p.known_by ? Cell::text(p.known_by) : Cell()});
 }
 
-/// Data that live from row to row of a set-returning function.
+/// State of a set-returning function between its rows.
 struct SampleGenerator {
   SampleGenerator(MemoryContext, Datum value, const char *family, std::int64_t seed)
       : model(load_model(value, family)),
@@ -43,7 +43,7 @@ struct SampleGenerator {
   std::vector<double> x;
 };
 
-/// Monte Carlo standard errors for the row of this call; nullopt if it is to be left out.
+/// Monte Carlo standard errors for the row of this call; nullopt if the row is to be skipped.
 std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo, const char *family) {
   const auto row = model_and_row(fcinfo, family);
   if (!row) return std::nullopt;

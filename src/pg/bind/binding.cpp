@@ -99,9 +99,9 @@ void warn_if_degenerate(const Model &model) {
   if (words.degenerate_if_few)
     says += message(" or {} too few {}s", one ? "has" : "have", words.unit);
   report(WARNING, says,
-         "Without the bound the likelihood would be higher, as a rule without limit: a variance of "
-         "rows that are few or equal goes to 0. The log-likelihood, and bic and icl with it, "
-         "depends on the bound and cannot be compared with those of other fits.",
+         "Without the bound the likelihood would be higher, and usually unbounded: the variance of "
+         "few or equal rows goes to 0. The log-likelihood, bic and icl depend on the bound and "
+         "cannot be compared with those of other fits.",
          message("Use fewer {}, method map or vi{}, or a larger {}; \"degenerate\": \"allow\" "
                  "accepts such a fit.",
                  words.parts, info.options.find("restarts") ? ", more restarts" : "", bound));

@@ -41,20 +41,21 @@ template <class C> struct Binding {
                         const TakeCells &take) = nullptr;
 };
 
-// The arguments of windows and of functions of a query that follow the data.
+// Roles of the arguments that follow the data in window functions and in functions of a query.
 inline constexpr Role by_k[] = {Role::k, Role::options};
 inline constexpr Role by_rank[] = {Role::rank, Role::options};
 inline constexpr Role by_options[] = {Role::options};
 inline constexpr Role by_ks[] = {Role::ks, Role::options};
 
-/// Calls `fit`, which says whether there was something to fit. False if there was not, or if the
-/// fit failed and an error is to be NULL (`null_on_error`): then with a WARNING.
+/// Calls `fit`, which returns whether there were data to fit. Returns false if there were none, or
+/// if the fit failed under on_error = null (`null_on_error`): then a WARNING reports the error.
 bool attempt(bool null_on_error, const std::function<bool(Control &)> &fit);
 
-/// Throws Error: the rows (or what they are called) have no weight.
+/// Throws Error: all items have weight 0. `item_name`: "row", "sequence", "document".
 [[noreturn]] void refuse_zero_weights(const char *item_name);
 
-/// Calls `fit` if there are data; rows that are exchangeable are put in order before.
+/// Calls `fit` if there are data, after putting exchangeable items into an order that does not
+/// depend on the input.
 template <class C> bool attempt_fit(C &data, const std::function<void(Control &)> &fit) {
   return attempt(data.null_on_error(), [&](Control &control) {
     if (data.all_weights_zero()) refuse_zero_weights(data.item_name());
@@ -65,19 +66,20 @@ template <class C> bool attempt_fit(C &data, const std::function<void(Control &)
   });
 }
 
-/// WARNING if the fit ran out of iterations, with last change and tolerance, or if its chains
-/// disagree.
+/// WARNING if the fit ran out of iterations, with the last change of the objective and the
+/// tolerance, or if its chains disagree.
 void warn_if_not_converged(const Model &model);
-/// WARNING if components are at a bound of maximum likelihood, unless options allow it.
+/// WARNING if components of a maximum likelihood fit are at a bound (are degenerate), unless
+/// options allow it.
 void warn_if_degenerate(const Model &model);
-/// All that is to be said of a fit.
+/// Issues all WARNINGs about a fit.
 inline void warn_of(const Model &model) {
   warn_if_not_converged(model);
   warn_if_degenerate(model);
 }
 
-/// Fits, and calls `use` with the model before its WARNINGs. nullptr if there are no data, or if
-/// the fit, or `use`, failed under on_error = null.
+/// Fits, and calls `use` with the model before issuing WARNINGs about it. nullptr if there are no
+/// data, or if the fit, or `use`, failed under on_error = null.
 template <class C, class Use>
 std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data,
                                  const Use &use) {
@@ -96,7 +98,7 @@ template <class C>
 std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data) {
   return fit_model(binding, request, data, [](const Model &) {});
 }
-/// The same; `bytes`, unless nullptr, gets the model's.
+/// The same; `bytes`, unless nullptr, receives the model's byte form.
 template <class C>
 std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data,
                                  std::string *bytes) {

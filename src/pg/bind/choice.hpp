@@ -1,4 +1,4 @@
-// What the functions have in common that fit several models to choose from.
+// Common to functions that fit several models and choose the best.
 #pragma once
 
 #include <deque>
@@ -14,20 +14,21 @@
 
 namespace bayes::pg {
 
-/// What fits of a selection are compared by.
+/// The criterion by which the fits of a selection are compared.
 struct Criterion {
-  /// of the column
+  /// name of its column
   const char *name;
-  /// of a fit; larger is better, NaN if it cannot be compared
+  /// score of a fit: larger is better; NaN if the fit cannot be compared
   double score;
-  /// Less than this below the best score is as good; then the smaller k is chosen.
+  /// Scores within this distance of the best count as equally good; of these fits that with the
+  /// smallest k is chosen.
   double allowed;
-  /// what that is, for column reason
+  /// `allowed` in words, for column reason
   const char *allowance;
 };
 
-/// The fits of one selection. Their rows are given to `take` in the end, each with two cells more:
-/// whether it is the best, and of the best the reason.
+/// The fits of one selection. At the end their rows are passed to `take`, each with two more cells:
+/// whether the fit is the best, and for the best one the reason.
 class Choice {
  public:
   Choice(const FitRequest &request, const TakeCells &take) : models_(request.models), take_(take) {}
@@ -36,14 +37,14 @@ class Choice {
   Cell model(Model &model);
   /// Adds a fit.
   void add(int k, const Criterion &criterion, std::initializer_list<Cell> cells);
-  /// Adds a fit that is compared by its bound of the evidence if it is variational, or else by bic,
-  /// and says what there is to warn of. The cells of a row are k, `after_k`, method, objective,
+  /// Adds a fit, which is compared by its evidence lower bound (elbo) if it is variational, or else
+  /// by bic, and issues its WARNINGs. The cells of a row are k, `after_k`, method, objective,
   /// log_likelihood, parameters, bic, `after_bic`, elbo, converged, degenerate, model.
   void add(Model &model, RowColumns columns, std::initializer_list<Cell> after_k = {},
            std::initializer_list<Cell> after_bic = {});
 
-  /// Adds the fits by `fits` and gives their rows to `take`, also those before one that failed.
-  /// NOTICE if the best is the largest of several k.
+  /// Calls fits(), which adds the fits, and then passes their rows to `take`, also if a later fit
+  /// has failed. NOTICE if the best k is the largest of several.
   template <class F> void of(F fits) {
     try {
       fits();
@@ -65,7 +66,7 @@ class Choice {
 
   const bool models_;
   const TakeCells &take_;
-  std::deque<std::string> kept_;  // of cells
+  std::deque<std::string> kept_;  // texts and models of cells
   std::vector<Row> rows_;
 };
 

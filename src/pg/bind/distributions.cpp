@@ -25,7 +25,7 @@ template <class T> T argument_as(FunctionCallInfo fcinfo, int at) {
     return number_argument(fcinfo, at);
 }
 
-/// The distribution whose parameters are the arguments from `first` on.
+/// The distribution whose `count` parameters are the arguments from `first` on.
 template <class D> D distribution_at(FunctionCallInfo fcinfo, int first, int count) {
   const auto given = [&](int i) { return number_argument(fcinfo, first + i); };
   if constexpr (std::is_same_v<D, BinomialDistribution>) {
@@ -39,7 +39,7 @@ template <class D> D distribution_at(FunctionCallInfo fcinfo, int first, int cou
       if (count == 1) return D(given(0));
     if constexpr (std::is_default_constructible_v<D>)
       if (count == 0) return D();
-    throw Error(Errc::internal, "a distribution has another number of parameters");
+    throw Error(Errc::internal, "distribution called with a wrong number of parameters");
   }
 }
 
@@ -56,7 +56,7 @@ template <class T> Datum new_datum(T x) {
   return guarded([x] { return datum_of(x); });
 }
 
-/// A number that a function found in a density: infinite only where the density is.
+/// The log density, or with `exponential` the density; infinite only where the density is.
 template <class D> Datum log_density(FunctionCallInfo fcinfo, bool exponential) {
   const double log_density = distribution_of<D>(fcinfo).log_density(value_of<D>(fcinfo));
   return new_datum(exponential ? std::exp(log_density) : log_density);
@@ -76,7 +76,8 @@ template <class D> Datum quantile(FunctionCallInfo fcinfo) {
 
 constexpr int max_draws = 10'000'000;
 
-/// The first argument of functions (n int, ..., seed bigint) that draw; the random numbers.
+/// For functions (n int, ..., seed bigint) that draw: the number of draws, and the source of random
+/// numbers.
 struct Drawing {
   Drawing(FunctionCallInfo fcinfo, std::string_view name)
       : n(PG_GETARG_INT32(0)),
@@ -85,7 +86,8 @@ struct Drawing {
     if (n > max_draws)
       throw Error(Errc::too_large, message("n is {}, but may be {} at most", n, max_draws));
   }
-  /// So that two distributions with the same seed have other random numbers.
+  /// A hash of the name (FNV-1a) that selects the random stream: with the same seed, two
+  /// distributions have different random numbers.
   static std::uint64_t number_of(std::string_view name) {
     std::uint64_t number = 0xcbf29ce484222325;
     for (const char c : name) number = (number ^ std::uint64_t(c)) * 0x100000001b3;
@@ -110,7 +112,8 @@ template <class D> Datum draws(FunctionCallInfo fcinfo, const char *name) {
   return rows_of(fcinfo, drawing, [&](Random &random) { return Cell(distribution.draw(random)); });
 }
 
-/// The elements of a float8[] row by row; of `dimensions`, square if there are two.
+/// The elements of a float8[] in row-major order. Throws Error unless it has `dimensions`
+/// dimensions, is square if there are two, and has no NULL.
 std::vector<double> numbers_of_array(FunctionCallInfo fcinfo, int at, const char *name,
                                      int dimensions) {
   const ArrayType *const array = guarded([fcinfo, at] { return PG_GETARG_ARRAYTYPE_P(at); });

@@ -1,4 +1,4 @@
-// Components of two models side by side.
+// Matches and compares the components of two models.
 #include "models/matching.hpp"
 
 #include "models/comparison.hpp"

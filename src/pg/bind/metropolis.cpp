@@ -20,13 +20,13 @@ namespace {
 
 constexpr int largest_dimension = 1000;
 
-/// What is wrong with a function as a log density, as a format of its name; nullptr if nothing is.
+/// Why a function cannot be a log density, as the predicate of an error message; nullptr if it can.
 /// Raises.
 const char *unsuitable_function(Oid function) {
   const HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
   if (!HeapTupleIsValid(tuple)) return "does not exist";
   const auto *const form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
-  const char *const wrong = form->prokind != PROKIND_FUNCTION ? "is no plain function"
+  const char *const wrong = form->prokind != PROKIND_FUNCTION ? "is not a plain function"
                             : form->proretset                 ? "returns a set"
                             : form->pronargs != 1 || form->proargtypes.values[0] != FLOAT8ARRAYOID
                                 ? "does not take one argument of type double precision[]"
@@ -36,7 +36,7 @@ const char *unsuitable_function(Oid function) {
   return wrong;
 }
 
-/// A point in the context of an error.
+/// The point at which the density is evaluated, for the context of an error.
 struct Point {
   const double *x;
   int size;
@@ -51,7 +51,7 @@ void tell_point(void *argument) {
   errcontext("log density of mh_sample at {%s%s}", text.data, point->size > 20 ? ",..." : "");
 }
 
-/// As long as it lives, nothing but temporary tables can be changed.
+/// While it lives the transaction is read-only: only temporary tables can be changed.
 class ReadOnly {
  public:
   ReadOnly() : before_(XactReadOnly) { XactReadOnly = true; }
@@ -62,7 +62,7 @@ class ReadOnly {
   bool before_;
 };
 
-/// The function, called with a point.
+/// Evaluates the SQL function at a point.
 class DensityFunction {
  public:
   explicit DensityFunction(Oid function)
@@ -113,7 +113,7 @@ class DensityFunction {
 
 struct Starts {
   std::vector<double> values;
-  /// of 1 if all chains share the point
+  /// number of starting points; 1: all chains share the point
   int chains = 1;
   std::size_t dimension = 0;
 };
@@ -123,7 +123,7 @@ Starts starts_of(Datum datum) {
   const int dimensions = ARR_NDIM(array);
   if (dimensions < 1 || dimensions > 2)
     throw Error(Errc::array_shape, "start is not an array of one or two dimensions",
-                "It is a point, or an array of points, one for each chain.");
+                "It must be one point, or an array of points, one for each chain.");
   if (guarded([array] { return array_contains_nulls(const_cast<ArrayType *>(array)); }))
     throw Error(Errc::null_value, "an element of start is NULL");
   Starts out;
@@ -141,7 +141,7 @@ Starts starts_of(Datum datum) {
   return out;
 }
 
-/// Three digits
+/// rounded to three significant digits, for messages
 std::string rounded(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", x);
@@ -159,17 +159,18 @@ void report_run(const MetropolisRun &run, const MetropolisOptions &options) {
                 "slowly.",
                 chain, run.acceptance.size(), rounded(100 * (few ? *low : *high))),
         options.adapt
-            ? "Raise options warmup and draws, or give option scale the size of the distribution."
+            ? "Raise options warmup and draws, or set option scale to the standard deviations of "
+              "the distribution."
             : message("{} option scale, or leave out option adapt.", few ? "Reduce" : "Raise"));
   }
   if (run.rhat > 1.1)
     report_once(WARNING, "the chains of mh_sample disagree",
-                message("R-hat of {} is {}. They have not converged, or not all of them have found "
-                        "all of the distribution.",
+                message("R-hat of {} is {}. The chains have not converged, or not all of them have "
+                        "explored the whole distribution.",
                         run.worst == 0 ? "the log density" : message("x[{}]", run.worst),
                         rounded(run.rhat)),
-                "Raise options warmup and draws, or give option scale the size of the "
-                "distribution; bayes_rhat over the draws shows all elements of x.");
+                "Raise options warmup and draws, or set option scale to the standard deviations of "
+                "the distribution; bayes_rhat over the draws shows R-hat of every element of x.");
 }
 
 }  // namespace

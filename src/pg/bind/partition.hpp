@@ -13,8 +13,8 @@ inline WindowObject window_of(FunctionCallInfo fcinfo) {
   return window;
 }
 
-/// The partition's P, which lives as long as the partition. `first` is called once, on a new one,
-/// with the partition's memory context; `args` are given to its constructor.
+/// The P of the current partition, which lives as long as the partition. `first` is called once,
+/// with a new P and the partition's memory context; `args` are passed to its constructor.
 template <class P, class F, class... A> P &partition_of(WindowObject window, F first, A &&...args) {
   auto **const local = static_cast<P **>(
       guarded([window] { return WinGetPartitionLocalMemory(window, sizeof(P *)); }));
@@ -58,7 +58,7 @@ class PartitionReader {
     return !outside;
   }
   void next_row() { MemoryContextReset(scratch_); }
-  /// For other memory needed for one row only.
+  /// For memory that is needed for one row only.
   MemoryContext scratch() const { return scratch_; }
 
  private:

@@ -1,6 +1,6 @@
-// F_profile(model, row): aggregates that say what makes the components of a fitted model different,
-// the same for every family that has probabilities of rows; hmm_profile(model, sequence) for
-// states.
+// F_profile(model, row): aggregates that describe how the components of a fitted model differ,
+// implemented once for all families with component probabilities of rows; hmm_profile(model,
+// sequence) for states.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ struct ProfileState {
   std::shared_ptr<const Model> model;
   Profile profile;
   std::vector<double> probabilities;
-  /// names of the categories that are no labels of a column, if there are such
+  /// names of categories that are not labels of a column (the symbols of a hidden Markov model), or
+  /// nullptr
   const std::vector<std::string> *symbols = nullptr;
 };
 
@@ -33,10 +34,10 @@ void require_same_model(const Model &first, const Model &model);
 /// (internal) -> bayes_profile[]
 Datum profile_final(FunctionCallInfo fcinfo);
 
-/// of every element; none of those that are not categorical
+/// the categories of every element; empty if it is not categorical
 std::vector<std::vector<double>> categories_of(const Model &model);
 
-/// (internal, model, row) -> internal; a row that is NULL is left out.
+/// (internal, model, row) -> internal; rows that are NULL are skipped.
 Datum profile_transition(FunctionCallInfo fcinfo, const char *family);
 
 }  // namespace bayes::pg

@@ -13,7 +13,7 @@ FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<
   roles = roles.first(std::size_t(PG_NARGS() - 1));
   std::vector<NullableDatum> arguments(&fcinfo->args[1], &fcinfo->args[PG_NARGS()]);
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    // Options are text where a literal would otherwise have several meanings.
+    // Functions declare options as text where a literal would otherwise be ambiguous.
     if (roles[i] != Role::options || arguments[i].isnull) continue;
     arguments[i].value = guarded([fcinfo, i, given = arguments[i].value] {
       return get_fn_expr_argtype(fcinfo->flinfo, int(i) + 1) == TEXTOID

@@ -30,11 +30,12 @@ class QueryRows {
   RowCollector *data_ = nullptr;
 };
 
-/// Fits the data of a function of a query; `bytes`, unless nullptr, gets the model's. nullptr
-/// without data.
+/// Fits the data of a function of a query; `bytes`, unless nullptr, receives the model's byte form.
+/// nullptr without data.
 using FitQuery = std::unique_ptr<Model> (*)(FunctionCallInfo fcinfo, std::string *bytes);
 
-/// F_fit(query bayes_query, ...): rows of a fitted model, as `show` makes them; none without data.
+/// F_fit(query bayes_query, ...): the rows that `show` makes of the fitted model; none without
+/// data.
 template <class Show> Datum show_query_fit(FunctionCallInfo fcinfo, FitQuery fit, Show show) {
   ResultRows result(fcinfo);
   if (const auto model = fit(fcinfo, nullptr)) show(result, *model);

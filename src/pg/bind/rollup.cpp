@@ -1,4 +1,4 @@
-// bayes_rollup(bayes_model): models of parts of the rows put together, for every family that can.
+// bayes_rollup(bayes_model): merges models of parts of the rows, for every family that supports it.
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/bind/sums.hpp"
@@ -10,9 +10,9 @@ namespace {
 
 /// The transition state: the models so far, merged.
 ///
-/// To merge two models takes as long as both are large, as labels and words of either may be new to
-/// the other. So models of like numbers are merged, as numbers of one digit are carried: each takes
-/// part in as many merges as there are digits.
+/// Merging takes time proportional to the sizes of both models, as either may have labels and words
+/// that the other lacks. So models are merged like the digits of a binary counter, each with one
+/// that holds about as many models: a model takes part in logarithmically many merges.
 class Merged final : public Sums {
  public:
   explicit Merged(MemoryContext, FunctionCallInfo = nullptr) {}
@@ -47,7 +47,7 @@ class Merged final : public Sums {
     if (digit == parts_.size()) parts_.emplace_back();
     parts_[digit] = std::move(other);
   }
-  /// All of them together, which are so from then on. There is one.
+  /// Merges all parts into one, which replaces them. There must be at least one.
   Model &all() {
     std::unique_ptr<Model> sum;
     for (std::unique_ptr<Model> &part : parts_) {
@@ -60,7 +60,7 @@ class Merged final : public Sums {
   }
 
   std::string family_;
-  /// [i]: 2^i models, or more of them if they were merged before; or null
+  /// [i]: 2^i models merged (more if they were themselves merged before), or null
   std::vector<std::unique_ptr<Model>> parts_;
 };
 

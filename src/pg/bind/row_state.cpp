@@ -1,5 +1,5 @@
 // Parallel aggregation of rows of numbers: serialisation of transition states. One set of functions
-// serves all model families with rows, one all with rows and a response.
+// serves all model families with rows, another one those with rows and a response.
 #include "pg/bind/aggregate.hpp"
 #include "pg/input/response_collector.hpp"
 
@@ -8,7 +8,7 @@ using namespace bayes::pg;
 
 namespace {
 
-/// marks the bytes; sender and receiver are always the same version of the module
+/// identifies the byte format; sender and receiver always run the same version of the module
 constexpr std::uint32_t format = 0x62617901;
 constexpr std::size_t largest_state = MaxAllocSize - VARHDRSZ - 65536;
 
@@ -22,8 +22,7 @@ template <class C> Datum serialize(FunctionCallInfo fcinfo) {
 
   const std::size_t size = head.size() + state.data.bytes();
   if (size > largest_state)
-    refuse_partial_state(size, "rows",
-                         "ANALYZE the table, so that the planner sees how big it is.");
+    refuse_partial_state(size, "rows", "ANALYZE the table, so that the planner knows its size.");
   auto *const bytes = guarded(
       [size] { return static_cast<bytea *>(palloc_extended(size + VARHDRSZ, MCXT_ALLOC_HUGE)); });
   SET_VARSIZE(bytes, size + VARHDRSZ);

@@ -6,7 +6,7 @@
 namespace bayes::pg {
 namespace {
 
-/// Data that live from call to call.
+/// State of a call site between its calls.
 struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
       : context(context),
@@ -18,14 +18,15 @@ struct CallSite {
   }
   const std::shared_ptr<const Model> &model(Datum value) {
     const std::shared_ptr<const Model> &model = models.share(value);
-    // Before the type of the rows is looked at: a model of another kind may take what no row is.
+    // Before the type of the rows is checked: models of other kinds may take arguments that are not
+    // rows, and their error must name the model, not the type.
     model->require_rows();
     if (!readers) readers.emplace(context, type);
     return model;
   }
   MemoryContext context;
   ModelCache models;
-  /// of the rows
+  /// type of the rows
   Oid type;
   std::optional<ModelReaders> readers;
   /// rows are arrays
@@ -33,7 +34,7 @@ struct CallSite {
   TupleDesc result = nullptr;
 };
 
-/// The numbers of a row; nullopt if it is to be left out.
+/// The numbers of a row; nullopt if the row is to be skipped.
 std::optional<std::span<const double>> numbers_of(CallSite &site,
                                                   const std::shared_ptr<const Model> &model,
                                                   Datum row, Missing missing) {
@@ -52,7 +53,7 @@ std::optional<std::span<const double>> numbers_of(CallSite &site,
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 1);
   const std::shared_ptr<const Model> &model = site.model(PG_GETARG_DATUM(0));
-  // NaN and infinity of a predictor are errors, not reasons to leave a row out.
+  // A NaN or infinite predictor is an error, not a reason to skip the row.
   const Missing skip = model->words().response ? Missing::skip_null : Missing::skip;
   const std::string_view option = missing_option(model->info);
   const Missing missing = option == "marginalize" ? Missing::keep

@@ -18,17 +18,17 @@ struct ModelAndRow {
   std::span<const double> x;
 };
 
-/// Reads the arguments (model, row) of a strict function. `family`: of the model; nullptr: of any
-/// that takes rows. What a missing value means was said when the model was fitted, by option
-/// missing: marginalize takes it, error refuses it, and skip leaves the row out: nullopt.
+/// Reads the arguments (model, row) of a strict function. `family`: the family that the model must
+/// have; nullptr: any that takes rows. Missing values are treated by the option missing of the fit:
+/// marginalize accepts them, error throws, and skip returns nullopt.
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family);
 
-/// Of a function that calls model_and_row before: the description of the composite values that it
-/// returns, looked up once.
+/// The description of the composite values that the function returns, looked up once. Call it after
+/// model_and_row.
 TupleDesc scalar_result_row(FunctionCallInfo fcinfo);
 
-/// The same of arguments (state, model, row), missing values kept whatever the model says. `keep`
-/// keeps the model alive.
+/// Like model_and_row, for arguments (state, model, row), but missing values are kept whatever the
+/// model's options. `keep` keeps the model alive.
 ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
                                     std::shared_ptr<const Model> &keep);
 

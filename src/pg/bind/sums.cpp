@@ -7,7 +7,7 @@
 namespace bayes::pg {
 namespace {
 
-/// by tag
+/// indexed by tag
 std::array<const SumsKind *, 128> kinds = {};
 
 }  // namespace

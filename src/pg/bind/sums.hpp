@@ -81,7 +81,7 @@ class SumsWithParameters : public Sums {
   bool weighted_ = false, read_ = false;
 };
 
-/// The type that a state's pointer has.
+/// The type to which the state's pointer in a Datum points.
 template <class A> using StateOf = std::conditional_t<std::is_base_of_v<Sums, A>, Sums, A>;
 
 template <class A> Datum state_datum(A *state) {

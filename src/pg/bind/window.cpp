@@ -11,9 +11,9 @@ constexpr int max_roles = 4;
 /// A partition after its fit.
 struct Partition {
   Partition(MemoryContext context, Oid type) : reader(context, type) {}
-  /// null: no rows, or the fit failed under on_error = null
+  /// null if there are no rows, or if the fit failed under on_error = null
   std::unique_ptr<Model> model;
-  /// for model families with fit_labels: of every row, from 1; 0 for a row left out
+  /// for model families with fit_labels: the label of every row, from 1; 0 for a skipped row
   std::optional<std::vector<int>> labels;
   Missing missing = Missing::error;
   RowReader reader;
@@ -42,7 +42,7 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
   PartitionReader reader(window, context);
   ServerControl control;
   Parameters parameters;
-  // Constants need not be checked at every row.
+  // Stable arguments need not be checked at every row.
   bool constant = true;
   for (std::size_t i = 0; i < roles.size(); ++i)
     constant &= guarded([=] { return get_fn_expr_arg_stable(fcinfo->flinfo, int(i) + 1); });
