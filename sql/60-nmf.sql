@@ -5,8 +5,8 @@ DEFINE @nmf_cells =
   'which are stored by their text, and a number, finite and not negative. Cells come in any order. '
   'A NULL number says that row and column exist; a cell with a NULL is skipped, and if there are '
   'no rows or no columns the result is NULL. Errors: 22023 invalid option or argument, or a number '
-  'negative or not finite; 22003 repeated cells that add up to more than a number can be; 54000 a '
-  'key longer than 10000 bytes, more than 10000000 keys, or more parameters than memory allows.';
+  'negative or not finite; 22003 repeated cells whose sum overflows; 54000 a key longer than 10000 '
+  'bytes, more than 10000000 keys, or more parameters than memory allows.';
 DEFINE @nmf_arrays =
   'x: the numbers of one row of a table, finite and not negative, of the same length in every '
   'row; the keys of rows are ''1'', ''2'', ... in the order in which they come, which without '

@@ -371,7 +371,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The largest absolute value that a row may hold is 1e150. | Choose another unit of '
     'measurement.'),
   ($q$SELECT gmm_fit(x, 2, '{}', CASE WHEN id = 7 THEN -1 ELSE 1 END) FROM faithful$q$,
-    'A weight is a finite number, not negative: how many times the row counts.'),
+    'A weight must be finite and not negative: it is the number of times that the row counts.'),
   ($q$SELECT gmm_fit(x, 2, '{}', 0) FROM faithful$q$,
     'A row of weight 0 does not count.'),
   ($q$SELECT gmm_posterior(em) FROM given$q$,

@@ -284,7 +284,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_decode(vectors, ROW(1, 'a'::text, 3)) OVER () FROM given$q$,
     '22023 element 2 of an observation is of type text, but elements of vectors are numbers'),
   ($q$SELECT hmm_decode(vectors, ROW('{1,2}'::float8[], 3)) OVER () FROM given$q$,
-    '2202E an observation is a record of an array and more'),
+    '2202E an observation is a record of an array and other columns'),
   ($q$SELECT hmm_decode(vectors, ROW()) OVER () FROM given$q$,
     '2202E step 1 is of vectors of 0 elements, but the model of vectors of 3 elements'),
   ($q$SELECT hmm_filter(vectors, ROW(1, 2, i / (i - 3.0))) OVER (ORDER BY i)

@@ -105,7 +105,7 @@ SELECT is(complaint($$SELECT bmm_fit(r, (SELECT by_column FROM models),
     '{"likelihood": {"visits": {"family": "binomial", "trials": 13}}}')
     FROM (SELECT visits, age, kind FROM people) AS r$$),
   '22023 option "likelihood" has {"family": "binomial", "trials": 13} for column "visits", but '
-  'the model which the fit starts from has {"family": "binomial", "trials": 12}', 'and no other');
+  'the start model has {"family": "binomial", "trials": 12}', 'and no other');
 CREATE TABLE sparse AS SELECT nb_fit(kind, jsonb_build_object('visits', visits, 'age', age),
   '{"likelihood": {"age": {"family": "negative_binomial", "size": 3}}}') AS m FROM people;
 SELECT ok(m::text::bayes_model::text = m::text AND m::text LIKE '%"size": 3%', 'sparse rows')

@@ -199,7 +199,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT lda_perplexity(model, words, ''{"particles": 3}'') FROM pairs, given',
    '22023 option "particles" does not apply to method completion'),
   ('SELECT lda_perplexity(model, ''{"saw": 0.5}''::jsonb, ''{"method": "left-to-right"}'')
-    FROM given', '22023 count of term "saw" of document 1 is 0.5, which is no whole number'),
+    FROM given', '22023 count of term "saw" of document 1 is 0.5, which is not a whole number'),
   ('SELECT lda_perplexity(model, ''{"saw": 1e9}''::jsonb, ''{"method": "left-to-right"}'')
     FROM given',
     '54000 a document has 1000000000 tokens, too many for the left-to-right estimator'))

@@ -77,22 +77,22 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '54000 method collapsed keeps the topic of every token, which for 1000000000 tokens do not '
     'fit into maintenance_work_mem | Raise maintenance_work_mem, or use method svi or vi.'),
   ($q$SELECT lda_fit('{"a": -1}'::jsonb, 2)$q$,
-    '22023 count of term "a" of document 1 is -1 | A count is a finite number, not negative: '
-    'how often the term occurs.'),
+    '22023 count of term "a" of document 1 is -1 | A count must be finite and not negative: '
+    'it is the number of times that the term occurs.'),
   ($q$SELECT lda_fit('{"a": 1e400}'::jsonb, 2)$q$,
-    '22023 count of term "a" of document 1 is Infinity | A count is a finite number, not '
-    'negative: how often the term occurs.'),
+    '22023 count of term "a" of document 1 is Infinity | A count must be finite and not '
+    'negative: it is the number of times that the term occurs.'),
   ($q$SELECT lda_fit('{"a": 1e16}'::jsonb, 2)$q$,
     '22003 count of term "a" of document 1 is 1e+16, too large to compute with | The largest '
     'count that a term may have is 1e15.'),
   ($q$SELECT lda_fit('doc', 'a', 'NaN', 2) FROM words$q$,
     '42804 could not determine polymorphic type because input has type unknown'),
   ($q$SELECT lda_fit(id, 'a', -0.5, 2) FROM words$q$,
-    '22023 count of term "a" of document 1 is -0.5 | A count is a finite number, not '
-    'negative: how often the term occurs.'),
+    '22023 count of term "a" of document 1 is -0.5 | A count must be finite and not '
+    'negative: it is the number of times that the term occurs.'),
   ($q$SELECT lda_fit(id, 'a', 'Infinity', 2) FROM words$q$,
-    '22023 count of term "a" of document 1 is Infinity | A count is a finite number, not '
-    'negative: how often the term occurs.'),
+    '22023 count of term "a" of document 1 is Infinity | A count must be finite and not '
+    'negative: it is the number of times that the term occurs.'),
   ($q$SELECT lda_fit(1, 'a', 1e15, 2) FROM words$q$,
     '22003 count of term "a" of document 1 is 1e+16, too large to compute with | The largest '
     'count that a term may have is 1e15.'),
@@ -101,10 +101,10 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'operator or modify the query.'),
   ($q$SELECT lda_fit(ARRAY[repeat('x', 10001)], 2) FROM words$q$,
     '54000 a term is 10001 bytes long, but the limit is 10000 | A term is a word, or the name '
-    'of an item; md5(term) is a short one.'),
+    'of an item. Use a shorter one, such as md5(term).'),
   ($q$SELECT lda_fit(1, repeat('x', 1000000), 1, 2) FROM words$q$,
     '54000 a term is 1000000 bytes long, but the limit is 10000 | A term is a word, or the '
-    'name of an item; md5(term) is a short one.'),
+    'name of an item. Use a shorter one, such as md5(term).'),
   ($q$SELECT lda_topics('SELECT x FROM words', 0)$q$,
     '22023 k is 0, but must be a whole number from 1 to 10000'),
   ($q$SELECT lda_fit(x, em) FROM words, given$q$,
@@ -133,7 +133,7 @@ FROM (VALUES
 -- ---- counts that a sampler does not take ----
 
 SELECT is(whole_complaint(format('SELECT lda_fit(%s, 2, ''{"method": "%s"}'') FROM words', item,
-    method)), format('22023 count of term "a" of document 1 is %s, which is no whole number | A '
+    method)), format('22023 count of term "a" of document 1 is %s, which is not a whole number | A '
     'sampler draws a topic for every token. | Methods vi, svi, em and cvb0 take fractional '
     'counts.',
     count), item || ', ' || method)

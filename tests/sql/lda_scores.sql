@@ -88,8 +88,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
    '22004 query must not be NULL | Select a name and a document for each row (SELECT id, '
    'to_tsvector(''english'', body) FROM ...), or document, term and count.'),
   ($$SELECT lda_typical_documents('SELECT 2, ''saw''::text, -1', model) FROM given$$,
-   '22023 count of term "saw" of document 2 is -1 | A count is a finite number, not negative: how '
-   'often the term occurs.'))
+   '22023 count of term "saw" of document 2 is -1 | A count must be finite and not negative: it '
+   'is the number of times that the term occurs.'))
   AS v(statement, said);
 
 -- ---- held-out documents under draws ----
@@ -153,7 +153,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT lda_perplexity(model, 2, ''saw'', -1) FROM given',
    '22023 count of term "saw" of document 2 is -1'),
   ('SELECT lda_perplexity(model, 2, ''saw'', 0.5, ''{"method": "left-to-right"}'') FROM given',
-   '22023 count of term "saw" of document 2 is 0.5, which is no whole number'),
+   '22023 count of term "saw" of document 2 is 0.5, which is not a whole number'),
   ('SELECT lda_perplexity(NULL, id, word, 1) FROM bought', '22004 model must not be NULL'))
   AS v(statement, said);
 

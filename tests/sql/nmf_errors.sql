@@ -52,7 +52,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '22023 number of row "r1" and column "c1" is Infinity | Numbers are finite and not negative. | '
     'Leave such cells out with WHERE or FILTER, or give NULL.'),
   ($q$SELECT nmf_fit('a', 'b', v::float8, 2) FROM (VALUES (1e308), (1e308)) AS t(v)$q$,
-    '22003 the numbers of row "a" and column "b" add up to more than a number can be'),
+    '22003 the sum of the numbers of row "a" and column "b" overflows'),
   ($q$SELECT nmf_fit(r, c, 1e300, 2) FROM cells$q$,
     '22003 the numbers of a row add up to 1e+300, but to at most 1000000000000000 with method vi '
     '| Divide all numbers by a constant.'),
@@ -62,11 +62,12 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '22023 every cell of the table is 0 | A factorization needs cells that are greater than 0.'),
   ($q$SELECT nmf_fit(repeat('k', 10001), c, v, 2) FROM cells$q$,
     '54000 a row key is 10001 bytes long, but the limit is 10000 | It begins with "'
-    || repeat('k', 80) || '..." | A key is the name of a row or column; md5(key) is a short one.'),
+    || repeat('k', 80) || '..." | A key is the name of a row or column. Use a shorter one, such as '
+    'md5(key).'),
   ($q$SELECT nmf_fit(r, repeat('ä', 500000), v, 2) FROM cells$q$,
     '54000 a column key is 1000000 bytes long, but the limit is 10000 | It begins with "'
-    || repeat('ä', 40) || '...", in row "r1" | A key is the name of a row or column; md5(key) is '
-    'a short one.'),
+    || repeat('ä', 40) || '...", in row "r1" | A key is the name of a row or column. Use a '
+    'shorter one, such as md5(key).'),
   ($q$SELECT nmf_fit(i, i, 1, 1000) FROM generate_series(1, 100000) AS i$q$,
     '54000 fitting a table of more than 26761 rows and columns together takes more than 1024 MB '
     'beside the table | The limit is maintenance_work_mem, or 1 GB if that is more. | Raise '

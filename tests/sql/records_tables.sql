@@ -157,7 +157,7 @@ CREATE TABLE coded AS SELECT bmm_fit(r, 1) AS labelled
 FROM (SELECT chr(97 + i % 3) AS l, i % 2 = 0 AS b FROM generate_series(1, 60) AS i) AS r;
 SELECT throws_ok(format('SELECT %s(x::float8[], labelled) FROM coded, LATERAL (VALUES (1,
     ''{1,0}''), (2, ''{NULL,1}''), (3, ''{%s,1}'')) AS v(i, x)', f, code), '22023',
-  format('row 3 has code %s in column "l", which is not that of a label', code),
+  format('row 3 has code %s in column "l", which is not the code of a label', code),
   format('%s of code %s', f, code))
 FROM unnest('{bmm_fit,bmm_update}'::text[]) AS f, unnest('{-1,3,0.5,250}'::float8[]) AS code;
 SELECT lives_ok($$SELECT bmm_fit(ARRAY[i % 3, i % 2]::float8[], labelled)
@@ -166,7 +166,7 @@ SELECT throws_ok($$SELECT hmm_fit(s::float8[], model) FROM (SELECT hmm_fit(a, 1)
     FROM (SELECT array_agg(r) AS a FROM (SELECT chr(97 + i % 3) AS l, i % 2 = 0 AS b
       FROM generate_series(1, 60) AS i) AS r) AS q) AS m,
     (VALUES ('{{1,0}}'), ('{{2,0},{NULL,1},{3,1}}')) AS v(s)$$, '22023',
-  'step 3 of sequence 2 has code 3 in column "l", which is not that of a label',
+  'step 3 of sequence 2 has code 3 in column "l", which is not the code of a label',
   'nor in sequences');
 SELECT throws_ok('SELECT bmm_predict(labelled, ARRAY[7, 1]) FROM coded', '22023',
   'column "l" is 7, but must be a whole number from 0 to 2', 'nor in scores');

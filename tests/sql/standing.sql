@@ -102,7 +102,7 @@ SELECT is(complaint(format($$SELECT bmm_fit(r, (SELECT model FROM models WHERE n
   FROM new_rows AS r$$, options)), said, options)
 FROM (VALUES ('{"likelihood": {"age": "normal", "plan": "categorical"}}', 'no error'),
   ('{"likelihood": {"age": "exponential"}}', '22023 option "likelihood" has "exponential" for '
-    'column "age", but the model which the fit starts from has "normal"'),
+    'column "age", but the start model has "normal"'),
   ('{"likelihood": {"aga": "normal"}}',
     '22023 option "likelihood" names a column "aga", which the rows do not have'),
   ('{"likelihood": ["poisson", "bernoulli", "categorical"]}',

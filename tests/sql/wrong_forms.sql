@@ -15,8 +15,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ('SELECT doors, gmm_fit(mpg, length, 3) FROM cars GROUP BY doors', NULL),
   ('SELECT bmm_fit(doors, rt, 3) FROM cars', NULL)) AS v(statement, ignored),
   LATERAL (SELECT '42804 columns are given as separate arguments | A row is one argument: an array '
-    'or a record. | SELECT f(ARRAY[a, b], k) FROM t; or, with the names of the columns, SELECT f(r, k) '
-    'FROM (SELECT a, b FROM t) AS r.' AS said) AS s;
+    'or a record. | SELECT f(ARRAY[a, b], k) FROM t; or, with the names of the columns, SELECT '
+    'f(r, k) FROM (SELECT a, b FROM t) AS r.' AS said) AS s;
 SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT hmm_fit(rt, 2) FROM cars', '42804 a sequence is of type integer'),
   ('SELECT hmm_fit(mpg, 2, ''{"method": "em"}'') FROM cars', '42804 a sequence is of type numeric'),

@@ -140,7 +140,7 @@ for my $name (qw(utf8 latin ascii)) {
     like($err, qr/ERROR:  22023: unknown option "é"/, "$databases{$name}: an option in a message");
     ($out, $err) = attempt($name,
         "SELECT hmm_log_likelihood(model, '{ö}'::text[]) FROM ($fit) AS f");
-    like($err, qr/DETAIL:  The first of them is "ö"; .* probability of one more symbol\.$/m,
+    like($err, qr/DETAIL:  The first unknown symbol is "ö"; .* of one additional symbol\.$/m,
         'a symbol in a WARNING, which is whole');
 }
 for my $name (qw(utf8 latin ascii)) {

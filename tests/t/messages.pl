@@ -50,9 +50,9 @@ is(scalar @warnings, 4, 'every group has its WARNING');
 $said = $session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2) AS m FROM (SELECT sin(id) AS x,
       'n' || id AS name, (id % 2)::int AS flag, id % 3 = 0 AS third, id % 3 AS some
       FROM faithful) AS r) AS f});
-like($said, qr/^WARNING:  \w{5}: column "name" has another label in every row$/m,
+like($said, qr/^WARNING:  \w{5}: column "name" has a different label in every row$/m,
     'labels that name the rows');
-like($said, qr/^NOTICE:  \w{5}: column "flag" has no numbers but 0 and 1, and is taken as normal$/m,
+like($said, qr/^NOTICE:  \w{5}: column "flag" contains only 0 and 1, but is modelled as normal$/m,
     'numbers that are 0 and 1');
 my @remarks = $said =~ /^(?:WARNING|NOTICE):/mg;
 is(scalar @remarks, 3, 'the others are silent, but for one of three whole numbers');
@@ -78,7 +78,7 @@ for my $fit ('gmm_fit(%s, 1)', 'bmm_fit(%s, 1)', 'nb_fit(id %% 2, %s)', 'linreg_
             LATERAL (SELECT sin(id) AS a, cos(id * id) AS b) AS r GROUP BY 1) AS f", $_[0]);
     };
     my @notices = $fits->('ROW(a, b)') =~
-        /^NOTICE:  \w{5}: columns of records have no names: f1, f2, \.\.\. are their positions$/mg;
+        /^NOTICE:  \w{5}: columns of records have no names and are matched by position: f1, f2,/mg;
     is(scalar @notices, 1, "$fit says once that columns have no names");
     unlike($fits->($_), qr/have no names/, "$fit of $_: nothing to say")
         for 'r', $fit =~ /hmm/ ? () : 'ARRAY[a, b]';
@@ -86,9 +86,9 @@ for my $fit ('gmm_fit(%s, 1)', 'bmm_fit(%s, 1)', 'nb_fit(id %% 2, %s)', 'linreg_
 
 $said = $session->run(q{SELECT count(*) FROM hmm_decode('SELECT id % 5, ''n'' || id AS name,
       (id % 2)::int AS flag, id FROM faithful ORDER BY 1, id', 1)});
-like($said, qr/^WARNING:  \w{5}: column "name" has another label in every row$/m,
+like($said, qr/^WARNING:  \w{5}: column "name" has a different label in every row$/m,
     'in steps of sequences too');
-like($said, qr/^NOTICE:  \w{5}: column "flag" has no numbers but 0 and 1, and is taken as normal$/m,
+like($said, qr/^NOTICE:  \w{5}: column "flag" contains only 0 and 1, but is modelled as normal$/m,
     'and numbers that are 0 and 1');
 like($said, qr/^HINT:  .*\{"emission": "bernoulli"\}/m, 'with the option of sequences');
 like($session->run(q{SELECT count(*) FROM hmm_decode('SELECT id, x[1] AS x FROM faithful', 1)}),
@@ -121,10 +121,12 @@ is($said, "f\nf", 'of the lakes there are four groups without any of one row');
 $session->run(q{CREATE TABLE visits AS SELECT i AS customer_id, i AS "ID", i % 7 AS store_id,
       (i * 7919) % 501 AS code, 1 + i % 3 AS freq, 1 + i % 4 AS "N", sin(i) AS a, cos(i) AS b,
       i % 9 AS visits, 1e9 * i AS far, i % 400 AS pairs FROM generate_series(1, 500) AS i});
-for my $case (['customer_id', 'By its name it may tell rows from each other'],
-    ['"ID"', 'By its name it may tell rows'], ['store_id', 'By its name it may tell rows'],
-    ['freq', 'By its name it may say how often a row counts'], ['"N"', 'By its name it may say'],
-    ['code', 'It has another whole number in every row'],
+for my $case (['customer_id', 'Its name suggests that it identifies the row, or something else'],
+    ['"ID"', 'Its name suggests that it identifies the row'],
+    ['store_id', 'Its name suggests that it identifies the row'],
+    ['freq', 'Its name suggests that it is the number of times that the row counts'],
+    ['"N"', 'Its name suggests that it is the number'],
+    ['code', 'It has a different whole number in every row'],
     ['visits', 'It has few different values, all of them whole numbers'], ['far'], ['pairs'],
     ['nullif(code, 3) AS gaps'], ['b'], ['round(b::numeric, 1) AS valid']) {
     my ($column, $why) = @$case;
@@ -147,7 +149,7 @@ for my $fit ('linreg_fit(b, r)', 'logreg_fit(b > 0, r)', 'probit_fit(b > 0, r)',
     my $told = "SET client_min_messages = notice; SELECT $fit IS NULL
           FROM visits, LATERAL (SELECT a, %s) AS r";
     like($session->run(sprintf $told, 'customer_id'),
-        qr/^NOTICE:  .*: column "customer_id" is taken as a number\nDETAIL:  By its name/m,
+        qr/^NOTICE:  .*: column "customer_id" is taken as a number\nDETAIL:  Its name/m,
         "$fit: a name of rows");
     unlike($session->run(sprintf $told, 'freq, code'), qr/is taken as a number/,
         "$fit: measurements");
@@ -204,11 +206,11 @@ my $documents = q{SELECT count(m) FROM (SELECT lda_fit(d, 1) AS m
       FROM (VALUES (to_tsvector('simple', repeat('word ', 300))), ('b:1'), ('c:16383'),
       (array_to_tsvector('{word}'))) AS v(d) WHERE d <> 'c:16383' OR %s) AS f};
 $said = $session->run(sprintf $documents, 'true');
-like($said, qr/^WARNING:  \w{5}: 2 of 4 documents have terms that may occur more often than they/m,
+like($said, qr/^WARNING:  \w{5}: 2 of 4 documents have terms whose counts may be too small/m,
     'positions that PostgreSQL left out are told');
 like($said, qr/^DETAIL:  .*255 positions of a lexeme, and no positions beyond 16383\.$/m,
     'and why');
-like($said, qr/^HINT:  .*counted in full as text\[\], as jsonb of counts, or as rows/m,
+like($said, qr/^HINT:  Give such documents as text\[\], as jsonb of counts, or as rows/m,
     'and what to do');
 @warnings = $session->run(sprintf $documents, 'false') =~ /^(WARNING.*)/mg;
 is(scalar @warnings, 1, 'once');
@@ -290,7 +292,7 @@ unlike($session->run("SELECT nmf_transform(model, x) FROM $factors,
     'others are transformed in silence');
 $said = $session->run(q{SELECT nmf_fit(r, c, v, 1, '{"on_error": "null"}') IS NULL
       FROM (VALUES ('a', 'x', 1e308), ('a', 'x', 1e308)) AS v(r, c, v)});
-like($said, qr/^WARNING:  \w{5}: no model: the numbers of row "a" and column "x" add up to more /m,
+like($said, qr/^WARNING:  \w{5}: no model: the sum of the numbers of row "a" and column "x" /m,
     'a table that cannot be put together, and NULL instead of an error');
 like($said, qr/^t$/m, 'and the query goes on');
 
@@ -319,7 +321,7 @@ my $score = 'SELECT count(hmm_log_likelihood(model, x)) FROM letters, (VALUES ';
 $said = $session->run("$score ('{z,y,NULL}'::text[]), ('{q}')) AS v(x)");
 @warnings = $said =~ /^WARNING:  \w{5}: the model knows none of the symbols of a sequence$/mg;
 is(scalar @warnings, 1, 'a WARNING, once in a statement');
-like($said, qr/^DETAIL:  The first of them is "z"; one of the model's is "[ab]"/m,
+like($said, qr/^DETAIL:  The first unknown symbol is "z"; one symbol of the model is "[ab]"/m,
     'that shows a symbol of both');
 unlike($session->run("$score ('{z,a}'::text[]), ('{NULL}'), ('{}')) AS v(x)"), qr/WARNING/,
     'nothing if one is known, or all are missing');
@@ -390,10 +392,10 @@ my $binary = 'SELECT %s(y, r) IS NULL FROM (SELECT i %% 3 = 0 AS y, %s AS r
 for my $fit (qw(logreg_fit probit_fit)) {
     $said = $session->run(sprintf $binary, $fit,
         "ROW(i, CASE i % 3 WHEN 0 THEN 'yes' ELSE 'no' END)");
-    like($said, qr/^WARNING:  \w{5}: column "f2" has the value of the response in every row$/m,
+    like($said, qr/^WARNING:  \w{5}: column "f2" equals the response in every row$/m,
         "$fit: the response as labels");
     like($session->run(sprintf $binary, $fit, 'ARRAY[i, (i % 3 = 0)::int]'),
-        qr/^WARNING:  \w{5}: element 2 has the value of the response/m, 'or in an array');
+        qr/^WARNING:  \w{5}: element 2 equals the response/m, 'or in an array');
     unlike($session->run(sprintf $binary, $fit, 'ROW(i, i % 5 = 0)'), qr/WARNING/,
         'another predictor is none');
     like($session->run(sprintf $binary, $fit, 'ROW(i, NULL::float8)'),
@@ -411,10 +413,10 @@ for my $row ('NULL, i', 'i, NULL::float8', 'i, i, NULL, NULL', 'i, i, NULL, 0') 
 my $numbers = 'SELECT %s IS NULL FROM (SELECT i, i %% 3 AS y, (i %% 3)::text AS t, i %% 3 = 0 AS b,
   i * 1.5 AS x FROM generate_series(1, 60) AS i) AS s, LATERAL (SELECT %s) AS r';
 like($session->run(sprintf $numbers, 'linreg_fit(y, r)', 'x, y::numeric AS z'),
-    qr/^WARNING:  \w{5}: column "z" has the value of the response in every row$/m,
+    qr/^WARNING:  \w{5}: column "z" equals the response in every row$/m,
     'linreg_fit: the response among the predictors');
 like($session->run(sprintf $numbers, 'linreg_fit(y, ARRAY[x, y])', '1'),
-    qr/^WARNING:  \w{5}: element 2 has the value of the response/m, 'or in an array');
+    qr/^WARNING:  \w{5}: element 2 equals the response/m, 'or in an array');
 unlike($session->run(sprintf $numbers, 'linreg_fit(y, r)', 'x, 2 * y AS z'), qr/WARNING/,
     'twice the response is not the response');
 for (['y', 'x, y AS z'], ['y', 'x, t AS z'], ['t', 'y AS z'], ['b', 'x, b AS z'],
@@ -423,20 +425,20 @@ for (['y', 'x, y AS z'], ['y', 'x, t AS z'], ['t', 'y AS z'], ['b', 'x, b AS z']
     for my $options ('{}', '{"covariance": "full"}') {
         next if $options ne '{}' && $columns !~ /^x/;
         like($session->run(sprintf $numbers, "nb_fit($label, r, '$options')", $columns),
-            qr/^WARNING:  \w{5}: column "z" has the value of the label in every row$/m,
+            qr/^WARNING:  \w{5}: column "z" equals the label in every row$/m,
             "nb_fit: label $label is among $columns, $options");
     }
 }
 like($session->run(sprintf $numbers, q(nb_fit(y, r, '{"likelihood": {"z": "categorical"}}')),
-    'x, y AS z'), qr/column "z" has the value of the label/, 'as categories');
+    'x, y AS z'), qr/column "z" equals the label/, 'as categories');
 like($session->run(sprintf $numbers, q(nb_fit(b, jsonb_build_object('x', i, 'z', b))), '1'),
-    qr/column "z" has the value of the label/, 'in an object');
+    qr/column "z" equals the label/, 'in an object');
 for ('x, y + 1 AS z', 'CASE WHEN i > 3 THEN y END AS z', 't || i / 60 AS z', 'b AS z',
     'x, NULLIF(t, \'0\') AS z') {
-    unlike($session->run(sprintf $numbers, 'nb_fit(y, r)', $_), qr/the value of the label/,
+    unlike($session->run(sprintf $numbers, 'nb_fit(y, r)', $_), qr/equals the label/,
         "nb_fit: $_ is not the label");
 }
 unlike($session->run(sprintf $numbers, 'nb_fit(b, r)', 'x, NULLIF(b, false) AS z'),
-    qr/the value of the label/, 'nor is what is true or NULL');
+    qr/equals the label/, 'nor is what is true or NULL');
 
 done_testing;

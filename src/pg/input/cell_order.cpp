@@ -10,9 +10,9 @@
 namespace bayes::pg {
 namespace {
 
-/// files that cells are divided among at one time
+/// maximum number of files among which cells are distributed at one time
 constexpr std::int64_t max_files = 64;
-/// of the memory that ordering takes: a cell at its place, and what goes with it
+/// memory that ordering takes for each cell: its key and its number
 constexpr std::size_t bytes_of_cell = sizeof(std::int32_t) + sizeof(double);
 
 using Repeated = FactorTableOptions::Repeated;
@@ -25,8 +25,8 @@ template <class T> void sort_values(std::vector<T> &values) {
   });
 }
 
-/// The numbers of one cell, taken one after another: from the smallest to the largest, or, if the
-/// last is wanted, in order of arrival.
+/// Combines the numbers of one cell, which are added from the smallest to the largest or, if the
+/// last one is wanted (repeated = last), in order of arrival.
 class CellNumbers {
  public:
   CellNumbers(const CellRules &rules, std::int32_t line, std::int32_t other)
@@ -60,7 +60,7 @@ void CellOrder::run(CellStore &cells, const CellMap &map, const Take &take) {
   while (done_ < lines_) emit(done_);
 }
 
-/// The lines of a part, before `end`.
+/// Orders the cells of a part, whose lines are those before `end`.
 void CellOrder::order(const Part &part, std::int32_t end) {
   guarded([] { check_stack_depth(); });
   CellStore &cells = part.cells;
@@ -78,7 +78,7 @@ void CellOrder::order(const Part &part, std::int32_t end) {
 }
 
 void CellOrder::order_here(const Part &part, std::vector<std::int64_t> counts) {
-  // Where the next cell of each line goes; afterwards where the line ends.
+  // The position of the next cell of each line; after the pass, the end of the line.
   std::int64_t before = 0;
   for (std::int64_t &count : counts) {
     const std::int64_t begin = before;
@@ -107,9 +107,9 @@ void CellOrder::order_here(const Part &part, std::vector<std::int64_t> counts) {
   }
 }
 
-/// Ranges of lines that hold few enough cells each, or are one line, in files of their own. Lines
-/// without a cell are at no end of a range, so that a range with fewer cells than it may have is
-/// smaller than the part, and one with more is a single line: the recursion ends.
+/// Distributes a part among ranges of lines, each in a file of its own, and orders these. A range
+/// has at most `most` cells, fewer than the part, or is a single line: it neither begins nor ends
+/// with empty lines. So the recursion ends.
 void CellOrder::distribute(const Part &part, std::vector<std::int64_t> counts) {
   const std::int64_t most = std::max(std::int64_t(bytes_ / 2 / bytes_of_cell),
                                      (part.cells.size() + max_files - 1) / max_files);
@@ -150,7 +150,7 @@ void CellOrder::distribute(const Part &part, std::vector<std::int64_t> counts) {
   }
 }
 
-/// One line with more cells than fit into memory, most of which must be repeated.
+/// Orders one line with more cells than fit into memory, most of which must be repeated cells.
 void CellOrder::sort_line(const Part &part) {
   const bool by_arrival = rules_.repeated == Repeated::last;
   const SortColumn arrivals[] = {
@@ -187,7 +187,7 @@ void CellOrder::sort_line(const Part &part) {
   emit(part.first);
 }
 
-/// A line by other keys, those of one key in order of arrival.
+/// Sorts the cells of a line by the other key, those of the same key in order of arrival.
 void CellOrder::order_line(std::int32_t *others, double *numbers, std::size_t size) {
   if (std::is_sorted(others, others + size)) return;
   places_.resize(size);
@@ -225,7 +225,7 @@ void CellOrder::keep(std::int32_t other, double number) {
   numbers_.push_back(number);
 }
 
-/// The line with what is kept of it, and those without a cell before it.
+/// Passes on the line with the cells that are kept, after the empty lines before it.
 void CellOrder::emit(std::int32_t line) {
   for (; done_ < line; ++done_) {
     poll_in_loop(std::size_t(done_));

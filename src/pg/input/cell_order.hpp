@@ -1,4 +1,5 @@
-// Cells of a table put in order: line by line, each by the keys of the other side.
+// Orders the cells of a table by line, and within a line by the key of the other side. Lines are
+// the rows or the columns of the table (TripleCollector::choose_lines).
 #pragma once
 
 #include <cstdint>
@@ -12,22 +13,21 @@
 
 namespace bayes::pg {
 
-/// What becomes of cells that occur more than once, and of zeros.
+/// Treatment of cells that occur more than once, and of zeros.
 struct CellRules {
   FactorTableOptions::Repeated repeated;
   bool keep_zeros;
-  /// Throws: a cell occurs more than once, with these numbers among others, the first one not
-  /// larger than the second.
+  /// Throws Error: a cell occurs more than once; `first` <= `second` are two of its numbers.
   std::function<void(std::int32_t line, std::int32_t other, double first, double second)> refuse;
-  /// Throws: the sum of a cell's numbers is not finite.
+  /// Throws Error: the sum of a cell's numbers is not finite.
   std::function<void(std::int32_t line, std::int32_t other)> overflow;
 };
 
-/// Other numbers for the keys of cells, and which of the two is the line.
+/// Maps the keys of cells to new numbers, and chooses which of the two keys is the line.
 struct CellMap {
-  /// the new number of each of `line` and of `other`; empty: as it was
+  /// the new number of every `line` and of every `other`; empty: unchanged
   std::span<const std::int32_t> lines, others;
-  /// then the other one is the line
+  /// swaps the keys, after mapping them
   bool transposed = false;
 
   TableCell operator()(const TableCell &cell) const {
@@ -39,10 +39,11 @@ struct CellMap {
 
 /// Orders cells by distributing them, without comparisons between lines.
 ///
-/// A few megabytes of cells are put at the places of their lines; more are first divided among
-/// files by ranges of lines that hold about as many cells each, and so on. The result is the same:
-/// the cells of a line in order, those of the same key in the order of arrival, or, where that is
-/// not to matter, from the smallest number to the largest.
+/// A few megabytes of cells are moved to the positions of their lines (a counting sort); more are
+/// first distributed among files, by ranges of lines with about equally many cells, recursively.
+/// The result is the same: the cells of a line in the order of the other key. Numbers of the same
+/// cell are taken in order of arrival if the last one counts, else from the smallest to the
+/// largest, so that the order of arrival does not matter.
 class CellOrder {
  public:
   /// Takes about `bytes` of memory; `context` is for files.
@@ -52,9 +53,9 @@ class CellOrder {
         bytes_(bytes),
         rules_(rules) {}
 
-  /// Every line, ascending, also those without a cell; valid during the call.
+  /// Receives every line in ascending order, including empty ones; valid during the call.
   using Take = std::function<void(const DocumentTerms &line)>;
-  /// Uses up the cells.
+  /// Consumes the cells.
   void run(CellStore &cells, const CellMap &map, const Take &take);
 
  private:
@@ -79,9 +80,9 @@ class CellOrder {
   std::size_t bytes_;
   const CellRules &rules_;
   const Take *take_ = nullptr;
-  /// lines handed on
+  /// number of lines passed on
   std::int32_t done_ = 0;
-  /// the current line, its cells and a buffer for its order
+  /// keys of the current line; then its numbers, and buffers for sorting
   std::vector<std::int32_t> others_;
   std::vector<double> numbers_, moved_;
   std::vector<std::uint64_t> places_;

@@ -5,7 +5,7 @@
 namespace bayes::pg {
 namespace {
 
-/// in cells: a group of few cells is to take little, and a file to be written in large parts
+/// in cells: small groups should take little memory, and files should be written in large parts
 constexpr std::size_t smallest_chunk = 256, largest_chunk = 65536;
 
 }  // namespace
@@ -28,7 +28,7 @@ void CellStore::next_chunk() {
   used_ = 0;
 }
 
-/// What is in memory goes to the file; the last chunk, which is full, is filled again.
+/// Appends the cells in memory to the file; the last chunk is reused.
 void CellStore::spill() {
   if (!file_) file_ = std::make_unique<SpillFile>(context_);
   for (std::size_t i = 0; i < chunks_.size(); ++i) {

@@ -13,7 +13,8 @@
 
 namespace bayes::pg {
 
-/// A number by the numbers of its keys.
+/// A cell: the indices of its two keys, and its number. `line` and `other` are the row and the
+/// column until a CellMap chooses the side of the lines.
 struct TableCell {
   std::int32_t line, other;
   double number;
@@ -35,10 +36,10 @@ class CellStore {
 
   std::int64_t size() const { return size_; }
   bool in_memory() const { return !file_; }
-  /// All cells, some at a time; valid during the call.
+  /// Receives all cells, some at a time; valid during the call.
   using Take = std::function<void(std::span<const TableCell> cells)>;
   void each(const Take &take) const { pass(take, {}); }
-  /// The same, once: what was handed on is released.
+  /// The same, but only once: memory is released after each call of `take`.
   void consume(const Take &take) {
     pass(take, [this](std::size_t chunk) { chunks_[chunk].reset(); });
     release();
@@ -52,12 +53,12 @@ class CellStore {
   void pass(const Take &take, const std::function<void(std::size_t chunk)> &after) const;
 
   MemoryContext context_;
-  /// of all chunks, in cells
+  /// limit of the total size of all chunks, in cells
   std::size_t most_in_memory_;
   std::vector<Chunk> chunks_;
   std::vector<std::size_t> sizes_;
   std::size_t in_memory_ = 0;
-  /// of the last chunk: cells in it, and room for them
+  /// number of cells in the last chunk, and its capacity
   std::size_t used_ = 0, chunk_size_ = 0;
   std::int64_t size_ = 0;
   std::unique_ptr<SpillFile> file_;

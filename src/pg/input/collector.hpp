@@ -28,18 +28,18 @@ struct Item {
 /// The form of a function's items.
 struct ItemForm {
   bool weighted = false;
-  /// arguments that hold the data
+  /// number of arguments that hold the data
   int values = 1;
-  /// of the first of them
+  /// type and collation of the first of these arguments
   Oid type = InvalidOid, collation = InvalidOid;
-  /// of the second of them, if there is one
+  /// type of the second of these arguments, if there is one
   Oid second_type = InvalidOid;
 };
 
 class Collector {
  public:
   virtual ~Collector() = default;
-  /// There are no items that count.
+  /// There are no items to fit.
   virtual bool empty() const = 0;
   /// There are items, but all have weight 0.
   virtual bool all_weights_zero() const { return false; }
@@ -52,7 +52,7 @@ class Collector {
   explicit Collector(const char *item_name) : item_name_(item_name) {}
 
   bool null_on_error_ = false;
-  /// items so far, including those left out
+  /// items so far, including skipped ones
   std::int64_t seen_ = 0;
 
  private:
@@ -73,7 +73,8 @@ class WeightedCollector : public Collector {
       : Collector(item_name),
         rows(context, weighted) {}
 
-  /// Is an item to be used? One of weight 0 or NULL is left out. Throws for an invalid weight.
+  /// Is an item to be used? Items of weight 0 or NULL are skipped. Throws Error for an invalid
+  /// weight.
   bool admit(const NullableDatum *weight) {
     if (!weight) return true;
     if (!weight->isnull && usable(DatumGetFloat8(weight->value))) return true;

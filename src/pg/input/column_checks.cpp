@@ -23,8 +23,9 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (columns[j].kind == ValueKind::label && !too_few_to_warn(count) &&
         std::ssize(columns[j].labels) == count)
-      report_once(WARNING, message("column {} has another label in every row", names[j]),
-                  "It names the row, and has nothing in common with other rows.", leave_out_hint);
+      report_once(WARNING, message("column {} has a different label in every row", names[j]),
+                  "It probably identifies the row, and has nothing in common with other rows.",
+                  leave_out_hint);
 
   std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked;
   std::iota(unseen.begin(), unseen.end(), std::size_t(0));
@@ -70,19 +71,19 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
   });
   for (const std::size_t j : whole)
     report_once(NOTICE,
-                message("column {} has no numbers but 0 and 1, and is taken as normal", names[j]),
-                {},
-                message("Cast it to boolean, or give option {}: {\"{}\": \"bernoulli\"} is of all "
-                        "numbers.",
+                message("column {} contains only 0 and 1, but is modelled as normal", names[j]), {},
+                message("Cast it to boolean, or set option {}: {\"{}\": \"bernoulli\"} applies to "
+                        "all columns of numbers.",
                         option, option));
 }
 
 void note_positions(const RowColumns &columns) {
   if (columns.size() > 1 && by_position(columns))
-    report_once(NOTICE, "columns of records have no names: f1, f2, ... are their positions",
-                "So it is with ROW(a, b), with two columns of one name, and where a planner has "
-                "rewritten records. The model will take new rows by the order of their columns.",
-                "Give columns names: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+    report_once(
+        NOTICE, "columns of records have no names and are matched by position: f1, f2, ...",
+        "Names are missing in ROW(a, b), if two columns have the same name, and where the planner "
+        "has rewritten records. The model will match the columns of new rows by position.",
+        "Give columns names: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
 void check_predictors(RowSource &rows, const RowColumns &columns) {
@@ -109,7 +110,7 @@ void check_predictors(RowSource &rows, const RowColumns &columns) {
 
 void warn_of_response(const RowColumns &columns, std::size_t j, const char *response) {
   report_once(WARNING,
-              message("{} has the value of the {} in every row",
+              message("{} equals the {} in every row",
                       columns.empty() ? message("element {}", j + 1)
                                       : message("column {}", describe(Document(columns[j].name))),
                       response),

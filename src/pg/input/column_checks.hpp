@@ -1,4 +1,4 @@
-// What is to be said of the columns of records before a fit.
+// Checks of the columns of records before a fit.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,30 @@
 
 namespace bayes::pg {
 
-/// Says what is hardly meant: labels that name the rows, one value in all of them, and zeros and
-/// ones as measurements, in those of `normal_unasked` (from 0), which are normal because nothing
-/// else was said. Throws Error(invalid_argument) for a column that says nothing at all. `count`: of
-/// the rows; those of weight 0 are none. `option` names the likelihoods. Each message comes once in
-/// a statement.
+/// Reports columns that are probably a mistake: labels that differ in every row, a constant column,
+/// and columns that contain only 0 and 1 but are normal by default (`normal_unasked`: indices, from
+/// 0, of the columns whose likelihood defaulted to normal). Throws Error(invalid_argument) for a
+/// column that is NULL in every row. `count`: the number of rows, without those of weight 0.
+/// `option`: the name of the option for likelihoods. Each message is reported once in a statement.
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
                    const std::vector<std::size_t> &normal_unasked, const char *option);
 
-/// Says, once in a statement, that columns of a fit are known by their positions alone.
+/// NOTICE, once in a statement, if the columns of a fit have no names and are matched by position.
 void note_positions(const RowColumns &columns);
 
-/// Warns of predictors that equal the response, element 0 of the rows, in every row, where both of
-/// its values occur: it is then among the predictors. Columns of arrays have no names.
+/// WARNING for predictors that equal the response (element 0 of the rows) in every row, if both of
+/// its values occur: probably the response was included among the predictors. `columns` is empty if
+/// predictors are arrays.
 void check_predictors(RowSource &rows, const RowColumns &columns);
 
-/// Fewer rows tell little of a column.
+/// With so few rows these checks prove nothing.
 inline bool too_few_to_warn(std::int64_t rows) { return rows < 10; }
 
-/// Warns of predictor `j` (from 0) that equals the response, which is called so, in every row.
+/// WARNING that predictor `j` (from 0) equals the response in every row. `response`: what messages
+/// call the response.
 void warn_of_response(const RowColumns &columns, std::size_t j, const char *response);
 
-/// What messages call the columns.
+/// The quoted names of the columns, for messages.
 std::vector<std::string> quoted_names(const RowColumns &columns);
 
 }  // namespace bayes::pg

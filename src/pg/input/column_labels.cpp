@@ -17,12 +17,12 @@ ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &k
                   throw Error(Errc::too_large,
                               message("a label of column {} is {} bytes long, but the limit is {}",
                                       describe(column), label.size(), longest_term),
-                              {}, "md5(label) is a short one.");
+                              {}, "Use a shorter label, such as md5(label).");
                 throw Error(Errc::too_large,
                             message("column {} has more than {} different labels", describe(column),
                                     max_categories),
-                            "A column of labels is a choice among a few.",
-                            "Leave out what names the row itself, as an id does; combine rare "
+                            "A column of labels should have few different values.",
+                            "Leave out columns that identify the row, such as an id; combine rare "
                             "labels into one.");
               }),
       closed_(false) {
@@ -52,13 +52,13 @@ void require_label(double code, std::int64_t labels, const std::string &column,
                    const std::string &where) {
   if (std::isnan(code) || (code >= 0 && code < double(labels) && code == std::floor(code))) return;
   throw Error(Errc::invalid_argument,
-              message("{} has code {} in column {}, which is not that of a label", where,
+              message("{} has code {} in column {}, which is not the code of a label", where,
                       format_number(code), describe(column)),
               message("The column has {} labels, whose codes in arrays are 0 to {} "
                       "(bayes_columns(model)).",
                       labels, labels - 1),
               "Give labels, not codes, in a record: SELECT f(r, model) FROM (SELECT a, b FROM t) "
-              "AS r. Then new ones are added.");
+              "AS r. New labels are then added.");
 }
 
 }  // namespace bayes::pg

@@ -13,16 +13,17 @@ namespace bayes::pg {
 /// The labels of one column, and their codes.
 class ColumnLabels final : public SymbolCodes {
  public:
-  /// `column`: its name, for messages; `known`: labels with the codes 0, 1, ...; `closed`: there
-  /// are no others
+  /// `column`: its name, for messages; `known`: labels with the codes 0, 1, ...; `closed`: no other
+  /// labels get a code
   ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed);
 
-  /// A new label gets the next code; or, if there are no others, unseen_category, a NaN.
+  /// The code of a label. A new label gets the next code or, if the labels are closed,
+  /// unseen_category (a NaN).
   double code(std::string_view label) override;
   /// the last label asked for that has no code
   const std::string &unknown() const { return unknown_; }
   std::int32_t size() const { return labels_.size(); }
-  /// by their codes
+  /// all labels in the order of their codes
   std::vector<std::string> all() const;
 
  private:
@@ -31,8 +32,8 @@ class ColumnLabels final : public SymbolCodes {
   std::string unknown_;
 };
 
-/// Throws Error, unless `code` is that of one of so many labels of the column, or NaN; `where`:
-/// "row 2".
+/// Throws Error unless `code` is a whole number from 0 to labels - 1, or NaN. `where`: the place
+/// for messages, as "row 2".
 void require_label(double code, std::int64_t labels, const std::string &column,
                    const std::string &where);
 

@@ -12,24 +12,24 @@
 namespace bayes::pg {
 namespace {
 
-/// of rows without a term: their document exists
+/// term number of rows without a term, which only show that their document exists
 constexpr std::int32_t no_term = -1;
 
 constexpr const char *smaller_vocabulary_hint =
     "Options min_documents and max_terms leave out rare terms, as in {\"min_documents\": 5, "
     "\"max_terms\": 100000}; option vocabulary names those that count.";
 
-/// Throws: why a term is not taken.
+/// Throws Error(too_large) for a term that exceeds a limit.
 void refuse_term(TermDictionary::Excess excess, std::string_view term) {
   constexpr const char *fewer_terms_hint =
-      "Option vocabulary names the terms that count; stemming, as to_tsvector does it, leaves "
-      "fewer.";
+      "Option vocabulary names the terms that count; stemming, as in to_tsvector, reduces their "
+      "number.";
   switch (excess) {
     case TermDictionary::Excess::length:
       throw Error(
           Errc::too_large,
           message("a term is {} bytes long, but the limit is {}", term.size(), longest_term), {},
-          "A term is a word, or the name of an item; md5(term) is a short one.");
+          "A term is a word, or the name of an item. Use a shorter one, such as md5(term).");
     case TermDictionary::Excess::number:
       throw Error(Errc::too_large,
                   message("documents have more than {} distinct terms", max_read_terms), {},
@@ -58,7 +58,7 @@ void sort_entries(Entries &entries, std::vector<std::int32_t> &terms, std::vecto
   }
 }
 
-/// An operator of a type, and the function behind it.
+/// The operator < of a type, and the function of its operator =.
 struct Comparison {
   Oid less, equal;
   std::int16_t length;
@@ -76,7 +76,8 @@ Comparison comparison_of(Oid type) {
   });
 }
 
-/// Values are grouped, so any order will do that keeps equal ones together: that of bytes is fast.
+/// Values are only grouped, so any order that keeps equal ones together will do: that of bytes is
+/// fast, unless a nondeterministic collation makes different bytes equal.
 Oid grouping_collation(Oid collation) {
   return guarded([collation] {
     return OidIsValid(collation) && !get_collation_isdeterministic(collation) ? collation
@@ -150,14 +151,14 @@ void DocumentCollector::count_term(std::int32_t number, double count) {
   }
 }
 
-/// The current document goes to the sort, or is handed on.
+/// Adds the current document to the sort, or passes it on.
 void DocumentCollector::add_document(const std::optional<std::string> &name) {
   ++documents_;
   if (take_) return emit(name);
   const std::size_t n = numbers_.size();
   std::uint64_t hash = n;
   for (std::size_t i = 0; i < n; ++i) {
-    // a sum, as its terms have no order
+    // a sum, as the order of its terms must not matter
     hash += mixed(dictionary_.hash(numbers_[i]) ^ mixed(std::bit_cast<std::uint64_t>(counts_[i])));
     dictionary_.count_document(numbers_[i]);
     slots_[std::size_t(numbers_[i])] = -1;
@@ -183,7 +184,7 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
 }
 
 void DocumentCollector::emit(const std::optional<std::string> &name) {
-  // The numbers of terms are those of the model.
+  // The term numbers are those of the model's terms.
   Entries entries;
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
     entries.emplace_back(numbers_[i], counts_[i]);
@@ -195,9 +196,9 @@ void DocumentCollector::emit(const std::optional<std::string> &name) {
   counts_.clear();
 }
 
-// ---- long rows ----
+// ---- rows of document, term and count ----
 
-/// UTF-8; what the output function takes is in this context.
+/// The text of the value that names a document, UTF-8; its output function allocates in `context`.
 std::string DocumentCollector::text_of_name(Datum document, MemoryContext context) const {
   const Oid type = form_.type;
   const char *const text = guarded([type, document, context] {
@@ -225,8 +226,8 @@ void DocumentCollector::begin_rows() {
   rows_ = std::make_unique<Sorter>(context_, columns, int(budget_ / 2048));
 }
 
-/// A row: document, term, count. Without a term, or with a count of 0, it says that the document
-/// exists.
+/// Adds a row of document, term and count. Without a term, or with a count of 0, it only shows that
+/// the document exists.
 void DocumentCollector::add_row(const NullableDatum *values) {
   std::int32_t number = no_term;
   double count = 0;
@@ -247,7 +248,7 @@ void DocumentCollector::add_row(const NullableDatum *values) {
   rows_->put(columns, nulls);
 }
 
-/// Rows become documents. Counts of a term are added up from the smallest to the largest, so that
+/// Groups rows into documents. Counts of a term are added from the smallest to the largest, so that
 /// rounding does not depend on the order of the rows.
 void DocumentCollector::group_rows() {
   const Comparison comparison = comparison_of(form_.type);
@@ -298,7 +299,7 @@ void DocumentCollector::group_rows() {
 
 // ---- the vocabulary, and the documents over it ----
 
-/// The code of every number, -1 for terms that are left out.
+/// Chooses the vocabulary. Returns the code of every term number, -1 for terms that are left out.
 std::vector<std::int32_t> DocumentCollector::choose_terms() {
   const std::int32_t read = dictionary_.size();
   const double most_documents = options_.max_share * double(documents_);
@@ -351,7 +352,7 @@ std::vector<std::int32_t> DocumentCollector::choose_terms() {
 }
 
 void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) {
-  // The sort has the other quarter.
+  // The sort takes the other quarter of the budget.
   corpus_ = std::make_unique<DocumentStore>(context_, std::int32_t(terms_.size()), skipped_,
                                             budget_ / 4 * 3);
   if (hold_out_ > 0) in_fit_.assign(terms_.size(), 0);
@@ -390,12 +391,12 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
 
 void DocumentCollector::warn_of_truncated() const {
   if (truncated_ == 0) return;
-  report(WARNING,
-         message("{} of {} documents have terms that may occur more often than they count",
-                 truncated_, documents_),
-         "A tsvector holds at most 255 positions of a lexeme, and no positions beyond 16383.",
-         "Documents that long are counted in full as text[], as jsonb of counts, or as rows of "
-         "document, term and count.");
+  report(
+      WARNING,
+      message("{} of {} documents have terms whose counts may be too small", truncated_,
+              documents_),
+      "A tsvector holds at most 255 positions of a lexeme, and no positions beyond 16383.",
+      "Give such documents as text[], as jsonb of counts, or as rows of document, term and count.");
 }
 
 void DocumentCollector::finish() {

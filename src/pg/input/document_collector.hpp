@@ -1,4 +1,4 @@
-// Collects documents, makes their vocabulary, and puts them into an order of their own.
+// Collects documents, chooses their vocabulary, and sorts them by their contents.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@
 
 namespace bayes::pg {
 
-/// So many distinct terms may be read; a model has fewer.
+/// Maximum number of distinct terms that are read; models are limited to fewer.
 inline constexpr std::size_t max_read_terms = 4000000;
 
 /// The documents of one fit: each a value, or many rows of document, term and count in any order.
 ///
 /// Terms have provisional numbers, in order of appearance, until all are known. Documents are
 /// sorted by a hash of their contents that does not depend on these, so that neither the order of
-/// documents nor that of terms, nor how rows are split, changes anything. Sorts and documents share
-/// maintenance_work_mem; what does not fit lies in temporary files.
+/// documents nor that of terms, nor how rows are split, changes the result. Sorts and documents
+/// share maintenance_work_mem; what does not fit lies in temporary files.
 class DocumentCollector final : public Collector {
  public:
   using Check = LdaRowOptions (*)(const FitRequest &request);
@@ -32,30 +32,30 @@ class DocumentCollector final : public Collector {
   DocumentCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
-  /// The terms of a model, and no others unless with `others`: for what evaluates it.
+  /// For evaluating a model: reads its terms, and other terms only if `others`.
   void begin(const TopicModel &model, bool whole_counts, bool others = false);
-  /// Documents over the terms of a model are not kept but handed on, in any order and with their
-  /// names, UTF-8, if they have one.
+  /// Receives each document over the terms of a model, with its name (UTF-8) if it has one.
+  /// Documents come in any order, and are not stored.
   using Take =
       std::function<void(const std::optional<std::string> &name, const DocumentTerms &document)>;
   void begin(const TopicModel &model, Take take);
-  /// Every so many-th document is kept apart; called before the end.
+  /// Holds out every `every`-th document; called before arrange().
   void hold_out(int every) { hold_out_ = every; }
-  /// `name`: of a document that is handed on; rows have it among their values.
+  /// `name`: of a document that is passed on; items that are rows have it among their values.
   void add(const Item &item, const std::optional<std::string> &name = {});
   bool empty() const override { return documents_ == 0 && !rows_; }
 
-  /// After the last document, if they are handed on.
+  /// Called after the last document, if documents are passed on.
   void finish();
 
-  /// The vocabulary, and the documents over it; called once they are read. Nothing can be added
-  /// afterwards.
+  /// Makes the vocabulary and the corpus over it; called once all documents are read. Nothing can
+  /// be added afterwards.
   void arrange(Control &control);
   Corpus &corpus() { return *corpus_; }
   Corpus &held_out() { return *held_out_; }
-  /// for every term whether a document has it that is not kept apart; if any are
+  /// for every term, whether a document of corpus() has it; empty if no documents are held out
   const std::vector<char> &in_fit() const { return in_fit_; }
-  /// in the order of their bytes
+  /// the vocabulary, in the order of the bytes of the terms
   const std::vector<std::string> &terms() const { return terms_; }
 
  private:
@@ -74,19 +74,20 @@ class DocumentCollector final : public Collector {
   MemoryContext context_;
   ItemForm form_;
   LdaRowOptions options_;
-  /// of the start model, whose terms have the first numbers and stay
+  /// number of terms of the start model, which have the first numbers and are always kept
   std::int32_t known_terms_ = 0;
-  /// for what evaluates a model, not for a fit
+  /// documents are for evaluating a model, not for a fit
   bool evaluates_ = false;
   /// in bytes
   std::size_t budget_ = 0;
   std::optional<DocumentReader> reader_;
   TermDictionary dictionary_;
 
-  /// documents so far, and those that were NULL, or whose positions are not all known
+  /// number of documents so far, of those that were NULL, and of those with missing positions of
+  /// lexemes
   std::int64_t documents_ = 0, skipped_ = 0, truncated_ = 0;
-  /// the current document: numbers of its terms, their counts, and where a number stands (-1:
-  /// nowhere)
+  /// the current document: the numbers of its terms, their counts, and for every term number its
+  /// index in numbers_ (-1: none)
   std::vector<std::int32_t> numbers_, slots_;
   std::vector<double> counts_;
   std::vector<char> packed_;

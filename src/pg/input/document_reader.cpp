@@ -18,7 +18,7 @@ constexpr std::size_t between_polls = 4096;
 /// of a tsvector: PostgreSQL keeps 255 positions of a lexeme, and none beyond the last
 constexpr int max_positions = MAXNUMPOS - 1, last_position = MAXENTRYPOS - 1;
 
-/// Are a type's values their bytes?
+/// Is the text of the type's values their bytes?
 bool is_text(Oid base) { return base == TEXTOID || base == VARCHAROID; }
 
 [[noreturn]] void no_count(std::string_view term, const std::string &document, const char *what) {
@@ -42,14 +42,15 @@ void check_count(double count, std::string_view term, const std::string &documen
   if (count > largest_count && !std::isinf(count))
     throw Error(Errc::numeric, message("{}, too large to compute with", what),
                 "The largest count that a term may have is 1e15.");
-  throw Error(Errc::invalid_argument, what,
-              "A count is a finite number, not negative: how often the term occurs.");
+  throw Error(
+      Errc::invalid_argument, what,
+      "A count must be finite and not negative: it is the number of times that the term occurs.");
 }
 
 void require_whole(double count, std::string_view term, const std::string &document) {
   if (count == std::floor(count)) return;
   throw Error(Errc::invalid_argument,
-              message("count of term \"{}\" of {} is {}, which is no whole number",
+              message("count of term \"{}\" of {} is {}, which is not a whole number",
                       abbreviated(term), document, format_number(count)),
               "A sampler draws a topic for every token.",
               "Methods vi, svi, em and cvb0 take fractional counts.");

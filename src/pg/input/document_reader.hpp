@@ -1,4 +1,4 @@
-// Documents as PostgreSQL has them: tsvector, text[], and jsonb objects of counts.
+// Reads documents from values of PostgreSQL: tsvector, text[], and jsonb objects of counts.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace bayes::pg {
 
-/// No term may occur more often in a document: beyond this, doubles no longer count every one.
+/// Largest count of a term in a document: doubles represent all whole numbers up to it.
 inline constexpr double largest_count = 1e15;
 
-/// Throws Error unless a count is from 0 to the largest. `document` as in name_of_document().
+/// Throws Error unless a count is from 0 to largest_count. `document`: as returned by
+/// name_of_document().
 void check_count(double count, std::string_view term, const std::string &document);
 
 /// Throws Error unless a count is a whole number, which samplers need.
 void require_whole(double count, std::string_view term, const std::string &document);
 
-/// "document 3"; of 0, for functions of one document, "the document".
+/// "document 3"; "the document" for number 0, in functions of one document.
 std::string name_of_document(std::int64_t number);
 
-/// Is this a type of documents? Domains: ask for the base type.
+/// Is this a type of documents? For a domain, pass its base type.
 bool is_document_type(Oid base);
 
 /// Reads documents of one type.
@@ -35,13 +36,13 @@ class DocumentReader {
   /// type. PostgreSQL's allocations go below `context`, which must outlive this.
   DocumentReader(MemoryContext context, Oid type);
 
-  /// Calls take(term, count) for the terms of a document, in UTF-8, with counts > 0; words of an
-  /// array come one by one, with count 1, as often as they stand there. Throws Error naming
-  /// document and term for a count that cannot be.
+  /// Calls take(term, count) for the terms of a document, in UTF-8, with counts > 0; a word of an
+  /// array is passed with count 1 each time that it occurs. Throws Error naming document and term
+  /// for an invalid count.
   void read(Datum document, std::int64_t number, const Take &take);
 
-  /// Of the tsvector read last: did PostgreSQL leave out positions, so that counts may be too
-  /// small?
+  /// Did PostgreSQL leave out positions of lexemes in the tsvector read last, so that counts may be
+  /// too small?
   bool truncated() const { return truncated_; }
 
  private:
@@ -51,10 +52,10 @@ class DocumentReader {
   std::string_view utf8(std::string_view text);
 
   enum class Kind : char { lexemes, words, counts } kind_;
-  /// of words
+  /// element type of arrays of words
   ElementType word_;
   bool truncated_ = false;
-  /// a converted text
+  /// buffer for a text converted to UTF-8
   std::string text_;
 };
 

@@ -7,7 +7,7 @@
 namespace bayes::pg {
 namespace {
 
-/// bytes read back at once: more is no faster
+/// bytes read back at once: larger reads are not faster
 constexpr std::size_t largest_read = 4 << 20;
 
 }  // namespace

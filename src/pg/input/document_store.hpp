@@ -41,7 +41,7 @@ class DocumentStore final : public Corpus {
   void close_piece();
 
   MemoryContext context_;
-  /// for pieces in memory, and for one of two buffers, in doubles
+  /// capacity for pieces in memory, and of each of the two buffers, in doubles
   std::size_t in_memory_, in_buffer_;
   std::size_t used_ = 0;
   std::vector<CorpusPiece> pieces_;

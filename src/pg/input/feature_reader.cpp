@@ -32,7 +32,7 @@ void FeatureReader::require_type(Oid base) {
 
 FeatureReader::FeatureReader(Oid type) {
   object_ = guarded([type] { return getBaseType(type); }) == JSONBOID;
-  if (!object_) lexemes_.emplace(CurrentMemoryContext, type);  // of which a tsvector takes nothing
+  if (!object_) lexemes_.emplace(CurrentMemoryContext, type);  // unused by a tsvector
 }
 
 void FeatureReader::read(Datum row, std::int64_t number, const Take &take) {

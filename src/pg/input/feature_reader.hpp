@@ -13,15 +13,15 @@
 
 namespace bayes::pg {
 
-/// A feature that a row names; texts are UTF-8, valid during the call.
+/// A named feature of a row; texts are UTF-8, valid during the call.
 struct NamedFeature {
   /// at least one byte
   std::string_view name;
-  /// none: it is null
+  /// nullopt: the value is null
   std::optional<ValueKind> kind;
-  /// of a number, or a boolean
+  /// value of a number or boolean
   double number = 0;
-  /// of a label
+  /// text of a label
   std::string_view label = {};
 };
 
@@ -30,16 +30,16 @@ class FeatureReader {
  public:
   using Take = std::function<void(const NamedFeature &)>;
 
-  /// Has this type named features? Domains: ask for the base type.
+  /// Is this a type of rows with named features? For a domain, pass its base type.
   static bool reads(Oid base) { return base == JSONBOID || base == TSVECTOROID; }
 
-  /// Throws for a type that could be meant to have them, but does not: an array of texts.
+  /// Throws Error for an array of texts, which users may take for named features.
   static void require_type(Oid base);
 
   explicit FeatureReader(Oid type);
 
   /// The features of a row that is not NULL, each once. Throws Error(invalid_argument), naming row
-  /// (from 1; 0: the only one) and key, for a row that is no object, and for values that are
+  /// (from 1; 0: the only one) and key, for a row that is not an object, and for values that are
   /// objects or arrays, or numbers beyond 1e150.
   void read(Datum row, std::int64_t number, const Take &take);
 

@@ -1,4 +1,4 @@
-// The request of a fit: the arguments after the row, which are the same for every row.
+// The request of a fit: the arguments that follow the row, which are the same for every row.
 #pragma once
 
 #include <cstring>
@@ -20,7 +20,7 @@ template <class T> void put_plain(std::string &out, const T &value) {
   static_assert(std::is_trivially_copyable_v<T>);
   out.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
-/// Reads such a value and advances `at`. Throws Error if there are not as many bytes.
+/// Reads such a value and advances `at`. Throws Error if too few bytes are left.
 template <class T> T take_plain(const char *&at, const char *end) {
   static_assert(std::is_trivially_copyable_v<T>);
   T value;
@@ -35,25 +35,25 @@ template <class T> T take_plain(const char *&at, const char *end) {
 /// be omitted.
 enum class Role : char { k, rank, ks, options, start, prior, model, weight };
 
-/// The arguments, read.
+/// The parsed arguments.
 struct FitRequest {
-  /// or the rank; that of `start` if it is given
+  /// number of components, or the rank; taken from `start` if that is given
   int k = 0;
   std::vector<int> ks;
   Document options;
-  /// or the model that is evaluated
+  /// the model that the fit starts from, or the model that is evaluated
   std::unique_ptr<Model> start;
-  /// start's posterior is also the prior
+  /// the posterior of `start` is also the prior of the fit
   bool update = false;
-  /// of functions that try several k: results have the models (option models)
+  /// for functions that try several k: results include the models (option models)
   bool models = false;
 };
 
 /// Throws Error: this argument is not what it was in the first row.
 [[noreturn]] void refuse_change(Role role);
 
-/// The member `key` of options, which it loses; nullopt if there is none, or null. For options that
-/// are of a function, not of a fit.
+/// Removes member `key` from the options and returns it; nullopt if it is absent or null. For
+/// options of an SQL function, which are not those of a fit.
 std::optional<Document> take_option(Document &options, std::string_view key);
 
 /// The arguments of the first row, as bytes: compared with those of every further row and of other
@@ -80,7 +80,7 @@ class Parameters {
     bool null;
     /// an int's 4 bytes, or a whole plain varlena
     std::string contents;
-    /// its identity when it was last seen
+    /// identity (ModelIdentity) of the argument's varlena when it was last read
     std::string seen;
     char form = 0;
     std::size_t size = 0;

@@ -1,4 +1,4 @@
-// Readers of rows for the models of one call site: columns are found by the names in each.
+// Readers of rows for the models of one call site: columns are matched by the names in each model.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace bayes::pg {
 
-/// Arrays and single values need one reader for all models.
+/// Records need a reader for each model; arrays and single values share one.
 class ModelReaders {
  public:
   /// `type`: of the rows. PostgreSQL's allocations go below `context`, which must outlive this.
@@ -42,7 +42,7 @@ class ModelReaders {
  private:
   static constexpr std::size_t max_readers = 64;
   struct Entry {
-    /// alive, so that its address is no other's
+    /// keeps the model alive, so that no other model gets its address
     std::shared_ptr<const Model> model;
     std::unique_ptr<RowReader> reader;
   };

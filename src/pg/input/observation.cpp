@@ -17,15 +17,16 @@ namespace {
       message("observations are of type {}, but those of the model are numbers", type.name()));
 }
 
-/// A WARNING, unless there was one, that no symbol of a sequence is known; `first`: the first of
-/// them, empty if all are missing.
+/// WARNING, unless `warned`, that the model knows no symbol of a sequence. `first`: the first
+/// unknown symbol; empty if all observations are missing.
 void warn_of_unknown(const HiddenMarkovModel &model, const std::string &first, bool &warned) {
   if (first.empty() || std::exchange(warned, true)) return;
   report(WARNING, "the model knows none of the symbols of a sequence",
-         message("The first of them is {}; one of the model's is {}. Unknown symbols say nothing "
-                 "of states; in log-likelihoods each has the probability of one more symbol.",
+         message("The first unknown symbol is {}; one symbol of the model is {}. Unknown symbols "
+                 "carry no information about states; in log-likelihoods each has the probability "
+                 "of one additional symbol.",
                  describe(first), describe(model.symbol_names().at(0))),
-         "Give symbols as they were at the fit: a value's symbol is its text.");
+         "Give symbols in the form that they had in the fit: the symbol of a value is its text.");
 }
 
 std::string name_of_step(std::int64_t step) { return message("step {}", step); }
@@ -52,8 +53,8 @@ std::int64_t SequenceReader::steps(const std::shared_ptr<const Model> &of, const
         message("the sequence is of {}, but the model of {}",
                 records ? "records" : observations(dimensions == 2, width),
                 model.symbols() ? "symbols" : observations(model.vectors(), model.dimension())),
-        "A one-dimensional array has one observation an element, a record among them; a "
-        "two-dimensional one has vectors, first the steps, then the elements of each.");
+        "Each element of a one-dimensional array is an observation, which may be a record; a "
+        "two-dimensional array holds vectors: first the steps, then the elements of each.");
   type_.use(element);
   if (!records) {
     if (!model.symbols() && type_.kind() == SequenceElements::symbols) not_numbers(type_);
@@ -100,7 +101,7 @@ void SequenceReader::each(const OpenArray &array,
   if (!known) warn_of_unknown(model, codes.unknown(), warned_);
 }
 
-/// As many records as `out` has room for, the first of them this step.
+/// Reads as many records as `out` has room for. `step`: the number of the first one.
 void SequenceReader::read_records(ArrayWalk &walk, std::span<double> out, std::int64_t step) {
   const std::size_t d = std::size_t(model_->info.dimension);
   for (std::size_t at = 0; at < out.size(); at += d, ++step) {
@@ -200,7 +201,7 @@ void ObservationReader::inspect_fields() {
   }
   if (fields.size() > 1 &&
       std::any_of(fields.begin(), fields.end(), [](const Field &field) { return field.array; }))
-    throw Error(Errc::array_shape, "an observation is a record of an array and more", {},
+    throw Error(Errc::array_shape, "an observation is a record of an array and other columns", {},
                 vector_hint);
   fields_ = std::move(fields);
 }

@@ -44,9 +44,9 @@ class SequenceReader {
   /// Throws Error(array_shape) naming both shapes.
   std::int64_t steps(const std::shared_ptr<const Model> &model, const OpenArray &array);
 
-  /// Passes every step of the array that steps() was called with to take(x), with values checked;
-  /// NaN: missing. A WARNING, unless there was one, if symbols are given and the model knows none
-  /// of them.
+  /// Passes every step of the array for which steps() was called to take(x), with values checked;
+  /// NaN: missing. WARNING, once for this reader, if observations are symbols and the model knows
+  /// none of them.
   void each(const OpenArray &array, const std::function<void(std::span<const double> x)> &take);
 
  private:
@@ -55,12 +55,12 @@ class SequenceReader {
   MemoryContext context_;
   ElementType type_;
   std::shared_ptr<const Model> model_;
-  /// for records of this type
+  /// type of the records that readers_ reads
   Oid record_type_ = InvalidOid;
   std::optional<ModelReaders> readers_;
-  /// of the array's records; null if it has none
+  /// reader of the array's records; null if its elements are not records
   RowReader *reader_ = nullptr;
-  /// of symbols that no model knows
+  /// the WARNING about unknown symbols has been reported
   bool warned_ = false;
 };
 
@@ -74,7 +74,7 @@ class ModelSequence {
         writer_(sequences, {model.dimension(), true}, {&rows_, model.dimension()}) {}
   ModelSequence(const ModelSequence &) = delete;
 
-  /// at least one
+  /// `steps`: at least 1
   void begin(std::int64_t steps) { writer_.begin(steps, 1); }
   void step(std::span<const double> x) { writer_.step(x.data()); }
 
@@ -110,8 +110,8 @@ class ObservationReader {
   std::span<const double> read(const HiddenMarkovModel &model, const NullableDatum &value,
                                std::int64_t step);
 
-  /// Ends a sequence. A WARNING, unless there was one, if symbols were read and the model knows
-  /// none of them.
+  /// Ends a sequence. WARNING, once for this reader, if symbols were read and the model knows none
+  /// of them.
   void end(const HiddenMarkovModel &model);
 
  private:
@@ -126,7 +126,8 @@ class ObservationReader {
   ElementType type_;
   bool record_ = false, symbols_ = false, vectors_ = false;
   std::vector<double> x_;
-  /// symbols of this sequence; `unknown_` is the first that the model does not know
+  /// known_: the model knows a symbol of this sequence; warned_: as in SequenceReader; unknown_:
+  /// the first symbol that the model does not know
   bool known_ = false, warned_ = false;
   std::string unknown_;
 

@@ -8,10 +8,10 @@
 namespace bayes::pg {
 namespace {
 
-/// What a worker has read.
+/// The counts of a worker, as they are sent to the leader.
 struct Counts {
   std::int64_t dimension, rows, skipped, seen, zero_weights;
-  /// of the columns' bytes, a document
+  /// number of bytes of the columns, a document
   std::int64_t columns;
 };
 
@@ -79,7 +79,7 @@ void PackedCollector::absorb(const char *at, const char *end) {
 
   RowShape shape = rows.shape();
   shape.dimension = before_ + int(counts.dimension);
-  // Rows of arrays are as they are.
+  // Elements of rows that are arrays keep their places.
   if (counts.columns == 0)
     for (std::size_t j = 0; j < std::size_t(counts.dimension); ++j) merged.places.push_back(j);
   const int dimension = int(merged.places.size());

@@ -1,5 +1,5 @@
-// What collectors of rows with columns share: the columns, their labels' codes, and how rows travel
-// from parallel workers.
+// Common to collectors of rows with columns: the columns, the codes of their labels, and the
+// transfer of rows from parallel workers.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class PackedCollector : public WeightedCollector {
 
   /// Everything about the rows except their blocks, as bytes for another process; sorts labels.
   void write_counts(std::string &out);
-  /// written by write_blocks()
+  /// number of bytes that write_blocks() writes
   std::size_t bytes() const;
   /// The rows themselves; may throw Pending.
   void write_blocks(char *to);
@@ -24,7 +24,7 @@ class PackedCollector : public WeightedCollector {
   void absorb(const char *at, const char *end);
 
  protected:
-  /// `before`: how many elements of a packed row come before those of the columns; `type`: of the
+  /// `before`: number of elements of a packed row that precede those of the columns; `type`: of the
   /// rows that have the columns.
   PackedCollector(MemoryContext context, bool weighted, Oid type, int before)
       : WeightedCollector(context, weighted, "row"),
@@ -33,17 +33,17 @@ class PackedCollector : public WeightedCollector {
 
   /// Gives labels codes in the order of their bytes.
   void sort_labels();
-  /// Throws for a row of this length, unless it is the first, and not longer than `limit` (0: there
-  /// is none).
+  /// Called for a row whose length differs from dimension_: sets dimension_ if it is the first row;
+  /// throws Error for a later row, or for a length above `limit` (0: no limit).
   void check_length(std::size_t length, int limit);
 
   const int before_;
-  /// of the columns of all rows; 0 while it is unknown
+  /// number of elements that rows have in their columns; 0 while it is unknown
   int dimension_ = 0;
-  /// where it comes from, for messages
+  /// what determined the length, for messages
   const char *expected_by_ = "the first row";
   RowReader reader_;
-  /// so many rows are in order
+  /// number of rows that have been arranged
   std::int64_t arranged_ = 0;
 };
 

@@ -24,21 +24,22 @@ const char *query_hint(bool named) { return named ? named_form_hint : form_hint;
 
 namespace {
 
-/// The layout of a row of the query. Columns are counted from 0; -1: there is none.
+/// The roles of the columns of the query. Columns are counted from 0; -1: none.
 struct Layout {
-  /// the row is one value, an array or a record, in column `row`; else columns
+  /// the row is a single value, an array or a record, in column `row`; else it consists of several
+  /// columns
   bool whole = false;
   int row = -1, weight = -1, name = -1;
-  /// columns that are not of the row
+  /// columns that do not belong to the row
   std::vector<int> others;
-  /// of a whole row, of the weight
+  /// type of the single value; type of the weight
   Oid type = InvalidOid, weight_type = InvalidOid;
   Oid name_output = InvalidOid;
   const char *hint = nullptr;
 };
 
-/// The executor's destination in place of a client. C code calls the callbacks below: errors leave
-/// them as ERRORs.
+/// Receives rows from the executor instead of a client. C code calls the callback receive(), which
+/// raises errors as ERRORs.
 struct Receiver {
   DestReceiver pub;
   const std::function<void(TupleTableSlot *)> *take;
@@ -126,8 +127,9 @@ Layout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool 
   if (given.weight) {
     if (named)
       throw Error(Errc::invalid_argument, "option weight does not apply to named rows",
-                  "They are fitted without weights.");
-    weigh(column_named(columns, *given.weight, "weight", layout.hint), "A weight is a number.");
+                  "Named rows are fitted without weights.");
+    weigh(column_named(columns, *given.weight, "weight", layout.hint),
+          "A weight must be a number.");
     layout.others.push_back(layout.weight);
   }
   std::vector<int> rest;
@@ -149,7 +151,7 @@ Layout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool 
   layout.row = rest[0];
   layout.type = declared;
   if (array && !cast && !is_number(element))
-    wrong_column(columns, layout.row, "An array is of numbers.", layout.hint);
+    wrong_column(columns, layout.row, "The elements of the array must be numbers.", layout.hint);
   if (more == 0) return layout;
   if (named)
     unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
@@ -158,7 +160,7 @@ Layout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool 
   if (more > 1)
     throw Error(Errc::invalid_argument, message("query returns an array and {} more columns", more),
                 "After the array at most one column may follow, the weight.", layout.hint);
-  weigh(rest[1], "After an array comes its weight, a number.");
+  weigh(rest[1], "The column after an array is its weight, which must be a number.");
   return layout;
 }
 
@@ -187,13 +189,14 @@ int column_named(TupleDesc columns, const std::string &name, const char *option,
     if (found >= 0)
       throw Error(Errc::invalid_argument,
                   message("query returns two columns {}", bayes::describe(Document(name))),
-                  message("Option {} names one.", option), "Give them different names.");
+                  message("Option {} must name a single column.", option),
+                  "Give them different names.");
     found = i;
   }
   if (found < 0)
     throw Error(Errc::invalid_argument,
                 message("query returns no column {}", bayes::describe(Document(name))),
-                message("Option {} names it.", option), hint);
+                message("Option {} names this column.", option), hint);
   return found;
 }
 
@@ -264,8 +267,7 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
                       errdetail("It must be one SELECT."), errhint("%s", hint)));
     return prepared;
   });
-  // An error from here on aborts the transaction (or subtransaction), which leaves SPI in good
-  // order.
+  // An error from here on aborts the transaction (or subtransaction), which cleans up SPI.
   check(only_select(plan, hint)->resultDesc);
 
   Receiver receiver = {};

@@ -11,15 +11,15 @@
 
 namespace bayes::pg {
 
-/// The names of a query's items, the text of a column, each with a value of one type, in order.
+/// The names of a query's items (the text of a column), each with a value of one type, in order.
 /// Spills to disk.
 class NamedValues {
  public:
   /// Lives in CurrentMemoryContext.
   explicit NamedValues(Oid type);
   void add(const NullableDatum &name, const NullableDatum &value);
-  /// f(name, value) for every pair, valid during the call; the name is a text or NULL. Call once:
-  /// it closes them.
+  /// Calls f(name, value) for every pair, which is valid during the call; the name is a text or
+  /// NULL. To be called once: afterwards the values are closed.
   void each(const std::function<void(Cell name, const NullableDatum &value)> &f);
   /// Releases memory and file. Must be called on success unless each() was: the end of a query
   /// warns about files that are still open.
@@ -44,17 +44,18 @@ void run_query(const char *text, const char *hint,
                const std::function<void(TupleDesc columns)> &check,
                const std::function<void(TupleTableSlot *row)> &take);
 
-/// The columns of a query that are its rows.
+/// The form of the rows of a query.
 struct QueryForm {
   ItemForm item;
-  /// if the row is columns: those that are not marked as dropped
+  /// the columns, if a row consists of several; columns that do not belong to it are marked as
+  /// dropped
   TupleDesc columns = nullptr;
 };
 
-/// Columns of a query that are not of its rows, by their names; UTF-8.
+/// The names (UTF-8) of columns of a query that do not belong to its rows.
 struct QueryColumns {
   std::optional<std::string> id, weight;
-  /// Takes options id and weight. Throws Error for what is no name.
+  /// Removes options id and weight, and returns them. Throws Error for a value that is not a name.
   static QueryColumns of(Document &options);
 };
 
@@ -64,12 +65,14 @@ int column_named(TupleDesc columns, const std::string &name, const char *option,
 [[noreturn]] void wrong_column(TupleDesc columns, int index, const char *expected,
                                const char *hint);
 
-/// Runs `text` likewise and collects its rows. Its columns, but for those that `given` names, are
-/// one array of numbers, or an array and a numeric weight, or one record, or columns, which are a
-/// record's. `make` gets the form of the rows and returns the collector, after begin(). With
-/// `names` column id, or else the first one, of any type, names the row, and there can be no
-/// weight; names are stored with a boolean, whether the row was included. With `booleans` these
-/// count as numbers in arrays.
+/// Runs `text` as run_query does, and collects its rows. Apart from the columns that `given` names,
+/// a row is one array of numbers, or an array and a numeric weight, or one record, or several
+/// columns, which are read as a record. `make` receives the form of the rows and returns the
+/// collector, on which begin() has been called.
+///
+/// `names`: if not nullptr, column id, or else the first column, of any type, is the name of the
+/// row, and weights are not allowed; each name is stored with a boolean that tells whether the row
+/// was included. `booleans`: whether boolean arrays count as arrays of numbers.
 void read_query(const char *text, const QueryColumns &given,
                 const std::function<RowCollector &(const QueryForm &)> &make, NamedValues *names,
                 bool booleans);

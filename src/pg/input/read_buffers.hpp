@@ -1,4 +1,4 @@
-// Stretches of a file in memory, as a store of rows or documents hands them out.
+// Buffers for stretches of a file, for stores of rows and documents.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace bayes::pg {
 
-/// Two buffers in turn: while threads work on one stretch the next one is read.
+/// Two buffers, used alternately: while threads work on one stretch the next one is read.
 template <class Memory, class Piece> class ReadBuffers {
  public:
   struct Buffer {
@@ -14,8 +14,8 @@ template <class Memory, class Piece> class ReadBuffers {
     std::vector<Piece> pieces;
   };
 
-  /// The buffer with this stretch, numbered from 1; unless one has it, read(buffer) puts it into
-  /// the buffer that was not handed out last.
+  /// The buffer that holds a stretch, numbered from 1. If neither holds it, read(buffer) reads it
+  /// into the buffer that was not returned last.
   template <class Read> Buffer &with(std::int64_t stretch, Read read) {
     const int chosen = held_[last_] == stretch ? last_ : 1 - last_;
     if (held_[chosen] != stretch) {
@@ -25,7 +25,7 @@ template <class Memory, class Piece> class ReadBuffers {
     }
     return buffers_[last_ = chosen];
   }
-  /// What was read is no longer what the file has.
+  /// Empties both buffers, as the file has changed.
   void forget() { held_[0] = held_[1] = 0; }
 
  private:

@@ -7,8 +7,9 @@
 namespace bayes::pg {
 namespace {
 
-/// Which state of its row type a record is of, where PostgreSQL (from 15.20 and its like) notes
-/// that: after ALTER TYPE there may be records of the type that are laid out in another way.
+/// The version of its row type with which a record was formed, where PostgreSQL stores it (15.20
+/// and minor releases of the same time): after ALTER TYPE there may be records of the type with
+/// different layouts.
 std::uint64_t version_of([[maybe_unused]] HeapTupleHeader record) {
 #ifdef HEAP_IS_DATUM
   if (HeapTupleHeaderIsVersionedDatum(record)) return HeapTupleHeaderGetVersion(record);
@@ -19,7 +20,7 @@ std::uint64_t version_of([[maybe_unused]] HeapTupleHeader record) {
 }  // namespace
 
 bool RecordFields::open(Datum record) {
-  copy_ = nullptr;  // after an error its memory has gone
+  copy_ = nullptr;  // after an error its memory has already been freed
   const char *const datum = DatumGetPointer(record);
   if (VARATT_IS_4B_U(datum)) {
     header_ = reinterpret_cast<HeapTupleHeader>(DatumGetPointer(record));
@@ -37,17 +38,18 @@ bool RecordFields::open(Datum record) {
   return other;
 }
 
-/// Is the record at header_ laid out as the one before? False if that must be asked: a table may be
-/// altered while a call site of PL/pgSQL lives, and its type keeps its number then.
+/// Is the record at header_ known to have the layout of the previous one? If not, the row type must
+/// be looked up: a table may be altered while a call site of PL/pgSQL lives, and its type keeps its
+/// OID.
 bool RecordFields::known() const {
   return identifier_ != 0 && changes_ == relation_changes &&
          HeapTupleHeaderGetTypeId(header_) == type_ &&
          HeapTupleHeaderGetTypMod(header_) == modifier_ && version_of(header_) == version_;
 }
 
-/// Is the row type of the record at header_ another one than before?
+/// Looks up the row type of the record at header_. True if it differs from the previous one.
 bool RecordFields::look_up() {
-  const uint64 before = std::exchange(identifier_, 0);  // until it is known
+  const uint64 before = std::exchange(identifier_, 0);  // until the lookup is complete
   changes_ = relation_changes;
   uint64 identifier = 0;
   guarded([this, before, &identifier] {
@@ -62,7 +64,7 @@ bool RecordFields::look_up() {
     MemoryContextSwitchTo(caller);
   });
   if (identifier != before) lay_out();
-  deform();  // which raises an error if the row type has been altered since
+  deform();  // raises if the row type has been altered since the record was formed
   version_ = version_of(header_);
   identifier_ = identifier;
   return identifier != before;
@@ -105,7 +107,7 @@ void RecordFields::locate() {
   }
 }
 
-/// The values of the record by PostgreSQL itself.
+/// Extracts the values of the record by PostgreSQL's own function.
 void RecordFields::deform() {
   values_.resize(layout_.size());
   nulls_ = std::make_unique<bool[]>(layout_.size());
@@ -118,7 +120,7 @@ void RecordFields::deform() {
   });
 }
 
-/// Of a record that is older than the last columns of its table.
+/// locate() for a record that is older than the last columns of its table.
 void RecordFields::locate_added() {
   deform();
   for (std::size_t i = 0; i < layout_.size(); ++i) {

@@ -1,4 +1,4 @@
-// The fields of records, one after another.
+// Access to the fields of records.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace bayes::pg {
 
-/// Reads records whose row types are mostly the same.
+/// Reads records one after another, mostly of the same row type.
 class RecordFields {
  public:
   /// PostgreSQL's allocations go below `context`, which must outlive this.
@@ -19,21 +19,20 @@ class RecordFields {
   RecordFields(const RecordFields &) = delete;
   RecordFields &operator=(const RecordFields &) = delete;
 
-  /// Reads a record that is not NULL, whose fields are valid until close(). True if its row type is
-  /// not that of the record before.
+  /// Opens a record that is not NULL; its fields are valid until close(). True if its row type
+  /// differs from that of the previous record.
   bool open(Datum record);
-  /// Gives back what a record that was stored elsewhere or compressed takes in memory: a window
-  /// function reads a whole partition in one memory context.
+  /// Frees the copy of a record that was compressed or stored out of line: a window function reads
+  /// a whole partition in one memory context.
   void close() {
     if (copy_) pfree(std::exchange(copy_, nullptr));
   }
 
   TupleDesc description() const { return description_; }
-  // of any attribute
   bool null(std::size_t attribute) const { return !places_[attribute]; }
-  /// Where the value lies; nullptr for NULL.
+  /// The address of the value; nullptr for NULL.
   const char *place(std::size_t attribute) const { return places_[attribute]; }
-  /// of one that is not NULL
+  /// The value of an attribute that is not NULL.
   Datum value(std::size_t attribute) const {
     const Attribute &a = layout_[attribute];
     return fetch_att(places_[attribute], a.by_value, a.length);
@@ -44,7 +43,7 @@ class RecordFields {
     std::int16_t length;
     bool by_value;
     char align;
-    /// of the first `fixed_` ones, in a record without NULLs
+    /// of the first `fixed_` attributes: offset in a record without NULLs
     std::size_t offset;
   };
   bool known() const;
@@ -55,31 +54,31 @@ class RecordFields {
   void locate_added();
 
   MemoryContext context_;
-  /// a copy of the last record's
+  /// copy of the row description of the last record
   TupleDesc description_ = nullptr;
-  /// of that description, by PostgreSQL's cache of types
+  /// identifier of that description in PostgreSQL's type cache; 0 if unknown
   std::uint64_t identifier_ = 0;
-  /// of relations, when that was asked for
+  /// relation_changes at the last lookup
   std::uint64_t changes_ = 0;
   Oid type_ = InvalidOid;
   std::int32_t modifier_ = -1;
-  /// of the row type, which the record has been checked against
+  /// version of the row type of the last record that deform() has checked
   std::uint64_t version_ = 0;
   std::vector<Attribute> layout_;
-  /// so many attributes come before the first one of variable length, and end there
+  /// number of attributes before the first one of variable length, and the offset where they end
   std::size_t fixed_ = 0, fixed_end_ = 0;
   HeapTupleHeader header_ = nullptr;
-  /// of the record, if it is not where it was
+  /// detoasted copy of the record; nullptr if there is none
   void *copy_ = nullptr;
-  /// the same of one so small that it was stored without alignment
+  /// aligned copy of a record that is so small that it was stored without alignment
   alignas(MAXIMUM_ALIGNOF) char aligned_[VARATT_SHORT_MAX + VARHDRSZ];
   std::vector<const char *> places_;
-  // of the last record that PostgreSQL has read
+  // values of the last record that deform() has read
   std::vector<Datum> values_;
   std::unique_ptr<bool[]> nulls_;
 };
 
-/// Is a value of this type a record? Domains over row types are.
+/// Is this a row type, or a domain over one?
 bool is_record_type(Oid type);
 
 /// "text", "character varying(10)", for messages

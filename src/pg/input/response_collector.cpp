@@ -9,14 +9,14 @@ namespace bayes::pg {
 ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
     : PackedCollector(context, form.weighted, form.second_type, 1) {
   const Oid type = form.type;
-  // A state that is combined from those of other processes reads no rows.
+  // The type is unknown in a state that only combines those of other processes: it reads no rows.
   if (!OidIsValid(type)) return;
   arrays_ = is_array_type(form.second_type);
   base_ = guarded([type] { return getBaseType(type); });
   if (base_ != BOOLOID && base_ != UNKNOWNOID && !is_number_type(base_))
     throw SqlError(ERRCODE_DATATYPE_MISMATCH,
                    message("the response is of type {}", name_of_type(type)),
-                   "It is a boolean, or a number that is 0 or 1.",
+                   "It must be a boolean, or a number that is 0 or 1.",
                    "Compare it with the value that is to count as true: y = 'yes'.");
 }
 
@@ -44,7 +44,7 @@ std::optional<std::span<const double>> ResponseCollector::predictors(Datum x) {
   try {
     return reader_.read(x, seen_, policy_.skip_missing ? Missing::skip_null : Missing::error);
   } catch (const Error &error) {
-    // What the reader would do about a missing value, a regression cannot.
+    // The reader's hint does not apply: regressions have no option missing = marginalize.
     if (error.code() != Errc::null_value) throw;
     throw Error(error.code(), error.what(), error.detail(),
                 "Option missing = skip leaves out such rows.");

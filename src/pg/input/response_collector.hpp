@@ -1,4 +1,4 @@
-// Collects rows of a response and predictors, as regressions take them.
+// Collects rows of a response and predictors, for regressions.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace bayes::pg {
 
 /// How rows with a response are to be read.
 struct ResponsePolicy {
-  /// a row with a NULL is left out and counted; if not, it is an error
+  /// rows with a NULL are skipped and counted; if false, they are an error
   bool skip_missing = true;
   /// on_error = null
   bool null_on_error = false;
-  /// predictors at most
+  /// maximum number of predictors
   int max_dimension = 0;
 };
 
@@ -24,11 +24,11 @@ struct ResponsePolicy {
 /// or a number that is 0 or 1; x is read as RowReader does, and may be an empty array.
 class ResponseCollector final : public PackedCollector {
  public:
-  /// Throws Error for options that cannot be.
+  /// Throws Error for invalid options.
   using Check = ResponsePolicy (*)(const FitRequest &request);
 
-  /// `form`: two arguments, of which the first is the response. Throws Error for a type that it
-  /// cannot have.
+  /// `form`: two arguments, of which the first is the response. Throws Error for a type that a
+  /// response cannot have.
   ResponseCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
@@ -47,7 +47,7 @@ class ResponseCollector final : public PackedCollector {
     rows.append(packed_.data(), int(packed_.size()), weight_of(item));
   }
 
-  /// There were rows, but each was left out for a NULL.
+  /// There were rows, but all were skipped because of a NULL.
   bool nothing_complete() const { return empty() && seen_ > 0 && zero_weights_ == 0; }
 
   /// Makes a fit independent of the order of the rows, as RowCollector::arrange does.
@@ -58,7 +58,7 @@ class ResponseCollector final : public PackedCollector {
   std::optional<std::span<const double>> predictors(Datum x);
   void set_length(std::size_t length);
 
-  /// of the response
+  /// base type of the response
   Oid base_ = InvalidOid;
   /// x is an array, which may be empty
   bool arrays_ = false;

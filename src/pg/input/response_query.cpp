@@ -21,7 +21,7 @@ class ResponseColumns {
       weight_ = column_named(columns, *given.weight, "weight", hint);
       weight_type_ = base_of(columns, weight_);
       if (!is_number_type(weight_type_))
-        wrong_column(columns, weight_, "A weight is a number.", hint);
+        wrong_column(columns, weight_, "A weight must be a number.", hint);
       others.push_back(weight_);
     }
     for (int i = 0; i < columns->natts; ++i)
@@ -42,7 +42,7 @@ class ResponseColumns {
 
   ItemForm form;
 
-  /// Valid while the row is.
+  /// Valid while the row in the slot is.
   Item item(TupleTableSlot *slot) {
     const auto value = [slot](int i) {
       return NullableDatum{slot->tts_values[i], slot->tts_isnull[i]};

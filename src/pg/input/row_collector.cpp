@@ -12,7 +12,8 @@
 namespace bayes::pg {
 namespace {
 
-/// Option likelihood by column in a fit from a model: says what the model has, or is an error.
+/// Option likelihood by column in a fit that starts from a model: throws Error unless it equals
+/// that of the model.
 void check_likelihood_of_start(const Document &given, const RowColumns &columns,
                                const ModelInfo &start) {
   const Document *const known = start.options.find("likelihood");
@@ -24,8 +25,7 @@ void check_likelihood_of_start(const Document &given, const RowColumns &columns,
     const Document *const of_start = list && j < list->size() ? &(*list)[j] : known;
     if (of_start && of_start->to_json() != all[j].to_json())
       throw Error(Errc::invalid_argument,
-                  message("option \"likelihood\" has {} for column {}, but the model which the fit "
-                          "starts from has {}",
+                  message("option \"likelihood\" has {} for column {}, but the start model has {}",
                           all[j].to_json(), bayes::describe(Document(key)), of_start->to_json()),
                   {}, "Leave it out.");
   }
@@ -45,10 +45,10 @@ void RowCollector::begin(FitRequest &request, const Check &check, TupleDesc colu
   if (columns || !reader_.records() || (reader_.described() && !request.start)) decide();
 }
 
-/// What the columns are is known: so is how the options are to be understood.
+/// Called once the columns are known: checks the options, whose meaning depends on the columns.
 void RowCollector::decide() {
   decided_ = true;
-  // Options that are no object are refused below.
+  // Options that are not an object are refused below.
   const bool usable = request_->options.is_null() || request_->options.as<Document::Object>();
   const Document *const given = usable ? request_->options.find("likelihood") : nullptr;
   const bool by_column =
@@ -65,7 +65,7 @@ void RowCollector::decide() {
     });
     if (check_.use == ColumnUse::numbers && other != columns.end())
       throw Error(Errc::invalid_argument,
-                  message("column {} is of {}s, but must be of numbers",
+                  message("column {} contains {}s, but must contain numbers",
                           bayes::describe(Document(other->name)), name_of(other->kind)),
                   {},
                   "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r. Mixtures of columns "
@@ -91,16 +91,16 @@ void RowCollector::arrange(Control &control) {
   if (arranged_ == rows.rows()) return;
   rows.name_elements(quoted_names(reader_.columns()));
   sort_labels();
-  // A model that the fit starts from has said what there is to say of its columns.
+  // The columns of a start model were reported when that model was fitted.
   if (arranged_ == 0 && !request_->start) {
     note_positions(reader_.columns());
     check_columns(rows, rows.rows(), reader_.columns(), normal_by_default_, "likelihood");
     report_unlikely_numbers(
         rows, reader_.columns(), numbers_,
         check_.use == ColumnUse::normal_or_likelihoods
-            ? "If so, let rows count as often: FROM t, generate_series(1, t.count)."
-            : "If so, weigh rows by it: in a query by option weight, in an aggregate by its last "
-              "argument.");
+            ? "If so, repeat rows that many times: FROM t, generate_series(1, t.count)."
+            : "If so, make it the weight of rows: in a query by option weight, in an aggregate by "
+              "the last argument.");
   }
   rows.arrange(control);
   arranged_ = rows.rows();

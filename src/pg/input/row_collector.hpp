@@ -1,4 +1,4 @@
-// Collects rows of numbers: checks, counts and weights them, and leaves out those that options say.
+// Collects rows of numbers: checks, counts and weights them, and skips rows as options say.
 #pragma once
 
 #include "pg/input/packed_collector.hpp"
@@ -10,7 +10,7 @@ struct RowPolicy {
   Missing missing = Missing::error;
   /// on_error = null
   bool null_on_error = false;
-  /// of a row; 0: no limit
+  /// maximum number of elements of a row; 0: no limit
   int max_dimension = 0;
 };
 
@@ -24,20 +24,20 @@ inline RowPolicy row_policy(const RowOptions &options, int max_dimension) {
 
 /// What a model family does with columns.
 enum class ColumnUse : char {
-  /// they are numbers
+  /// all columns must be numbers
   numbers,
   /// each has a likelihood of its own
   likelihoods,
-  /// the same, but numbers alone are one multivariate normal
+  /// the same, but rows of numbers alone have one multivariate normal density
   normal_or_likelihoods
 };
 
 /// A model family's check of a request.
 struct RowCheck {
-  /// Throws Error for options that cannot be.
+  /// Throws Error for invalid options.
   RowPolicy (*policy)(const FitRequest &request);
   ColumnUse use = ColumnUse::numbers;
-  /// what a label is that the model of the request does not know
+  /// treatment of labels that the model of the request does not know
   UnknownLabels unknown = UnknownLabels::added;
 };
 
@@ -48,8 +48,8 @@ class RowCollector : public PackedCollector {
   RowCollector(MemoryContext context, ItemForm form)
       : PackedCollector(context, form.weighted, form.type, 0) {}
 
-  /// Records are checked once their columns are known, which then decide what likelihoods the
-  /// request's options have. `columns`: rows come by add_fields(), as attributes of this
+  /// For records, options are checked once the columns are known, as option likelihood depends on
+  /// the columns. `columns`: if given, rows are added by add_fields(), as attributes of this
   /// description.
   void begin(FitRequest &request, const Check &check, TupleDesc columns = nullptr);
   const RowPolicy &policy() const { return policy_; }
@@ -70,10 +70,11 @@ class RowCollector : public PackedCollector {
          weight ? DatumGetFloat8(weight->value) : 1);
   }
 
-  /// Makes a fit independent of the order of the rows, which a plan changes, as far as they are in
-  /// memory; called once they are read. Labels get codes in the order of their bytes.
+  /// Puts rows into an order that depends on their contents alone, if all are in memory, so that a
+  /// fit does not depend on the query plan. Labels get codes in the order of their bytes. Called
+  /// once all rows are read.
   void arrange(Control &control);
-  /// What a fit says of every row, in the order of the input.
+  /// Puts a fit's results for every row into the order of the input.
   template <class T> void restore_order(std::vector<T> &of_rows) const {
     if (rows.order().empty()) return;
     std::vector<T> out(of_rows.size());

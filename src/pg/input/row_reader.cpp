@@ -14,7 +14,8 @@ namespace {
 
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
 
-/// What values of a type are as a column of rows; a domain's are those of its base type.
+/// The kind of a column of type `declared`, whose base type is `base`. Throws Error for types that
+/// columns cannot have.
 ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (is_number_type(base)) return ValueKind::number;
   if (base == BOOLOID) return ValueKind::boolean;
@@ -32,15 +33,15 @@ ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (base == UUIDOID || base == UNKNOWNOID) return ValueKind::label;
   const bool time = category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN,
              array = category == TYPCATEGORY_ARRAY;
-  throw Error(
-      Errc::invalid_argument,
-      message("column {} is of type {}", quoted(name), name_of_type(declared)),
-      "A column of a row is a number, a boolean or a label: a text, an enum.",
-      time ? "Make a number of it, as extract(epoch FROM column), or a label, as to_char(column, "
-             "'YYYY-MM')."
-      : array ? "An array is a row by itself: f(column). Or give its elements as columns."
-              : "Cast it to a number, or to text if its values are labels; or leave it out: "
-                "SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+  throw Error(Errc::invalid_argument,
+              message("column {} is of type {}", quoted(name), name_of_type(declared)),
+              "A column of a row must be a number, a boolean or a label (a text or an enum).",
+              time ? "Convert it to a number, as by extract(epoch FROM column), or to a label, as "
+                     "by to_char(column, 'YYYY-MM')."
+              : array
+                  ? "An array is a row by itself: f(column). Or give its elements as columns."
+                  : "Cast it to a number, or to text if its values are labels; or leave it out: "
+                    "SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
 bool names_repeat(const RowColumns &columns) {
@@ -72,7 +73,7 @@ template <class T> double load(const char *at) {
   return double(value);
 }
 
-/// The fields of a record that is open.
+/// The fields of an open record.
 class RecordSource {
  public:
   explicit RecordSource(const RecordFields &record) : record_(record) {}
@@ -95,7 +96,7 @@ class RecordSource {
   const RecordFields &record_;
 };
 
-/// Fields that have been taken out of their record.
+/// Fields of a record that are given as Datums.
 class DatumSource {
  public:
   DatumSource(const Datum *values, const bool *nulls) : values_(values), nulls_(nulls) {}
@@ -158,7 +159,7 @@ void RowReader::find_cast(Oid type) {
 
 Datum RowReader::array_of(Datum row) {
   return guarded([this, row] {
-    if (form_ == Form::cast)  // with type modifier and whether it is explicit, if it wants them
+    if (form_ == Form::cast)  // a cast may also take the type modifier and isExplicit
       return make_array_.fn_nargs == 1
                  ? FunctionCall1(&make_array_, row)
                  : FunctionCall3(&make_array_, row, Int32GetDatum(-1), BoolGetDatum(false));
@@ -246,10 +247,11 @@ void RowReader::define(TupleDesc description, int first) {
   const std::vector<int> attributes = attributes_of(description, first);
   if (attributes.empty())
     throw Error(Errc::invalid_argument, "rows have no columns", {},
-                "A row has at least one column to learn from.");
+                "A row must have at least one column.");
   RowColumns given;
   for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
-  // Of columns with the same name none can be found by it: then all are known by their position.
+  // If two columns have the same name, columns cannot be found by name: all are then matched by
+  // position.
   const bool positions = names_repeat(given);
   for (std::size_t j = 0; j < given.size(); ++j) {
     const std::string name = positions ? message("f{}", j + 1) : given[j].name;
@@ -269,7 +271,8 @@ void RowReader::match(TupleDesc description, int first) {
   for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[places[j]]);
 }
 
-/// Records have no names where columns have, or (not `given`) the other way round.
+/// Throws Error: `given`: the record has no names of columns, but the expected columns do; if
+/// false, the reverse.
 void RowReader::refuse_positions(bool given) const {
   std::string names;
   const std::size_t most = 3;
@@ -281,24 +284,24 @@ void RowReader::refuse_positions(bool given) const {
       ERRCODE_DATATYPE_MISMATCH,
       given ? message("columns of a record have no names, but those of {} are {}", place, names)
             : message("columns of a record have names, but those of {} have none", place),
-      "Columns f1, f2, ... are those of ROW(a, b), whose order need not be that of "
-      "others.",
+      "Columns f1, f2, ... come from ROW(a, b); their order need not be that of named columns.",
       given && from_model_
           ? "Give a row of a table or a subquery, SELECT f(model, r) FROM (SELECT a, b "
-            "FROM t) AS r; or ROW(a, b)::type; or, to be taken by position, an array."
+            "FROM t) AS r; or ROW(a, b)::type; or, to match by position, an array."
           : "Give rows of a table or a subquery, SELECT f(r) FROM (SELECT a, b FROM t) "
             "AS r; or ROW(a, b)::type.");
 }
 
-/// Of each column, which one of `given` it is.
+/// The index in `given` of every column.
 std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const {
   std::vector<std::size_t> out;
   const bool found = std::all_of(columns_.begin(), columns_.end(), [&](const RowColumn &column) {
     return find_column(given, column.name) >= 0;
   });
   const bool nameless = by_position(given), positions = by_position(columns_);
-  // A model of arrays, or of records without names, takes rows of any names. Elsewhere nobody knows
-  // whether the order is the same, as when a planner has made ROW(...) of a table's row.
+  // A model of arrays, or of records without names, takes rows with any names. In all other cases
+  // the order of columns may differ, for example if the planner has turned a row of a table into
+  // ROW(...).
   if (!found && nameless != positions && !given.empty() &&
       (nameless || !(from_model_ || names_repeat(given))))
     refuse_positions(nameless);
@@ -307,7 +310,7 @@ std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const 
       throw Error(
           Errc::array_shape,
           message("a row has {} columns, but {} are expected", given.size(), columns_.size()),
-          "Columns that have no names, as those of ROW(a, b), are taken by their position.");
+          "Columns without names, such as those of ROW(a, b), are matched by position.");
     for (std::size_t j = 0; j < columns_.size(); ++j) out.push_back(j);
     return out;
   }
@@ -324,13 +327,13 @@ std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const 
                       ? message("It is one of the {} columns that the model was fitted to.",
                                 columns_.size())
                       : message("It is one of the {} columns of the rows before.", columns_.size()),
-                  "Columns are matched by name; others may stand beside them.");
+                  "Columns are matched by name; additional columns are ignored.");
     out.push_back(std::size_t(at));
   }
   return out;
 }
 
-/// Column `column` is attribute `index`.
+/// Reads column `column` from attribute `index` of records from now on.
 void RowReader::place(std::size_t column, TupleDesc description, int index) {
   Field &field = fields_[column];
   const Oid declared = TupleDescAttr(description, index)->atttypid;
@@ -378,7 +381,7 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
 std::optional<std::span<const double>> RowReader::read_array(Datum array, std::int64_t number,
                                                              Missing missing) {
   const auto x = array_.read(array, number, missing);
-  // The caller knows how long a row must be.
+  // The caller checks the length of the row.
   if (x && only_labels_ && x->size() == columns_.size())
     for (const std::size_t j : of_labels_)
       require_label((*x)[j], labels_[j]->size(), columns_[j].name, message("row {}", number));
@@ -402,7 +405,7 @@ std::optional<std::span<const double>> RowReader::read_from(const Source &source
     else if (!field.type)
       x_[j] = source.number(field.index, field.base);
     else
-      x_[j] = 0;  // known once it is known that the row counts
+      x_[j] = 0;  // set below, once the row is known to be used
   }
   const auto x = checked([this, &source](std::size_t j) { return source.null(fields_[j].index); },
                          number, missing);
@@ -417,7 +420,7 @@ std::optional<std::span<const double>> RowReader::read_from(const Source &source
                 message("{} has label {}, which the model does not know", place_of(j, number),
                         quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
-                "A model that is fitted without option missing = error takes such a label as "
+                "A model that is fitted without option missing = error treats such a label as "
                 "missing; a regression gives NULL for it.");
   }
   return x_;

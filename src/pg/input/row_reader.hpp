@@ -17,40 +17,40 @@
 
 namespace bayes::pg {
 
-/// The function that makes an array of real of a type, as pgvector has for its own; InvalidOid if
-/// there is none.
+/// The function that casts a type to real[], as pgvector has for its types; InvalidOid if there is
+/// none.
 Oid cast_to_array(Oid base);
 
-/// What a label is that a model does not know.
+/// Treatment of a label that a model does not know.
 enum class UnknownLabels : char {
   /// a missing value, or an error if values must not be missing
   missing,
-  /// one more label
+  /// a new label
   added
 };
 
-/// Reads the rows of one SQL type. What the columns of records are is known from a model (expect)
-/// or from the first record.
+/// Reads the rows of one SQL type. A model (expect) or the first record determines the columns of
+/// records.
 class RowReader {
  public:
   /// `type`: of the rows, InvalidOid for arrays; throws Error for one that rows cannot have.
   /// PostgreSQL's allocations go below `context`, which must outlive this.
   RowReader(MemoryContext context, Oid type);
 
-  /// Rows have the columns of this model, and must be as long.
+  /// Rows must have the columns of this model.
   void expect(const ModelInfo &info, UnknownLabels unknown = UnknownLabels::missing);
-  /// Messages call a record so, by its number, instead of "row 2".
+  /// Sets what messages call a record, by its number, instead of "row 2".
   void name_rows(std::function<std::string(std::int64_t number)> name) {
     name_row_ = std::move(name);
   }
-  /// Rows are records of this description, from its attribute `first` (from 0) on.
+  /// Rows are records of this description; columns begin at its attribute `first` (from 0).
   void describe(TupleDesc description, int first = 0);
 
   /// Opens the next row, if rows are records: then columns() are known.
   void open(Datum row);
   /// The numbers of the row (that was opened), each checked; valid until the next row is read.
-  /// nullopt if one is missing or infinite and `missing` is skip. `number`: of the row, from 1, for
-  /// messages; 0 for the only one of a scalar function.
+  /// nullopt if the row is to be skipped because of `missing`. `number`: of the row, from 1, for
+  /// messages; 0 for the only row of a scalar function.
   std::optional<std::span<const double>> read(Datum row, std::int64_t number, Missing missing);
   /// The same from the attributes of a described record.
   std::optional<std::span<const double>> read_fields(const Datum *values, const bool *nulls,
@@ -58,21 +58,22 @@ class RowReader {
 
   /// Are rows records?
   bool records() const { return form_ == Form::record; }
-  /// of records, as far as they are known; labels in the order of their codes
+  /// the columns of records, empty while unknown; labels in the order of their codes
   RowColumns columns() const;
   bool described() const { return !columns_.empty(); }
 
-  /// Gives labels codes in the order of their bytes. The new codes of every column by the old ones,
-  /// empty for a column whose codes stay; nothing if all do.
+  /// Gives labels codes in the order of their bytes. Returns for every column the new code of every
+  /// old one, empty if its codes stay the same; nothing if all codes do.
   std::vector<std::vector<double>> sort_labels();
-  /// How rows that another process has read become rows as they are read here.
+  /// How rows that another process has read are converted to rows of this reader.
   struct Merged {
-    /// of each column, where it is there
+    /// for each column, its index in the rows of the other process
     std::vector<std::size_t> places;
-    /// of each column, the codes of labels here by their codes there; empty without labels
+    /// for each column, the code here of every label code there; empty for columns without labels
     std::vector<std::vector<double>> codes;
   };
-  /// Takes the columns of such rows, with their labels. Throws as for a record of other columns.
+  /// Takes over the columns of such rows, with their labels. Throws Error as for a record with
+  /// other columns.
   Merged merge(const RowColumns &columns);
 
  private:
@@ -82,14 +83,14 @@ class RowReader {
     value,
     /// a literal without a type: the text of an array
     literal,
-    /// a type that a function makes an array of, as pgvector's
+    /// a type that is cast to an array, such as pgvector's
     cast
   };
-  /// Where a column is in a record.
+  /// The place of a column in a record.
   struct Field {
     std::size_t index = 0;
     Oid base = InvalidOid;
-    /// of labels
+    /// element type of labels; null for numbers
     std::unique_ptr<ElementType> type;
   };
   void define(TupleDesc description, int first);
@@ -118,16 +119,16 @@ class RowReader {
   FmgrInfo make_array_ = {};
   ArrayReader array_;
   RecordFields record_;
-  /// with no labels in it: those are in labels_
+  /// without their labels, which are in labels_
   RowColumns columns_;
   /// one for each column; null unless it has labels
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
-  /// the columns that have labels
+  /// indices of the columns that have labels
   std::vector<std::size_t> of_labels_;
   /// columns are those of a model
   bool from_model_ = false;
-  /// codes in arrays must be those of labels
+  /// label codes in rows that are arrays must be codes of known labels
   bool only_labels_ = false;
   std::function<std::string(std::int64_t number)> name_row_;
   std::vector<double> x_;

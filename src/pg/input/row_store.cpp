@@ -13,14 +13,14 @@
 namespace bayes::pg {
 namespace {
 
-/// bytes read back at once: more is no faster
+/// bytes read back at once: larger reads are not faster
 constexpr std::size_t largest_buffer = 4 << 20;
-/// of the widest vector register too
+/// in bytes; also the size of the widest vector register
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = 2 << 20;
 constexpr std::size_t largest_slab = 32 << 20;
 
-/// In consecutive blocks.
+/// Replaces codes in consecutive blocks.
 void recode_blocks(double *doubles, std::size_t blocks, const RowShape &shape,
                    const std::vector<std::vector<double>> &codes) {
   for (std::size_t b = 0; b < blocks; ++b, doubles += shape.block_doubles())
@@ -167,7 +167,7 @@ void RowStore::recode(const std::vector<std::vector<double>> &codes) {
   buffers_.forget();
 }
 
-/// Rows that are not there must stay zero.
+/// Unused rows of the last block must stay zero.
 void RowStore::recode_tail(const std::vector<std::vector<double>> &codes) {
   for (std::int64_t first = 0; first < tail_.rows; first += block_rows) {
     double *const block = tail_memory_ + std::size_t(first / block_rows) * shape_.block_doubles();
@@ -188,7 +188,8 @@ void RowStore::arrange(Control &control) {
   if (rows_ == 0 || file_ || rows_ > max_arranged_rows) return;
   RowNumbers order = arrange_rows(*this, control);
   if (order.empty()) return;
-  // Those that were in order before had other numbers still.
+  // order_ maps rows that an earlier call arranged to their order of arrival: compose both
+  // permutations.
   for (std::uint32_t &number : order)
     if (number < order_.size()) number = order_[number];
   order_ = std::move(order);

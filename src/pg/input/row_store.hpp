@@ -21,7 +21,7 @@ namespace bayes::pg {
 /// bit-identical.
 class RowStore final : public RowSource {
  public:
-  /// The dimension is that of the first row.
+  /// The first row determines the dimension.
   RowStore(MemoryContext context, bool weighted);
 
   void append(const double *x, int dimension, double weight) {
@@ -36,13 +36,13 @@ class RowStore final : public RowSource {
   /// Replaces codes: the value v of element j of every row becomes codes[j][v]. An empty codes[j]
   /// leaves the element as it is; NaN stays.
   void recode(const std::vector<std::vector<double>> &codes);
-  /// Elements have these names, for messages.
+  /// Sets the names of elements in messages.
   void name_elements(std::vector<std::string> names) { names_ = std::move(names); }
   std::string name_of_element(int element) const override;
   /// Puts the rows in an order that depends on nothing but their contents, if all are in memory
   /// (data/row_order.hpp). Rows may be appended afterwards.
   void arrange(Control &control);
-  /// The number that every row had when it came; nothing if they lie in that order.
+  /// The index of every row in the order of arrival; empty if the rows are still in that order.
   std::span<const std::uint32_t> order() const { return order_; }
   std::int64_t number_of(std::int64_t row) const override {
     return std::size_t(row) < order_.size() ? order_[std::size_t(row)] : row;
@@ -68,11 +68,11 @@ class RowStore final : public RowSource {
   void clear_block();
   std::size_t file_pieces() const;
   void recode_tail(const std::vector<std::vector<double>> &codes);
-  /// what is to be done with a piece of the file when it is read, or nullptr
+  /// the codes to be replaced in a piece of the file when it is read, or nullptr
   const std::vector<std::vector<double>> *codes_of(std::size_t piece) const;
 
   MemoryContext context_;
-  /// allowed by the budget, without the unfinished one and the read buffers
+  /// full pieces that the budget allows in memory, besides the unfinished one and the read buffers
   std::size_t pieces_in_memory_ = 0;
   std::size_t pieces_in_buffer_ = 0;
 
@@ -85,7 +85,7 @@ class RowStore final : public RowSource {
   /// Memory for many pieces, of which `slab_left_` are unused.
   double *slab_ = nullptr;
   std::size_t slab_left_ = 0;
-  /// or about to be
+  /// trim_afterwards() has been called
   bool trimmed_ = false;
 
   /// full pieces in memory; while stretch 0 is handed out possibly followed by the tail
@@ -93,8 +93,8 @@ class RowStore final : public RowSource {
   std::size_t full_pieces_ = 0;
 
   std::unique_ptr<SpillFile> file_;
-  /// What is to be done with codes in the file when they are read: those of the pieces before
-  /// `end` that are in none before.
+  /// Codes to be replaced in pieces of the file when they are read: in the pieces before `end` that
+  /// no earlier element of recoded_ covers.
   struct Recoded {
     std::size_t end;
     std::vector<std::vector<double>> codes;

@@ -95,7 +95,7 @@ double SymbolDictionary::code(std::string_view name) {
     throw Error(
         Errc::too_large,
         message("a symbol is {} bytes long, but the limit is {}", name.size(), longest_symbol), {},
-        "A symbol is the name of an observation; md5(symbol) is a short one.");
+        "A symbol is the name of an observation. Use a shorter one, such as md5(symbol).");
   names_.emplace_back(name);
   return numbers_.emplace(names_.back(), int(names_.size()) - 1).first->second;
 }
@@ -141,7 +141,7 @@ void SequenceCollector::prepare(const OpenArray &array) {
   prepare_store();
 }
 
-/// Of sequences of one kind, whose observations have sequences_.dimension elements.
+/// Prepares the store for observations of sequences_.dimension elements.
 void SequenceCollector::prepare_store() {
   if (request_->start)
     check_start(static_cast<const HiddenMarkovModel &>(*request_->start));
@@ -159,7 +159,7 @@ void SequenceCollector::prepare_store() {
   prepared_ = true;
 }
 
-/// The columns of records are known.
+/// Called once the columns of records are known.
 void SequenceCollector::prepare_records() {
   elements_ = SequenceElements::numbers;
   vectors_ = true;
@@ -170,8 +170,8 @@ void SequenceCollector::prepare_records() {
   prepare_store();
 }
 
-/// What columns records have is known from the first one that is not NULL, as far as a start model
-/// does not say.
+/// Determines the columns of records from the first one that is not NULL, as far as a start model
+/// does not.
 void SequenceCollector::open_columns(const OpenArray &array) {
   const auto *const start = static_cast<const HiddenMarkovModel *>(request_->start.get());
   if (array.dimensions() == 2) arrays_of_records(name());
@@ -187,8 +187,8 @@ void SequenceCollector::open_columns(const OpenArray &array) {
     if (!record.isnull) return reader_->open(record.value);
   }
   throw Error(Errc::invalid_argument, message("all records of {} are NULL", name()),
-              "What columns records have is known from the first one.",
-              "Leave such sequences out, or put them behind others: hmm_fit(s, k ORDER BY ...).");
+              "The first record determines the columns.",
+              "Leave such sequences out, or place them after others: hmm_fit(s, k ORDER BY ...).");
 }
 
 void SequenceCollector::describe(TupleDesc description, int first) {
@@ -222,9 +222,9 @@ void SequenceCollector::write_held() {
     writer_->step(buffer_.data() + at);
 }
 
-/// What the columns are decides how option emission is to be understood.
+/// Resolves option emission, whose meaning depends on the columns.
 void SequenceCollector::choose_emission() {
-  // Options that are no object are refused below.
+  // Options that are not an object are refused below.
   if (request_->start || !(request_->options.is_null() || request_->options.as<Document::Object>()))
     return;
   const RowColumns columns = reader_->columns();
@@ -243,7 +243,7 @@ void SequenceCollector::arrange(Control &) {
   if (!codes.empty()) rows.recode(codes);
   const RowColumns columns = reader_->columns();
   rows.name_elements(quoted_names(columns));
-  // A model that the fit starts from has said what there is to say of its columns.
+  // The columns of a start model were reported when that model was fitted.
   if (arranged_ == 0 && !request_->start) {
     note_positions(columns);
     check_columns(rows, sequences_.steps, columns, normal_by_default_, "emission");
@@ -320,7 +320,8 @@ void SequenceCollector::add(const Item &item) {
   store(array, &known, weight_of(item));
 }
 
-/// Of a step that is no record: codes must be those of labels, as far as a start model has labels.
+/// For a step that is not a record: codes must be those of labels in columns where the start model
+/// has labels.
 void SequenceCollector::require_labels(std::span<const double> x, std::int64_t step) const {
   if (!request_->start) return;
   const RowColumns &columns = request_->start->info.columns;
@@ -330,7 +331,7 @@ void SequenceCollector::require_labels(std::span<const double> x, std::int64_t s
                     message("step {} of {}", step, name()));
 }
 
-/// The next `count` records, into the buffer.
+/// Reads the next `count` records into the buffer.
 void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::int64_t step) {
   const Missing missing = options_.refuse_missing ? Missing::error : Missing::keep;
   double *out = buffer_.data();

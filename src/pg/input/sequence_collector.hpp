@@ -25,14 +25,14 @@ struct StepPosition {
   bool vectors;
 };
 
-/// Throws: this element (from 0) of the step is a NaN.
+/// Throws Error: this element (from 0) of the step is NaN.
 [[noreturn]] void refuse_nan(const StepPosition &position, std::size_t element);
 
-/// Checks a step with missing (NaN), infinite or huge elements.
+/// clean_step() for a step with missing (NaN), infinite or too large elements.
 void clean_unusable_step(std::span<const double> x, const StepPosition &position,
                          bool refuse_missing);
 
-/// Applied to every step read, in which NaN is a missing element. Throws for an invalid one.
+/// Checks a step, in which NaN is a missing element. Throws Error for an invalid element.
 inline void clean_step(std::span<const double> x, const StepPosition &position,
                        bool refuse_missing) {
   bool usable = true;
@@ -43,13 +43,13 @@ inline void clean_step(std::span<const double> x, const StepPosition &position,
 /// The kind of observations in words: "single values", "vectors of 3 elements".
 std::string observations(bool vectors, std::int64_t dimension);
 
-/// Throws: `what` (as "sequence 2") is an array of this many dimensions.
+/// Throws Error: `what` (as "sequence 2") is an array of this many dimensions.
 [[noreturn]] void too_many_dimensions(const std::string &what, int dimensions);
 
-/// Throws: `what` is an array of arrays of names.
+/// Throws Error: `what` is a two-dimensional array of names.
 [[noreturn]] void vectors_of_symbols(const std::string &what);
 
-/// Throws: `what` is an array of arrays of records.
+/// Throws Error: `what` is a two-dimensional array of records.
 [[noreturn]] void arrays_of_records(const std::string &what);
 
 /// Names in order of first appearance, and their codes.
@@ -72,7 +72,7 @@ class SymbolDictionary final : public SymbolCodes {
 /// The sequences of one fit, each an array; an item with two values also has the known states, an
 /// int[].
 ///
-/// Their kind is known from the first one that is neither NULL nor empty: then the options are
+/// The first sequence that is neither NULL nor empty determines their kind: then the options are
 /// checked. Records are vectors whose elements have names.
 class SequenceCollector : public WeightedCollector {
  public:
@@ -87,15 +87,15 @@ class SequenceCollector : public WeightedCollector {
   /// Sequences come record by record, as attributes of this description from `first` (from 0) on;
   /// called before begin().
   void describe(TupleDesc description, int first);
-  /// Another sequence begins, whose length is not known.
+  /// Begins another sequence, whose length is not known yet.
   void begin_sequence();
-  /// Its next step.
+  /// Adds the next step of the sequence.
   void add_fields(const Datum *values, const bool *nulls);
-  /// of the sequence
+  /// steps of the current sequence so far
   std::int64_t steps() const { return steps_; }
   void end_sequence();
 
-  /// Labels get codes in the order of their bytes; called once the sequences are read.
+  /// Gives labels codes in the order of their bytes; called once the sequences are read.
   void arrange(Control &control);
 
   // Valid unless empty().
@@ -103,7 +103,7 @@ class SequenceCollector : public WeightedCollector {
   bool vectors() const { return vectors_; }
   Sequences &sequences() { return sequences_; }
   const std::vector<std::string> &symbols() const { return symbols_.names(); }
-  /// of records, or of the start model; labels in the order of their codes
+  /// columns of records, or of the start model; labels in the order of their codes
   RowColumns columns() const;
 
  private:
@@ -142,16 +142,16 @@ class SequenceCollector : public WeightedCollector {
   std::int64_t first_ = 0;
 
   ElementType type_, state_type_;
-  /// of records
+  /// reader of records; none if observations are not records
   std::optional<RowReader> reader_;
   /// indices of numeric columns whose likelihood defaulted to normal, from 0
   std::vector<std::size_t> normal_by_default_;
-  /// so many steps have their codes
+  /// number of stored rows whose labels have their final codes
   std::int64_t arranged_ = 0;
   SymbolDictionary symbols_;
   std::vector<double> buffer_, states_, row_;
-  /// of the sequence that comes record by record; and how many a piece has: so many are held in
-  /// the buffer until it is known where they go
+  /// steps so far of the sequence that is read record by record; and rows of a piece: that many
+  /// steps are held in the buffer, as a shorter sequence must lie in one piece
   std::int64_t steps_ = 0, most_held_ = 0;
 };
 

@@ -8,10 +8,12 @@
 namespace bayes::pg {
 namespace {
 
-/// Integers up to this, and to a multiple of the number of keys, are found without their text.
+/// Integers below this, or this plus a multiple of the number of keys, are looked up in an array,
+/// without their text.
 constexpr std::int64_t always_small = 16384;
 
-/// The first bytes of a text as a number: texts are in the order of these where they differ.
+/// The first 8 bytes of a text as a number: where these numbers differ, they have the order of the
+/// texts.
 std::uint64_t beginning(std::string_view text) {
   std::uint64_t out = 0;
   for (std::size_t i = 0; i < sizeof out; ++i)
@@ -22,8 +24,7 @@ std::uint64_t beginning(std::string_view text) {
 void refuse_key(const char *side, TermDictionary::Excess excess, std::string_view key,
                 const std::string &place) {
   constexpr const char *shorter_hint =
-      "A key is the name of a row or column; md5(key) is a short "
-      "one.";
+      "A key is the name of a row or column. Use a shorter one, such as md5(key).";
   switch (excess) {
     case TermDictionary::Excess::length:
       throw Error(
@@ -58,7 +59,7 @@ std::int32_t TableKeys::number(Datum key) {
   }
   const auto text = type_.text(key);
   if (!text) return -1;
-  // Cells of a row tend to follow each other.
+  // Consecutive cells often belong to the same row.
   if (last_ < 0 || dictionary_.term(last_) != *text) last_ = dictionary_.number(*text);
   return last_;
 }

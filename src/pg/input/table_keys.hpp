@@ -14,33 +14,34 @@
 
 namespace bayes::pg {
 
-/// Keys of one side, numbered in order of appearance: values of any type, each by its text, or the
-/// numbers of rows or array elements, from 1.
+/// Keys of one side, numbered in order of appearance: values of any type, each identified by its
+/// text, or the numbers of rows or array elements, from 1.
 class TableKeys {
  public:
   /// What PostgreSQL allocates is below `context`, which must outlive this.
   TableKeys(MemoryContext context, Side side);
 
-  /// Keys are of this type; without this call they are numbers.
+  /// Sets the type of the keys; without this call keys are the numbers of rows or array elements.
   void use(Oid type) { type_.use(named_ = type); }
   bool named() const { return OidIsValid(named_); }
 
   std::int32_t size() const { return named() ? dictionary_.size() : counted_; }
-  /// What they take while they are read and put in order.
+  /// The memory that keys take while they are read and sorted, in bytes.
   double bytes() const;
-  /// Says in messages where a key is: `, in row "a"`, or nothing.
+  /// Sets what messages append to a key as its location: `, in row "a"`, or nothing.
   void set_location(std::function<std::string()> place) { place_ = std::move(place); }
-  /// The number of a key of that type; -1 for a NaN. Throws Error(too_large) for one too long.
+  /// The number of a key of that type; -1 for a NaN. Throws Error(too_large) for a key that exceeds
+  /// a limit.
   std::int32_t number(Datum key);
-  /// There are so many numbers.
+  /// For keys that are numbers: there are at least `keys` of them.
   void count_to(std::int32_t keys) { counted_ = std::max(counted_, keys); }
 
-  /// `row "a"`, for messages; by its number in order of appearance
+  /// `row "a"`, for messages. `number`: of the key, in order of appearance.
   std::string name(std::int32_t number) const;
   const char *side() const { return side_ == Side::row ? "row" : "column"; }
 
-  /// The keys in order, and for every number its place in that order. Nothing but the size can be
-  /// asked for afterwards.
+  /// Returns the keys in order; `places` receives the index in that order of every key number. Only
+  /// size() may be called afterwards.
   std::vector<std::string> arrange(std::vector<std::int32_t> &places);
 
  private:
@@ -51,7 +52,7 @@ class TableKeys {
   Oid named_ = InvalidOid;
   ElementType type_;
   TermDictionary dictionary_;
-  /// of the last text, -1 if there is none
+  /// number of the last key that was looked up by its text; -1 if there is none
   std::int32_t last_ = -1;
   /// numbers of small integers, -1 for those that have not occurred
   std::vector<std::int32_t> small_;

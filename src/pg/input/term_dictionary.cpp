@@ -18,9 +18,10 @@ template <class T> std::uint64_t bits_at(const char *text) {
   return out;
 }
 
-// Texts are mostly short: a call of memcpy() or memcmp() for each takes longer than all else.
+// Texts are mostly short: calling memcpy() or memcmp() for each would take longer than everything
+// else.
 
-/// The last characters of a text, fewer than a word, that begin at `at`; zeros behind them.
+/// The last bytes of a text, from `at`: fewer than a word, padded with zeros.
 std::uint64_t rest_of(std::string_view text, std::size_t at) {
   const std::size_t rest = text.size() - at;
   const char *const from = text.data() + at;
@@ -46,8 +47,8 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// Are texts equal whose hashes are? Up to a word they are if they have the same size, as all that
-/// hash_of() does with one can be undone.
+/// Are two texts with equal hashes equal? Texts of at most a word are, if their sizes are, since
+/// hash_of() is invertible for one word.
 bool equal(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   if (a.size() <= word) return true;

@@ -9,36 +9,37 @@
 
 namespace bayes::pg {
 
-/// of all distinct terms together
+/// limit of the bytes of all distinct terms together
 inline constexpr std::size_t max_read_bytes = 256 << 20;
-/// in bytes, limited because models hold every term
+/// limit of the bytes of a term, as models hold every term
 inline constexpr std::size_t longest_term = 10000;
 
-/// Mixes 64 bits well.
+/// The output function of SplitMix64: a hash of 64 bits.
 inline std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
   return x ^ x >> 31;
 }
 
-/// The terms, which are UTF-8, in about 40 bytes each besides their text.
+/// Numbers distinct terms (UTF-8). Takes about 40 bytes for each, besides its text.
 class TermDictionary {
  public:
-  /// Why a term is not taken: it is too long, or with it terms are too many or take too much.
+  /// Why a term is refused: it is too long, or there would be too many terms, or too many bytes in
+  /// total.
   enum class Excess : char { length, number, bytes };
   /// Throws Error(too_large).
   using Refuse = std::function<void(Excess, std::string_view term)>;
 
   TermDictionary(std::size_t max_terms, Refuse refuse);
 
-  /// The number of a term; a new one gets the next, unless no more are taken: then -1. Refuses a
-  /// term too long, or one too many.
+  /// The number of a term. A new term gets the next number or, after close(), -1; it is refused if
+  /// it exceeds a limit.
   std::int32_t number(std::string_view term);
-  /// Takes no more terms.
+  /// New terms get no number from now on.
   void close() { closed_ = true; }
 
   std::int32_t size() const { return std::int32_t(entries_.size()); }
-  /// in memory
+  /// memory in bytes
   double bytes() const {
     return double(bytes_ + entries_.size() * sizeof(Entry) + slots_.size() * sizeof(std::int32_t));
   }
@@ -46,12 +47,12 @@ class TermDictionary {
     const Entry &entry = entries_[std::size_t(number)];
     return {entry.text, entry.size};
   }
-  /// of its text alone, the same in every fit
+  /// hash of the term's text, the same in every fit
   std::uint64_t hash(std::int32_t number) const { return entries_[std::size_t(number)].hash; }
   std::int64_t documents(std::int32_t number) const {
     return entries_[std::size_t(number)].documents;
   }
-  /// Notes one more document with this term.
+  /// Adds one to the number of documents with this term.
   void count_document(std::int32_t number) { ++entries_[std::size_t(number)].documents; }
 
  private:
@@ -67,7 +68,8 @@ class TermDictionary {
   std::size_t most_terms_;
   Refuse refuse_;
   std::vector<Entry> entries_;
-  /// open addressing: numbers, -1 for none; a power of two, at most half of them used
+  /// hash table of term numbers with open addressing, -1 for empty slots; its size is a power of
+  /// two, and at most half of the slots are used
   std::vector<std::int32_t> slots_;
   std::vector<std::unique_ptr<char[]>> chunks_;
   std::size_t left_in_chunk_ = 0, bytes_ = 0;

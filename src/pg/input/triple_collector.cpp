@@ -12,7 +12,7 @@
 namespace bayes::pg {
 namespace {
 
-/// "row \"a\" and column \"b\"", whichever side the lines are.
+/// "row \"a\" and column \"b\"", whichever side the lines are on.
 std::string name_of_cell(const FactorTable &table, std::int32_t line, std::int32_t other) {
   const bool by_row = table.document_side == Side::row;
   const std::string &of_line = table.document_keys[table.key_of(std::size_t(line))],
@@ -40,14 +40,14 @@ std::vector<std::int32_t> order_by_hash(const Keys &keys) {
   return order;
 }
 
-/// Keys get the places that they have in this order.
+/// Replaces places in the order of the keys by places in `order`.
 void move_places(const std::vector<std::int32_t> &order, std::vector<std::int32_t> &places) {
   std::vector<std::int32_t> to(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) to[std::size_t(order[i])] = std::int32_t(i);
   for (std::int32_t &place : places) place = to[std::size_t(place)];
 }
 
-/// The keys of lines that are kept apart are none of the table's.
+/// Removes the keys of held-out lines from the table.
 void leave_out(const std::vector<char> &apart, FactorTable &table) {
   std::vector<std::int32_t> numbers(apart.size());
   std::int32_t kept = 0;
@@ -189,9 +189,9 @@ void TripleCollector::check_keys() const {
               "Raise maintenance_work_mem, or use a smaller k.");
 }
 
-/// The side with more keys; of equally many that whose keys come first; if they have the same keys,
-/// that by which a hash of all cells is smaller. If that is the same too, so is the transposed
-/// table.
+/// Chooses the side of the lines: the side with more keys; if both have equally many, the side with
+/// the smaller list of keys; if the lists are equal, the side by which a hash of all cells is
+/// smaller. If the hashes are equal too, the table is symmetric.
 Side TripleCollector::choose_lines(const std::vector<std::string> &row_keys,
                                    const std::vector<std::string> &column_keys,
                                    const std::vector<std::int32_t> &row_places,
@@ -222,7 +222,7 @@ void TripleCollector::arrange(Control &) {
   const bool by_row = of_lines == Side::row;
   std::vector<std::string> &line_keys = by_row ? row_keys : column_keys,
                            &other_keys = by_row ? column_keys : row_keys;
-  // What is in memory stays there.
+  // If the cells fit in memory, so do the tables.
   const std::size_t of_stores = cells_->in_memory()   ? budget_
                                 : options_.transposed ? budget_ / 8 * 3
                                                       : budget_ / 4 * 3;
@@ -238,11 +238,10 @@ void TripleCollector::arrange(Control &) {
             message("there is more than one number of {}: {} and {}",
                     name_of_cell(table, line, other), format_number(first), format_number(second)),
             "A cell of the table has one number.",
-            "GROUP BY row and column before, or say by option repeated what becomes of "
-            "such numbers.");
+            "GROUP BY row and column first, or set option repeated, which combines such numbers.");
       },
       [&table](std::int32_t line, std::int32_t other) {
-        throw Error(Errc::numeric, message("the numbers of {} add up to more than a number can be",
+        throw Error(Errc::numeric, message("the sum of the numbers of {} overflows",
                                            name_of_cell(table, line, other)));
       }};
   const bool in_memory = cells_->in_memory();
@@ -268,7 +267,7 @@ void TripleCollector::arrange(Control &) {
   table_.emplace(std::move(table));
 }
 
-/// For every key of a line whether it is kept apart; empty if none is.
+/// For every key of a line, whether the line is held out; empty if none is.
 std::vector<char> TripleCollector::choose_held_out(const std::vector<std::int32_t> &by_hash) const {
   if (hold_out_ == 0) return {};
   std::vector<char> apart(by_hash.size(), 0);
@@ -277,7 +276,7 @@ std::vector<char> TripleCollector::choose_held_out(const std::vector<std::int32_
   return apart;
 }
 
-/// `apart`: by keys.
+/// `apart`: for every key of a line, whether the line is held out; or empty.
 void TripleCollector::write_lines(const CellMap &map, const CellRules &rules,
                                   const FactorTable &table, const std::vector<char> &apart) {
   const auto lines = std::int32_t((map.transposed ? map.others : map.lines).size());
@@ -291,7 +290,7 @@ void TripleCollector::write_lines(const CellMap &map, const CellRules &rules,
   if (held_out_) held_out_->finish();
 }
 
-/// `bytes`: of cells in memory.
+/// `bytes`: memory for the cells.
 void TripleCollector::write_transposed(const CellRules &rules, std::size_t bytes) {
   CellStore cells(context_, bytes);
   for (std::int64_t i = 0; i < lines_->stretches(); ++i)

@@ -1,4 +1,4 @@
-// Collects the cells of a table, finds the keys of its rows and columns, and puts it in order.
+// Collects the cells of a table, numbers the keys of its rows and columns, and sorts it.
 #pragma once
 
 #include <memory>
@@ -17,28 +17,29 @@ namespace bayes::pg {
 /// The table of one fit: from cells, each with the keys of its row and column and a number, in any
 /// order; or from rows, each an array of numbers, with or without a key.
 ///
-/// Keys have provisional numbers, in order of appearance, until all are known. Nothing about them
-/// but their order by bytes, and nothing about the order of cells, changes the table; which side
-/// its lines are does not depend on which one is called rows. Cells, and then the table, share
+/// Keys have provisional numbers, in order of appearance, until all are known. The table depends on
+/// the keys only by their order by bytes, and does not depend on the order of cells. Which side
+/// becomes the lines does not depend on which one is called rows. Cells, and then the table, share
 /// maintenance_work_mem; what does not fit lies in temporary files.
 class TripleCollector final : public Collector {
  public:
   using Check = FactorTableOptions (*)(const FitRequest &request);
 
-  /// An item of three values is a cell: keys of any type, and a float8. One of two is the key of a
-  /// row, and its numbers, an array; one of one is such an array, whose key is its number.
+  /// An item of three values is a cell: two keys of any type, and a float8. An item of two values
+  /// is the key of a row and the array of its numbers; an item of one value is such an array, whose
+  /// key is the number of the row.
   TripleCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
-  /// Every so many-th line is kept apart, in the order of a hash of its key; called before the end.
+  /// Holds out every `every`-th line, in the order of a hash of the keys; called before arrange().
   void hold_out(int every) { hold_out_ = every; }
   void add(const Item &item);
   bool empty() const override { return rows_.size() == 0 || columns_.size() == 0; }
 
-  /// The table; called once all is read. Nothing can be added afterwards.
+  /// Makes the table; called once all cells are read. Nothing can be added afterwards.
   void arrange(Control &control);
   const FactorTable &table() const { return *table_; }
-  /// lines over the same keys of the other side
+  /// the held-out lines, over the same keys of the other side
   Corpus &held_out() { return *held_out_; }
 
  private:
@@ -61,17 +62,17 @@ class TripleCollector final : public Collector {
   FactorTableOptions options_;
   /// in bytes
   std::size_t budget_ = 0;
-  /// for keys, what a model holds of them, and the fit beside the table
+  /// bytes for keys, for the numbers of a model and of the fit for each key, besides the table
   double key_memory_ = 0;
 
   TableKeys rows_, columns_;
-  /// of the cell that is read, -1 if it has none
+  /// row of the cell that is being read, -1 if its key is NULL or NaN
   std::int32_t row_ = -1;
-  /// of arrays, whose elements are the columns; the first of them
+  /// of rows that are arrays: type of their elements; their length, and the first row
   ElementType elements_;
   std::int32_t length_ = 0, first_row_ = 0;
   std::vector<double> numbers_;
-  /// A zero says nothing.
+  /// zeros need not be stored
   bool drop_zeros_ = false;
   std::int64_t skipped_ = 0;
   std::unique_ptr<CellStore> cells_;

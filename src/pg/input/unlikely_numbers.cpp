@@ -27,15 +27,15 @@ bool names_a_frequency(const std::string &name) {
   return false;
 }
 
-/// Of columns, those whose values are different whole numbers from a range not much larger than the
-/// number of rows, and those with few different ones.
+/// Columns of whole numbers: those whose values all differ and have a range not much larger than
+/// the number of rows, and those with few different values.
 struct WholeNumbers {
   std::vector<std::size_t> all_different, few;
 };
 
 /// Measurements that are whole numbers repeat: of n from a range of 10 n all differ with a
-/// probability below exp(-n / 20). Those with few values are hardly normal: each value becomes a
-/// component of variance nearly 0. The first rows tell.
+/// probability below exp(-n / 20). Columns with few values are hardly normal: each value becomes a
+/// component of variance nearly 0. Only the first rows are examined.
 WholeNumbers whole_numbers(RowSource &rows, const std::vector<std::size_t> &columns) {
   constexpr std::int64_t fewest = 200, most = 4096, most_of_few = 10;
   const std::int64_t n = std::min(rows.rows(), most);
@@ -75,8 +75,7 @@ std::string as_number(const RowColumn &column) {
 
 void report_name_of_row(const RowColumn &column) {
   report_once(NOTICE, as_number(column),
-              "By its name it may tell rows from each other, or name something else.",
-              leave_out_name);
+              "Its name suggests that it identifies the row, or something else.", leave_out_name);
 }
 
 }  // namespace
@@ -98,17 +97,18 @@ void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
     if (names_a_row(name))
       report_name_of_row(columns[j]);
     else if (names_a_frequency(name))
-      say(as_number(columns[j]), "By its name it may say how often a row counts.", weights);
+      say(as_number(columns[j]),
+          "Its name suggests that it is the number of times that the row counts.", weights);
     else
       others.push_back(j);
   }
   const WholeNumbers whole = whole_numbers(rows, others);
   for (const std::size_t j : whole.all_different)
     say(as_number(columns[j]),
-        "It has another whole number in every row, as a row's name would have.", leave_out_name);
+        "It has a different whole number in every row, as an identifier would.", leave_out_name);
   for (const std::size_t j : whole.few)
     say(as_number(columns[j]),
-        "It has few different values, all of them whole numbers. As of a normal column each may "
+        "It has few different values, all of them whole numbers. In a normal column each value may "
         "become a component of its own, and elbo and bic then prefer the largest k.",
         "Cast it to text (categories) or boolean, or use bmm with option likelihood, such as "
         "\"poisson\" or \"categorical\".");

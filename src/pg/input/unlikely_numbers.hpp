@@ -1,4 +1,4 @@
-// Columns of numbers that are hardly measurements.
+// Detects columns of numbers that are probably not measurements.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace bayes::pg {
 
-/// NOTICEs, each once in a statement, for columns among `numbers` (from 0) that look like the name
-/// of a row (called id, or ..._id, or with another whole number of a small range in every row), or
-/// like a frequency (called count, weight, ...), or have three to ten different values, all whole
-/// numbers. The fit takes them as any other number. `weights`:
-/// what to do about a frequency, for a HINT.
+/// NOTICEs, each once in a statement, for columns among `numbers` (from 0) that look like an
+/// identifier of the row (called id or ..._id, or with a different whole number of a small range in
+/// every row) or like a frequency (called count, weight, ...), or have three to ten different
+/// values, all whole numbers. The fit treats them as any other number. `weights`: the HINT for a
+/// frequency.
 void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
                              const std::vector<std::size_t> &numbers, const char *weights);
 
