@@ -186,7 +186,7 @@ SELECT is((SELECT normal_inverse_gamma_mean(normal_inverse_gamma_fit(x, NULL, w)
     AS v(x, w)), 4::float8,
   'a row of weight 0 is left out, whatever it is');
 SELECT throws_ok($$SELECT gamma_poisson_fit(1, NULL, 0)$$, '22023',
-  'count of row 1 is 1 where the exposure is 0', 'of exposure 0, if nothing was counted');
+  'count of row 1 is 1, but its exposure is 0', 'of exposure 0, if nothing was counted');
 SELECT throws_ok(format($$SELECT %1$s_fit(bought, jsonb_build_object('prior',
     jsonb_build_object(%2$L, 1 + id %% 2))) FROM visits$$, family, parameter), '22023',
   'options must be the same for all rows of one fit', family || ': options that differ')

@@ -331,13 +331,13 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_decode('SELECT x FROM words', 2)$q$,
     '22023 query returns 1 column, but must return two or more'),
   ($q$SELECT hmm_decode('SELECT id, x, 1 FROM words', 2)$q$,
-    '22023 query returns 3 columns, the second an array'),
+    '22023 query returns 3 columns, the second of which is an array'),
   ($q$SELECT hmm_decode('SELECT id, id, x FROM words', 2)$q$,
     '22023 column "x" is of type text[]'),
   ($q$SELECT hmm_decode('SELECT x, id AS observation FROM words', 2)$q$,
-    '22023 the rows of sequence "{b,c,a,b,c,a}" do not follow one another'),
+    '22023 the rows of sequence "{b,c,a,b,c,a}" are not contiguous'),
   ($q$SELECT hmm_decode('SELECT nullif(id % 2, 1), id FROM words', 2)$q$,
-    '22023 the rows of the sequence without a name do not follow one another'),
+    '22023 the rows of the sequence without a name are not contiguous'),
   ($q$SELECT hmm_decode('SELECT id, NULL FROM words', 2)$q$,
     '22023 column "?column?" is NULL in every row'),
   ($q$SELECT hmm_decode('SELECT id, x FROM nowhere', 2)$q$,
@@ -398,10 +398,10 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The limit is maintenance_work_mem, or 1 GB if that is more. | Ask for fewer paths, or shorten '
     'the sequence.'),
   ($q$SELECT hmm_decode('SELECT id FROM words', 2)$q$,
-    'The first column is the name of the sequence, the second the sequence, or the others a step '
-    'of it. | Select a name for the sequence and then the sequence, an array: SELECT id, '
-    'array_agg(x ORDER BY t) FROM ... GROUP BY id. Or a row for each step, a name and the step''s '
-    'columns: SELECT id, a, b FROM ... ORDER BY id, t.')) AS c(statement, said);
+    'The first column is the name of the sequence; the second is the sequence, an array, or the '
+    'other columns are one step of it. | Select a name for the sequence and then the sequence, an '
+    'array: SELECT id, array_agg(x ORDER BY t) FROM ... GROUP BY id. Or a row for each step, a '
+    'name and the step''s columns: SELECT id, a, b FROM ... ORDER BY id, t.')) AS c(statement, said);
 
 -- ---- sequences that cannot be ----
 

@@ -117,14 +117,14 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($$SELECT hmm_decode('SELECT series, load, born FROM log ORDER BY 1', 2)$$,
     '22023 column "born" is of type date'),
   ($$SELECT hmm_decode('SELECT series, load FROM log ORDER BY t, series', 2)$$,
-    '22023 the rows of sequence "1" do not follow one another'),
+    '22023 the rows of sequence "1" are not contiguous'),
   ($$SELECT hmm_decode('SELECT series, load / (t - 3) FROM log WHERE t <> 3 OR series = 1
     ORDER BY series, t', 2)$$, '22012 division by zero'),
   ($$SELECT hmm_decode('SELECT series, CASE WHEN t = 3 THEN ''Infinity'' ELSE load END AS load
     FROM log WHERE series > 1 ORDER BY series, t', 2)$$,
     '22023 column "load" of step 3 of sequence 1 is Infinity'),
   ($$SELECT hmm_decode('SELECT repeat(''x'', 10001), load FROM log', 2)$$,
-    '54000 the names of the sequences are too long, or too many, to keep them apart'))
+    '54000 the names of the sequences are too long or too many'))
   AS c(statement, said);
 
 SELECT * FROM finish();

@@ -223,7 +223,7 @@ SELECT is((array_agg(s.k), bool_and(i.components = s.k AND i.rows = 81 AND s.tok
 FROM lda_select('SELECT words FROM shopping', '{1,2,4}', '{"models": true}') AS s,
   bayes_info(s.model) AS i;
 SELECT is(complaint($$SELECT lda_select('SELECT words FROM shopping LIMIT 9', '{2}')$$),
-  '22023 there are 9 documents, too few to choose k by', 'ten at least');
+  '22023 there are 9 documents, too few to choose k', 'ten at least');
 SELECT is(complaint($$SELECT lda_select('SELECT words FROM shopping', '{2,0}')$$),
   '22023 k is 0, but must be a whole number from 1 to 10000', 'every k is checked before');
 

@@ -79,7 +79,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($$SELECT lda_typical_documents('SELECT id, words FROM shopping', model, 0) FROM given$$,
    '22023 top is 0, the number of documents must be at least 1'),
   ($$SELECT lda_typical_documents('SELECT id, words FROM shopping', model, 400000) FROM given$$,
-   '22023 top is 400000, for 3 topics it must be at most 333333'),
+   '22023 top is 400000, but must be at most 333333 for 3 topics'),
   ($$SELECT lda_typical_documents('SELECT id, words FROM shopping', model, NULL) FROM given$$,
    '22004 top must not be NULL'),
   ($$SELECT lda_typical_documents('SELECT id, words FROM shopping', NULL)$$,

@@ -144,7 +144,7 @@ SELECT is(complaint(statement || ' FROM given, other'), said, statement) FROM (V
   ('SELECT nb_predict(arrays, ''{"a": 1}''::jsonb)',
     '22023 the row is an object of names, but those of the model have columns'),
   ('SELECT nb_predict(words, 1)',
-    '22023 the row has columns, but those of the model are objects of names'),
+    '22023 the row has columns, but the model was fitted to objects of names'),
   ('SELECT nb_predict(words, ''{"n": "x"}''::jsonb)',
     '22023 feature "n" is a string, but was a number when the model was fitted'),
   ('SELECT nb_predict(words, ''{"n": -1}''::jsonb)',
@@ -166,7 +166,7 @@ SELECT is(complaint(statement || ' FROM given'), said, statement) FROM (VALUES
   ('SELECT nb_predict(words, ARRAY[''n''])', '42804 features are an array of texts'),
   ('SELECT nb_fit(1, ARRAY[''n''])', '42804 features are an array of texts'),
   ('SELECT nb_predict(words, ''{"n":1}'')',
-    '22023 the row has columns, but those of the model are objects of names'),
+    '22023 the row has columns, but the model was fitted to objects of names'),
   ('SELECT nb_features(arrays, 1)', '22023 level is 1, but must be between 0 and 1')
 ) AS v(statement, said);
 SELECT is(complaint(format('SELECT bayes_rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)),
@@ -189,7 +189,7 @@ SELECT is(complaint(format('SELECT nb_update(l, x, %s) FROM given, (VALUES (1, %
     arguments, x)), said, arguments || ' ' || x) FROM (VALUES
   ('arrays', '''{1}''::float8[]', '2202E row 1 has 1 element, but the model has 2'),
   ('words', '''{1,2}''::float8[]',
-    '22023 rows have columns, but those of the model are objects of names'),
+    '22023 rows have columns, but the model was fitted to objects of names'),
   ('arrays, ''{"covariance": "full"}''', '''{1,2}''::float8[]', '22023 option "covariance" does '
     'not apply to an update, which has those of the model')
 ) AS v(arguments, x, said);

@@ -84,43 +84,43 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT nmf_fit(ARRAY[x, x], 2) FROM cells$q$,
     '2202E row 1 is an array of 2 dimensions | A row of numbers is a one-dimensional array.'),
   ($q$SELECT nmf_transform(model, '{"c1": -1}'::jsonb) FROM given$q$,
-    '22023 number of column "c1" is -1 | Numbers are finite and not negative.'),
+    '22023 the number in column "c1" is -1 | Numbers are finite and not negative.'),
   ($q$SELECT nmf_transform(model, '{"unheard": -1}'::jsonb) FROM given$q$,
-    '22023 number of column "unheard" is -1 | Numbers are finite and not negative.'),
+    '22023 the number in column "unheard" is -1 | Numbers are finite and not negative.'),
   ($q$SELECT nmf_transform(model, '{"c1": 1e400}'::jsonb) FROM given$q$,
-    '22023 number of column "c1" is Infinity | Numbers are finite and not negative.'),
+    '22023 the number in column "c1" is Infinity | Numbers are finite and not negative.'),
   ($q$SELECT nmf_transform(em, '{1,2}'::float8[]) FROM given$q$,
-    '2202E the array has 2 elements, but the model 3 columns | An element is the number of a cell, '
-    'in the order of the columns ''1'', ''2'', ... of a model of arrays. | For a model with other '
-    'keys give the cells as jsonb: {"index": 3, "scan": 1}.'),
+    '2202E the array has 2 elements, but the model has 3 columns | An array has one number for '
+    'each of the columns ''1'', ''2'', ... of a model that was fitted to arrays. | For a model '
+    'with other keys, give the cells as jsonb: {"index": 3, "scan": 1}.'),
   ($q$SELECT nmf_transform(em, '{}'::float8[]) FROM given$q$,
-    '2202E the array has 0 elements, but the model 3 columns | An element is the number of a cell, '
-    'in the order of the columns ''1'', ''2'', ... of a model of arrays. | For a model with other '
-    'keys give the cells as jsonb: {"index": 3, "scan": 1}.'),
+    '2202E the array has 0 elements, but the model has 3 columns | An array has one number for '
+    'each of the columns ''1'', ''2'', ... of a model that was fitted to arrays. | For a model '
+    'with other keys, give the cells as jsonb: {"index": 3, "scan": 1}.'),
   ($q$SELECT nmf_transform(em, '{{1,2,3}}'::float8[]) FROM given$q$,
     '2202E the array of cells has 2 dimensions | The numbers of a row or column are a '
     'one-dimensional array.'),
   ($q$SELECT nmf_transform(em, '{1,NaN,2}'::float8[]) FROM given$q$,
-    '22023 number of column "2" is NaN | Numbers are finite and not negative.'),
+    '22023 the number in column "2" is NaN | Numbers are finite and not negative.'),
   ($q$SELECT nmf_transform(model, '{1,1,2}'::float8[]) FROM given$q$,
-    '22023 the model has no column "1" | Elements of an array are the columns ''1'', ''2'', ... of '
-    'a model of arrays. | For a model with other keys give the cells as jsonb: {"index": 3, '
-    '"scan": 1}.'),
+    '22023 the model has no column "1" | The elements of an array belong to columns ''1'', ''2'', '
+    '... of a model that was fitted to arrays. | For a model with other keys, give the cells as '
+    'jsonb: {"index": 3, "scan": 1}.'),
   ($q$SELECT nmf_transform(model, '{"r1": 1}'::jsonb, 'rows') FROM given$q$,
     '22023 side is "rows", but must be "row" or "column"'),
   ($q$SELECT nmf_transform(model, '{"r1": -1}'::jsonb, 'column') FROM given$q$,
-    '22023 number of row "r1" is -1 | Numbers are finite and not negative.'),
+    '22023 the number in row "r1" is -1 | Numbers are finite and not negative.'),
   ($q$SELECT nmf_transform(model, '{"r1": "x"}'::jsonb, 'column') FROM given$q$,
-    '22023 number of row "r1" is a string | Cells as jsonb are an object of row keys and numbers: '
-    '{"index": 3, "scan": 1}.'),
+    '22023 the number in row "r1" is a string | Cells given as jsonb are an object of row keys and '
+    'numbers: {"index": 3, "scan": 1}.'),
   ($q$SELECT nmf_transform(em, '{1,2,3}'::float8[], 'column') FROM given$q$,
-    '2202E the array has 3 elements, but the model 10 rows | An element is the number of a cell, '
-    'in the order of the rows ''1'', ''2'', ... of a model of arrays. | For a model with other '
-    'keys give the cells as jsonb: {"index": 3, "scan": 1}.'),
+    '2202E the array has 3 elements, but the model has 10 rows | An array has one number for '
+    'each of the rows ''1'', ''2'', ... of a model that was fitted to arrays. | For a model with '
+    'other keys, give the cells as jsonb: {"index": 3, "scan": 1}.'),
   ($q$SELECT nmf_transform(model, '{1,1,1,1,1,1,1,1,1,1}'::float8[], 'column') FROM given$q$,
-    '22023 the model has no row "1" | Elements of an array are the rows ''1'', ''2'', ... of '
-    'a model of arrays. | For a model with other keys give the cells as jsonb: {"index": 3, '
-    '"scan": 1}.'),
+    '22023 the model has no row "1" | The elements of an array belong to rows ''1'', ''2'', ... '
+    'of a model that was fitted to arrays. | For a model with other keys, give the cells as '
+    'jsonb: {"index": 3, "scan": 1}.'),
   ($q$SELECT nmf_transform_sd(em, '{1,1,1,1,1,1,1,1,1,1}'::float8[], 'column') FROM given$q$,
     '22023 model fitted by em has no posterior | Weights have a gamma posterior after '
     'methods vi and svi. | nmf_transform(model, cells) gives the estimate.'),
@@ -138,8 +138,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT nmf_select('SELECT r, c, v FROM cells', '{2,0}')$q$,
     '22023 k is 0, but must be a whole number from 1 to 1000'),
   ($q$SELECT nmf_select('SELECT r, c, v FROM cells WHERE id < 10', '{2}')$q$,
-    '22023 there are 9 rows, too few to choose k by | Every tenth row or column, of what there are '
-    'more, is held out, to see how well a model predicts it.'),
+    '22023 there are 9 rows, too few to choose k | Every tenth row, or column if there are more '
+    'columns, is held out, to measure how well a model predicts it.'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "squared", "absent": "missing"}') FROM cells$q$,
     '22023 option "absent" does not apply to method squared | The options are init, max_iter, '
     'max_seconds, method, on_error, restarts, seed, tol.'),
@@ -159,12 +159,13 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
 -- ---- cells as jsonb ----
 
 SELECT is(whole_complaint(format('SELECT nmf_transform(model, %L::jsonb) FROM given', cells)), said
-  || ' | Cells as jsonb are an object of column keys and numbers: {"index": 3, "scan": 1}.', cells)
+  || ' | Cells given as jsonb are an object of column keys and numbers: {"index": 3, "scan": 1}.',
+  cells)
 FROM (VALUES
-  ('{"c1": "x"}', '22023 number of column "c1" is a string'),
-  ('{"c1": true}', '22023 number of column "c1" is a boolean'),
-  ('{"c1": {"b": 1}}', '22023 number of column "c1" is an object'),
-  ('{"c1": [1]}', '22023 number of column "c1" is an array'),
+  ('{"c1": "x"}', '22023 the number in column "c1" is a string'),
+  ('{"c1": true}', '22023 the number in column "c1" is a boolean'),
+  ('{"c1": {"b": 1}}', '22023 the number in column "c1" is an object'),
+  ('{"c1": [1]}', '22023 the number in column "c1" is an array'),
   ('[1]', '22023 cells are an array'),
   ('1', '22023 cells are a single value')) AS v(cells, said);
 
@@ -172,18 +173,18 @@ FROM (VALUES
 
 SELECT is(whole_complaint(format('SELECT nmf_factorize(%L, 2)', query)), said || ' | Select row, '
   'column and number of each cell (SELECT customer, item, amount FROM ...), or an array of numbers '
-  'for each row, which a key may precede (SELECT id, x FROM ...).', query)
+  'for each row, with or without a key before it (SELECT id, x FROM ...).', query)
 FROM (VALUES
   ('SELECT r, c, v, id FROM cells', '22023 query returns 4 columns, but must return one to three'),
   ('SELECT FROM cells', '22023 query returns 0 columns, but must return one to three'),
-  ('SELECT r FROM cells', '22023 column "r" of the query is of type text | A row of a table is an '
-    'array of numbers.'),
-  ('SELECT id, ARRAY[r] FROM cells', '22023 column "array" of the query is of type text[] | A row '
-    'of a table is an array of numbers.'),
+  ('SELECT r FROM cells', '22023 column "r" of the query is of type text | The last column is a '
+    'row of the table, an array of numbers.'),
+  ('SELECT id, ARRAY[r] FROM cells', '22023 column "array" of the query is of type text[] | The '
+    'last column is a row of the table, an array of numbers.'),
   ('SELECT r, v, c FROM cells', '22023 column "c" of the query is of type text | The third column '
-    'is the number of a cell.'),
+    'is the number in a cell.'),
   ('SELECT r, c, x FROM cells', '22023 column "x" of the query is of type integer[] | The third '
-    'column is the number of a cell.'),
+    'column is the number in a cell.'),
   ('DELETE FROM cells', '22023 query is not a SELECT | It must be one SELECT that returns rows.'),
   (NULL, '22004 query must not be NULL')) AS v(query, said);
 SELECT is(complaint($$SELECT nmf_factorize('SELECT r, c, -v::numeric FROM cells ORDER BY id', 2)$$),

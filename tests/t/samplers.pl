@@ -98,11 +98,11 @@ for my $case ([1, '1MB'], [2, '1MB'], [2, '1500kB']) {
 }
 no_file_is_left($server, 'no temporary files are left');
 
-# Who gets an estimate that rests on few draws is told.
+# A NOTICE says that an estimate is based on few draws.
 $session->run(settings(1, '1MB') . '; SET client_min_messages = notice');
 like($session->run(q{SELECT dpmm_fit(x,
       '{"method": "slice", "chains": 1, "draws": 60, "warmup": 0}') IS NULL FROM rows}, 120),
-    qr/NOTICE:.*the estimate of the partition rests on 2 of 60 draws/,
+    qr/NOTICE:.*the estimate of the partition is based on 2 of 60 draws/,
     'a NOTICE says that memory keeps few draws');
 unlike($session->run(
     q{SELECT dpmm_fit(x, '{"method": "slice", "chains": 1, "draws": 20}') IS NULL FROM small}, 120),

@@ -1,4 +1,4 @@
-// Logistic and probit regression in SQL, which differ in their link alone.
+// Logistic and probit regression in SQL. They differ only in their link function.
 #include "regression/binary_regression.hpp"
 
 #include <array>
@@ -38,7 +38,7 @@ constexpr Binding<ResponseCollector> logreg = {
 constexpr Binding<ResponseCollector> probit = {
     .family = "probit", .check = binary_policy<Link::probit>, .fit = fit_binary<Link::probit>};
 
-/// Says why there is no model if no row was complete.
+/// Warns that there is no model because no row was complete.
 void warn_of_incomplete(const char *family) {
   warn_of_no_row(family, "In each row the response, the weight or a predictor is NULL.");
 }
@@ -98,7 +98,7 @@ BAYES_FUNCTION(logreg_fit_final) { return binary_final(fcinfo, logreg); }
 BAYES_FUNCTION(probit_fit_transition) { return fit_transition(fcinfo, probit, 2); }
 BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
 
-// ---- relations: a query in ----
+// ---- functions of a query ----
 
 BAYES_FUNCTION(logreg_fit_query) {
   return show_query_fit(fcinfo, logreg_of_query, show_coefficients<BinaryRegression>);

@@ -14,14 +14,14 @@ namespace {
 constexpr const char *bmm_family = "bmm";
 constexpr Role of_statistics[] = {Role::model};
 
-/// Rows are those of the model, and values may be missing.
+/// Rows have the columns of the model. Missing values and unknown labels are allowed.
 constexpr RowCheck check = {[](const FitRequest &) {
                               return RowPolicy{.missing = Missing::keep,
                                                .max_dimension = bmm_max_dimension};
                             },
                             ColumnUse::likelihoods, UnknownLabels::missing};
 
-/// The transition state: rows, behind the model that they are compared with.
+/// The transition state: the model (first argument) and the rows that are compared with it.
 struct ModelledRows : FitState<RowCollector> {
   ModelledRows(MemoryContext context, FunctionCallInfo fcinfo)
       : FitState(context, form_of(fcinfo)) {
@@ -40,7 +40,7 @@ struct ModelledRows : FitState<RowCollector> {
   }
 };
 
-/// NULL without rows.
+/// The row of type bmm_statistics; sets `none`, for a NULL result, if there are no rows.
 Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc description,
                     bool &none) {
   Datum row = Datum(0);
@@ -48,13 +48,14 @@ Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc des
     const BmmFitStatistics s = bmm_fit_statistics(
         static_cast<const BernoulliMixture &>(*request.start), data.rows, control);
     if (s.sparse)
-      report_once(NOTICE,
-                  message("g2_p is NULL: the table has {} rows for {} possible patterns",
-                          s.complete, s.possible),
-                  message("Its distribution is chi-squared only with {} rows or more for each "
-                          "pattern, that of x2 with {}.",
-                          least_expected_g2, least_expected_x2),
-                  "bmm_bootstrap simulates the distribution.");
+      report_once(
+          NOTICE,
+          message("g2_p is NULL: the table has {} rows for {} possible patterns", s.complete,
+                  s.possible),
+          message("The distribution of g2 is close to chi-squared only with {} or more rows "
+                  "per pattern, that of x2 with {} or more.",
+                  least_expected_g2, least_expected_x2),
+          "bmm_bootstrap simulates the distribution.");
     const Cell cells[] = {s.observations,
                           s.log_likelihood,
                           request.start->free_parameters(),

@@ -40,8 +40,9 @@ void warn_of_constant(const std::vector<std::string> &names, bool left_out) {
 }
 
 void warn_of_no_row(const char *family, const char *detail) {
-  report_once(WARNING, message("{}_fit gives no model: no row is complete", family), detail,
-              "Leave out predictors that are hardly ever known, or fill them in by coalesce.");
+  report_once(
+      WARNING, message("{}_fit gives no model: no row is complete", family), detail,
+      "Leave out predictors that are mostly NULL, or fill in their values with coalesce().");
 }
 
 }  // namespace bayes::pg

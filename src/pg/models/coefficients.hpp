@@ -1,13 +1,13 @@
 // F_coefficients(model [, level]), F_contrast(model, weights [, level]) and F_predict(model, x [,
 // level]), the same for every regression.
 //
-// A model M has
+// A model class M has
 //   void coefficients(double level, const TakeCoefficient &take) const;
 //   Coefficient contrast(std::span<const double> weights, double level) const;
 //   const RegressionTerms &terms() const;
-// and predicts by
+// and
 //   std::optional<P> predict(std::span<const double> row, double level) const;
-// which has no value for a row that misses something.
+// which returns nullopt for a row with a missing value.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace bayes::pg {
 
 void emit_coefficient(ResultRows &result, const Coefficient &coefficient);
-/// The same without its term.
+/// The row (mean, sd, lower, upper), without a term.
 void emit_contrast(ResultRows &result, const Coefficient &coefficient);
 
 /// (term, mean, sd, lower, upper)
@@ -53,7 +53,7 @@ template <class M> Datum contrast_row(FunctionCallInfo fcinfo, const char *famil
   const M &model = static_cast<const M &>(*loaded);
   std::vector<double> weights =
       contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms());
-  // Squares of weights may be beyond doubles where the contrast is not.
+  // Scales the weights to at most 1: their squares may overflow where the contrast does not.
   double size = 0;
   for (const double w : weights) size = std::max(size, std::fabs(w));
   if (size > 0)
@@ -65,23 +65,24 @@ template <class M> Datum contrast_row(FunctionCallInfo fcinfo, const char *famil
   return Datum(0);
 }
 
-/// What the query of a regression should look like.
+/// HINT on errors of a regression's query: the columns that it should return.
 inline constexpr const char *response_hint =
     "Select the response and then the predictors, as columns (SELECT y, a, b FROM ...), or as an "
     "array or a record (SELECT y, x FROM ...).";
 
-/// Says of predictors `names` that they are as `one`, or of several as `many`, says, so that the
-/// rows do not determine their coefficients, which are left out or come from the prior.
+/// WARNING that the rows do not determine the coefficients of the predictors `names`, which are
+/// then left out of the model, or come from the prior. The reason is the predicate `one` for a
+/// single predictor and `many` for several: "is constant", "are constant". Nothing if `names` is
+/// empty.
 void warn_of_predictors(const std::vector<std::string> &names, const char *one, const char *many,
                         bool left_out);
 void warn_of_constant(const std::vector<std::string> &names, bool left_out);
 
-/// Says why there is no model of rows that were all left out.
+/// WARNING that there is no model because all rows were left out; `detail` says why they were.
 void warn_of_no_row(const char *family, const char *detail);
 
-/// (model, row [, level]) -> a composite value, whose columns `cells` makes of what the model
-/// predicts; NULL for a row that misses something, unless the model was fitted with missing =
-/// error.
+/// (model, row [, level]) -> a composite value: cells(prediction) returns its columns. NULL for a
+/// row with a missing value, which is an error if the model was fitted with missing = error.
 template <class M, class CellsOf>
 Datum prediction(FunctionCallInfo fcinfo, const char *family, CellsOf cells) {
   const double level = level_argument(fcinfo, 2);

@@ -33,7 +33,7 @@ std::uint64_t hash_of_options(Datum options) {
   return hash;
 }
 
-/// A row is one argument, whose type tells the kind.
+/// The type of the argument x determines the kind: boolean, bigint or double precision.
 ConjugateKind kind_of_row(FunctionCallInfo fcinfo) {
   const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
   return type == BOOLOID ? beta_bernoulli : type == INT8OID ? gamma_poisson : normal_inverse_gamma;
@@ -85,11 +85,11 @@ class ConjugateRows final : public Sums {
   }
 
  private:
-  /// what another process gets
+  /// the serialized state
   struct Data {
     ConjugateSums sums;
     ConjugatePrior prior = {};
-    /// a hash of the options of the first row, as Parameters are no plain data
+    /// a hash of the options of the first row: class Parameters is not trivially copyable
     std::uint64_t options = 0;
     ConjugateKind kind = {};
   };
@@ -101,7 +101,7 @@ class ConjugateRows final : public Sums {
   static Datum options_argument(FunctionCallInfo fcinfo) {
     return PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_DATUM(2) : Datum(0);
   }
-  /// so far, those left out among them
+  /// rows so far, including those left out
   std::int64_t rows() const { return data_.sums.rows + data_.sums.skipped; }
   bool read(FunctionCallInfo fcinfo, std::int64_t row, Observed &out) const;
 
@@ -112,7 +112,8 @@ static_assert(std::is_trivially_destructible_v<ConjugateRows>);
 const SumsKind conjugate_sums('c', "sums", "", make_sums<ConjugateRows>);
 const SumsKind &ConjugateRows::kind() const { return conjugate_sums; }
 
-/// The row in the arguments, of this number; false if it is to be left out.
+/// Reads the value and the weight of row number `row` from the arguments; false if the row is left
+/// out.
 bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &out) const {
   const bool weighted = PG_NARGS() > 3;
   if (PG_ARGISNULL(1) || (weighted && PG_ARGISNULL(3))) return false;
@@ -143,12 +144,12 @@ bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &ou
       break;
   }
   if (out.weight == 0 && out.x > 0)
-    throw Error(Errc::invalid_argument, message("count of row {} is {} where the exposure is 0",
-                                                row, format_number(out.x)));
+    throw Error(Errc::invalid_argument,
+                message("count of row {} is {}, but its exposure is 0", row, format_number(out.x)));
   return out.weight > 0;
 }
 
-/// A model of this kind in an argument.
+/// The model in argument `at`, which must be of this kind.
 const ConjugateModel &model_argument(FunctionCallInfo fcinfo, ConjugateKind kind, int at = 0) {
   struct CallSite {
     CallSite(MemoryContext, const char *family) : models{ModelCache(family), ModelCache(family)} {}
@@ -183,7 +184,7 @@ Datum interval(FunctionCallInfo fcinfo, ConjugateKind kind) {
   return Datum(0);
 }
 
-/// Of two models.
+/// A number computed from two models (the first two arguments).
 Datum number_of_models(FunctionCallInfo fcinfo, ConjugateKind kind,
                        double (*number)(const ConjugateModel &, const ConjugateModel &)) {
   const ConjugateModel &a = model_argument(fcinfo, kind, 0), &b = model_argument(fcinfo, kind, 1);
@@ -206,10 +207,12 @@ Datum best(FunctionCallInfo fcinfo, ConjugateKind kind) {
   const OpenArray array(PG_GETARG_DATUM(0));
   if (array.dimensions() > 1)
     throw Error(Errc::array_shape,
-                message("models are an array of {} dimensions", array.dimensions()));
+                message("the array of models has {} dimensions", array.dimensions()),
+                "It must have one dimension.");
   const int n = array.empty() ? 0 : array.size(0);
   constexpr int most = 1000;
-  if (n > most) throw Error(Errc::too_large, message("more than {} models", most));
+  if (n > most)
+    throw Error(Errc::too_large, message("the array has {} models, but the limit is {}", n, most));
   ElementType type(CurrentMemoryContext);
   type.use(array.element_type());
   ArrayWalk walk(array, type, nullptr);

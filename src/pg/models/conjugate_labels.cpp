@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char *label_family = "dirichlet_categorical";
 
-/// The transition state.
+/// The transition state: the weights of the labels.
 class LabelRows final : public SumsWithParameters {
  public:
   explicit LabelRows(MemoryContext context) : SumsWithParameters(1), type_(context) {}
@@ -57,7 +57,7 @@ class LabelRows final : public SumsWithParameters {
 const SumsKind label_sums('d', "labels", "combine rare labels into one.", make_sums<LabelRows>);
 const SumsKind &LabelRows::kind() const { return label_sums; }
 
-/// The row's label, and its weight; nullopt if it is to be left out.
+/// Reads the label and the weight of a row; nullopt if the row is left out.
 std::optional<std::string_view> LabelRows::read(FunctionCallInfo fcinfo, double &weight) {
   const bayes::pg::Item item = row(fcinfo);
   if (item.values[0].isnull || (item.weight && item.weight->isnull)) return std::nullopt;

@@ -27,12 +27,13 @@ const DirichletProcessMixture &mixture(const Model &model) {
   return static_cast<const DirichletProcessMixture &>(model);
 }
 
-/// Reports that the estimate rests on fewer draws, as memory did not hold them all.
+/// NOTICE that the estimate is based on only a part of the draws, since memory did not hold them
+/// all.
 void report_few_draws(const DirichletProcessMixture &model) {
   const int used = model.estimate().draws, all = model.draws.chains * model.draws.draws;
   if (used >= 50 || used >= all) return;
-  report(NOTICE, message("the estimate of the partition rests on {} of {} draws", used, all),
-         message("The labels of more draws of {} rows do not fit into maintenance_work_mem.",
+  report(NOTICE, message("the estimate of the partition is based on {} of {} draws", used, all),
+         message("The labels of {} rows in all draws do not fit into maintenance_work_mem.",
                  model.info.rows),
          "Raise maintenance_work_mem.");
 }
@@ -231,7 +232,7 @@ BAYES_FUNCTION(dpmm_draws) {
 
 BAYES_FUNCTION(dpmm_predict) { return component_of_row(fcinfo, dpmm.family); }
 
-/// The probabilities of the clusters, followed by that of a new one.
+/// The probabilities of the clusters, followed by the probability of a new cluster.
 BAYES_FUNCTION(dpmm_probabilities) { return row_probabilities(fcinfo, dpmm.family); }
 
 BAYES_FUNCTION(dpmm_log_density) { return row_log_density(fcinfo, dpmm.family); }

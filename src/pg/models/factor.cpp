@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char *table_hint =
     "Select row, column and number of each cell (SELECT customer, item, amount FROM ...), or an "
-    "array of numbers for each row, which a key may precede (SELECT id, x FROM ...).";
+    "array of numbers for each row, with or without a key before it (SELECT id, x FROM ...).";
 
 Oid base_of_column(TupleDesc columns, int index) {
   const Oid declared = TupleDescAttr(columns, index)->atttypid;
@@ -35,13 +35,13 @@ class TableColumns {
     const Oid last = base_of_column(columns, count_ - 1);
     number_ = last;
     if (count_ == 3)
-      require(columns, is_number_type(last), "The third column is the number of a cell.");
+      require(columns, is_number_type(last), "The third column is the number in a cell.");
     else
       require(columns, is_number_type(guarded([last] {
                 const Oid element = get_element_type(last);
                 return OidIsValid(element) ? getBaseType(element) : InvalidOid;
               })),
-              "A row of a table is an array of numbers.");
+              "The last column is a row of the table, an array of numbers.");
   }
 
   ItemForm form;
@@ -55,7 +55,7 @@ class TableColumns {
   }
 
  private:
-  /// of the last column
+  /// Throws Error unless `suits`: the last column is not of the type `expected`.
   static void require(TupleDesc columns, bool suits, const char *expected) {
     if (suits) return;
     const Form_pg_attribute column = TupleDescAttr(columns, columns->natts - 1);
@@ -76,14 +76,14 @@ const char *name_of(Side side) { return side == Side::row ? "row" : "column"; }
 void check_number(double number, std::string_view key, const CellReading &how) {
   if (std::isfinite(number) && !(how.non_negative && number < 0)) return;
   throw Error(Errc::invalid_argument,
-              message("number of {} \"{}\" is {}", name_of(how.keys), abbreviated(key),
+              message("the number in {} \"{}\" is {}", name_of(how.keys), abbreviated(key),
                       format_number(number)),
               how.non_negative ? "Numbers are finite and not negative." : "Numbers are finite.");
 }
 
 std::string form_of_object(const CellReading &how) {
   return message(
-      "Cells as jsonb are an object of {} keys and numbers: {\"index\": 3, \"scan\": 1}.",
+      "Cells given as jsonb are an object of {} keys and numbers: {\"index\": 3, \"scan\": 1}.",
       name_of(how.keys));
 }
 
@@ -96,7 +96,7 @@ bool is_array_of_numbers(Oid type) {
 }
 
 constexpr const char *object_hint =
-    "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": 1}.";
+    "For a model with other keys, give the cells as jsonb: {\"index\": 3, \"scan\": 1}.";
 
 }  // namespace
 
@@ -159,12 +159,11 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const
         type == UNKNOWNOID ? "A literal has no type of its own: '{\"scan\": 1}'::jsonb." : "");
   if (any_unknown_ && !any_known_ && !warned_) {
     warned_ = true;
-    report(
-        WARNING, message("the model knows none of the {}s of the cells", name_of(how.keys)),
-        message("The first of them is \"{}\"; one of the model's is \"{}\". A {} that a model does "
-                "not know says nothing about a {}.",
-                abbreviated(unknown_), keys.empty() ? "" : abbreviated(keys[0]), name_of(how.keys),
-                name_of(other(how.keys))));
+    report(WARNING, message("the model knows none of the {}s of the cells", name_of(how.keys)),
+           message("The first of them is \"{}\"; one of the model's is \"{}\". Cells of "
+                   "unknown {}s are ignored.",
+                   abbreviated(unknown_), keys.empty() ? "" : abbreviated(keys[0]),
+                   name_of(how.keys)));
   }
   std::sort(entries_.begin(), entries_.end());
   codes_.clear();
@@ -189,10 +188,10 @@ void FactorCallSite::read_object(Datum cells, const CellReading &how,
     if (value.type == jbvNull) return;
     const std::optional<double> number = number_in(value);
     if (!number)
-      throw Error(
-          Errc::invalid_argument,
-          message("number of {} \"{}\" is {}", name_of(how.keys), abbreviated(key), form_of(value)),
-          form_of_object(how));
+      throw Error(Errc::invalid_argument,
+                  message("the number in {} \"{}\" is {}", name_of(how.keys), abbreviated(key),
+                          form_of(value)),
+                  form_of_object(how));
     check_number(*number, key, how);
     const std::int32_t index = code(key);
     if (index >= 0)
@@ -213,12 +212,13 @@ void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t
   const std::size_t length = array.empty() ? 0 : std::size_t(array.size(0));
   const char *const side = name_of(how.keys);
   if (length != keys)
-    throw Error(Errc::array_shape,
-                message("the array has {} elements, but the model {} {}s", length, keys, side),
-                message("An element is the number of a cell, in the order of the {}s '1', '2', ... "
-                        "of a model of arrays.",
-                        side),
-                object_hint);
+    throw Error(
+        Errc::array_shape,
+        message("the array has {} elements, but the model has {} {}s", length, keys, side),
+        message("An array has one number for each of the {}s '1', '2', ... of a model that was "
+                "fitted to arrays.",
+                side),
+        object_hint);
   types_[0].use(array.element_type());
   numbers_.resize(length);
   ArrayWalk(array, types_[0], nullptr).next(numbers_);
@@ -232,7 +232,10 @@ void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t
     if (index < 0)
       throw Error(
           Errc::invalid_argument, message("the model has no {} \"{}\"", side, key),
-          message("Elements of an array are the {}s '1', '2', ... of a model of arrays.", side),
+          message(
+              "The elements of an array belong to {}s '1', '2', ... of a model that was fitted to "
+              "arrays.",
+              side),
           object_hint);
     entries_.emplace_back(index, numbers_[i]);
   }

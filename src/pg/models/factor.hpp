@@ -1,4 +1,4 @@
-// Factorizations of tables in SQL: what nmf and pmf have in common.
+// Factorizations of tables in SQL: code shared by nmf and pmf.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace bayes::pg {
 
-/// Reads the table of a function F(query bayes_query, ...) into `data`, which is made below
+/// Reads the table of a function F(query bayes_query, ...) into `data`, which is allocated below
 /// `context`; `begin` is called before the query runs.
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<TripleCollector> &data,
@@ -27,16 +27,16 @@ std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCo
 /// The side that an argument names, "row" or "column".
 Side side_argument(FunctionCallInfo fcinfo, int argument);
 
-/// What the cells of a line that was not fitted may be.
+/// How to read the cells of a new row or column (a line), one that was not part of the fit.
 struct CellReading {
-  /// of the keys of its cells
+  /// the side of the keys that the cells are given by: columns for a new row
   Side keys;
   bool non_negative;
-  /// A zero is a number, and not an absent cell.
+  /// A zero is an observed number; otherwise it is dropped like an absent cell.
   bool keep_zeros;
 };
 
-/// Data that live from call to call of a function of a model and keys or cells.
+/// State kept between calls of a function of a model and keys or cells.
 class FactorCallSite {
  public:
   FactorCallSite(MemoryContext context, const char *family)
@@ -44,15 +44,16 @@ class FactorCallSite {
         types_{ElementType(context), ElementType(context)} {}
   ModelCache models;
 
-  /// The key in an argument, UTF-8, valid until the next call with this argument; `index` 0 or 1
-  /// tells keys of different types apart. None for a NaN.
+  /// The key in an argument, UTF-8, valid until the next call with this argument. `index`, 0 or 1,
+  /// selects the converter: two keys of a call may have different types. nullopt for a NaN.
   std::optional<std::string_view> key(FunctionCallInfo fcinfo, int argument, int index);
 
-  /// Cells of a line that was not fitted: the keys of the other side, and numbers. `argument`:
-  /// jsonb, an object of such keys and numbers, or a float8[], whose elements have the keys '1',
-  /// '2', ... NULLs are left out. Keys that the model does not know are no evidence; a WARNING,
-  /// once, for cells none of whose keys it knows. Throws Error naming the key of a number that
-  /// cannot be.
+  /// The cells of a new line: codes of the keys of the other side, increasing, and numbers; valid
+  /// until the next call. `argument` is a jsonb object of keys and numbers, or an array of numbers,
+  /// whose elements have the keys '1', '2', ... NULLs are left out. `keys`: those of the model;
+  /// code(key) returns -1 for a key that the model does not know. Unknown keys are ignored, with a
+  /// WARNING, once, if no key of the cells is known. Throws Error for a number that is not allowed,
+  /// and names its key.
   DocumentTerms cells(FunctionCallInfo fcinfo, int argument, const CellReading &how,
                       const std::vector<std::string> &keys,
                       const std::function<std::int32_t(std::string_view key)> &code);
@@ -67,8 +68,9 @@ class FactorCallSite {
   bool warned_ = false;
   /// code and number
   std::vector<std::pair<std::int32_t, double>> entries_;
-  /// the first key that the model does not know; it knows one of them
+  /// the first key that the model does not know
   std::string unknown_;
+  /// whether any of the keys is unknown, and whether any is known
   bool any_unknown_ = false, any_known_ = false;
   std::vector<std::int32_t> codes_;
   std::vector<double> numbers_;

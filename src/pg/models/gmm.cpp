@@ -37,7 +37,7 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
   }
 }
 
-/// The fits of a selection, each as a row of type gmm_selection.
+/// Fits all models of a selection and emits one row of type gmm_selection for each.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   Choice choice(request, take);

@@ -30,7 +30,7 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, Cell name, Se
   });
 }
 
-/// The fits of a selection, each as a row of type hmm_selection.
+/// Fits all models of a selection and emits one row of type hmm_selection for each.
 void select_hmms(const FitRequest &request, SequenceCollector &data, Control &control,
                  const TakeCells &take) {
   Choice choice(request, take);
@@ -74,7 +74,8 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return model;
 }
 
-/// Says in the first row of an aggregate how steps that come one by one become a sequence.
+/// For the first row of an aggregate: throws SqlError if the argument is no array, as when steps
+/// are given one per row; the HINT shows how to make a sequence of them.
 void require_sequences(FunctionCallInfo fcinfo) {
   if (!PG_ARGISNULL(0)) return;
   const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
@@ -126,7 +127,7 @@ BAYES_FUNCTION(hmm_decode_query) {
   ServerControl control;
   query.each(model, [&](Cell name, std::int64_t steps, Sequences *sequence) {
     if (sequence) return emit_path(result, hidden(*model), name, *sequence, control);
-    // without a model, as the fit failed under on_error = null
+    // no model: the fit failed under on_error = null
     for (std::int64_t t = 1; t <= steps; ++t) result.row({name, t, Cell(), Cell()});
   });
   return Datum(0);

@@ -11,7 +11,7 @@ namespace bayes::pg {
 
 inline constexpr const char *hmm_family = "hmm";
 
-/// steps of one call
+/// the limit of sampled steps in one call
 inline constexpr int max_sampled = 100000000;
 
 inline const HiddenMarkovModel &hidden(const Model &model) {
@@ -21,7 +21,7 @@ inline const HiddenMarkovModel &hidden(const Model &model) {
 /// The model argument of a function called once.
 inline std::unique_ptr<Model> hmm_argument(Datum value) { return load_model(value, hmm_family); }
 
-/// The rows of hmm_states.
+/// Emits the rows of hmm_states.
 void show_states(ResultRows &result, const HiddenMarkovModel &model);
 
 }  // namespace bayes::pg

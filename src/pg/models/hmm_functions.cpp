@@ -15,14 +15,14 @@ using namespace bayes::pg;
 
 namespace {
 
-/// Data that live from call to call.
+/// State kept between calls.
 struct CallSite {
   explicit CallSite(MemoryContext context) : models(hmm_family), sequences(context) {}
   ModelCache models;
   SequenceReader sequences;
 };
 
-/// The arguments (model, sequence, ...) of a strict function, from number `first` on.
+/// The arguments (model, sequence) of a strict function, of which `first` is the model.
 class ModelAndSequence {
  public:
   explicit ModelAndSequence(FunctionCallInfo fcinfo, int first = 0)
@@ -47,7 +47,7 @@ class ModelAndSequence {
   const std::int64_t steps;
 };
 
-/// The same in a store, for algorithms that pass over it more than once.
+/// The same sequence in a row store, for algorithms that make several passes over it.
 class StoredSequence {
  public:
   explicit StoredSequence(ModelAndSequence &from)
@@ -58,7 +58,8 @@ class StoredSequence {
     from.each([this](std::span<const double> x) { sequence_.step(x); });
   }
   operator Sequences &() { return sequence_.sequences; }
-  /// The observation of a step, from 0, as the model has its elements; best in order of time.
+  /// The observation at a step, from 0, with the elements of the model. Reads whole blocks, so it
+  /// is efficient for steps in increasing order.
   void read(std::int64_t step, std::span<double> x) {
     RowSource &rows = sequence_.sequences.rows;
     if (const std::int64_t block = step / block_rows; block != block_) {
@@ -75,11 +76,11 @@ class StoredSequence {
   ScopedContext context_;
   ModelSequence sequence_;
   std::vector<double> numbers_;
-  /// that numbers_ holds
+  /// the block in numbers_
   std::int64_t block_ = -1;
 };
 
-/// A float8[] of steps x K in CurrentMemoryContext.
+/// A new float8[] of shape steps x K in CurrentMemoryContext.
 class ProbabilityArray {
  public:
   ProbabilityArray(std::int64_t steps, int k) {
@@ -87,7 +88,7 @@ class ProbabilityArray {
       throw Error(
           Errc::too_large,
           message("the probabilities of {} states at {} steps do not fit into an array", k, steps),
-          "The limit is 1 GB.", "The window functions of the same name give them row by row.");
+          "The limit is 1 GB.", "The window functions of the same name return them row by row.");
     const int sizes[] = {int(steps), k};
     double **const out = &numbers_;
     array_ = guarded([&sizes, out] { return new_float8_array(2, sizes, out); });
@@ -113,7 +114,7 @@ Datum array_of_states(const std::vector<int> &states) {
     throw Error(Errc::too_large,
                 message("the states of {} steps do not fit into an array", states.size()),
                 "The limit is 1 GB.",
-                "hmm_decode(model, observation) OVER (ORDER BY ...) gives them row by row.");
+                "hmm_decode(model, observation) OVER (ORDER BY ...) returns them row by row.");
   auto *const array = guarded([bytes] { return static_cast<ArrayType *>(palloc(bytes)); });
   SET_VARSIZE(array, bytes);
   array->ndim = 1;
@@ -126,7 +127,7 @@ Datum array_of_states(const std::vector<int> &states) {
   return PointerGetDatum(array);
 }
 
-/// A prediction as rows: a row for each category of an element, or one for an element.
+/// A prediction as rows: one for each category of a categorical element, one for any other element.
 class PredictedElements {
  public:
   explicit PredictedElements(const HiddenMarkovModel &model)
@@ -228,7 +229,7 @@ BAYES_FUNCTION(hmm_paths) {
     throw Error(Errc::invalid_argument,
                 message("n is {}, the number of paths must be from 1 to {}", n, most));
   ModelAndSequence given(fcinfo);
-  std::vector<HmmPath> paths = {{0, {}}};  // the one path of an empty sequence has probability 1
+  std::vector<HmmPath> paths = {{0, {}}};  // an empty sequence has one path, of probability 1
   if (given.steps > 0) {
     StoredSequence one(given);
     paths = given.model.decode_best(one, n, one.control);
@@ -289,7 +290,7 @@ BAYES_FUNCTION(hmm_sample_after) {
     throw Error(Errc::too_large,
                 message("{} draws of {} steps are too many, the limit is {} steps in all", draws,
                         horizon, max_sampled),
-                {}, "Draw again with another seed.");
+                {}, "Call the function several times, with different seeds.");
   ModelAndSequence given(fcinfo);
   StoredSequence one(given);
   const HiddenMarkovModel &model = given.model;

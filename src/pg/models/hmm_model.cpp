@@ -23,10 +23,10 @@ bool all_nan(std::span<const double> x) {
 
 Cell text_or_null(const std::string *text) { return text ? Cell::text(*text) : Cell(); }
 
-/// NULL stands for all elements together.
+/// The number of an element, from 1; NULL for parameters of all elements together (-1).
 Cell element_of(int element) { return element < 0 ? Cell() : Cell(element + 1); }
 
-/// NULL if the model was fitted to arrays.
+/// The name of an element's column; NULL if the model was fitted to arrays.
 Cell name_of(const Model &model, int element) {
   const RowColumns &columns = model.info.columns;
   return element < 0 || columns.empty() ? Cell() : Cell::text(columns[std::size_t(element)].name);
@@ -36,7 +36,7 @@ Cell vector_or_null(std::span<const double> x) {
   return all_nan(x) ? Cell() : Cell::vector_with_nulls(x);
 }
 
-/// A square matrix, or NULL.
+/// A square matrix; NULL if it is empty or has a NaN.
 Cell matrix_or_null(std::span<const double> x) {
   return x.empty() || any_nan(x)
              ? Cell()
@@ -97,8 +97,8 @@ BAYES_FUNCTION(hmm_posterior) {
   return Datum(0);
 }
 
-/// hmm_sample(model, n, seed). All steps go to a tuplestore, which spills to disk, so that memory
-/// does not limit the length.
+/// hmm_sample(model, n, seed). The result is a tuplestore, which spills to disk, so memory does not
+/// limit the length.
 BAYES_FUNCTION(hmm_sample) {
   ResultRows result(fcinfo);
   const int n = PG_GETARG_INT32(1);
@@ -107,7 +107,7 @@ BAYES_FUNCTION(hmm_sample) {
                 message("n is {}, the number of steps cannot be negative", n));
   if (n > max_sampled)
     throw Error(Errc::too_large, message("n is {}, but the limit is {} steps", n, max_sampled), {},
-                "Several sequences, of other seeds, may be as good as one that long.");
+                "Sample several shorter sequences, with different seeds.");
   const auto owner = hmm_argument(PG_GETARG_DATUM(0));
   const HiddenMarkovModel &model = hidden(*owner);
   const bool symbols = model.symbols();

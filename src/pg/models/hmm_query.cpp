@@ -15,31 +15,33 @@ constexpr const char *form_hint =
     "ORDER BY t) FROM ... GROUP BY id. Or a row for each step, a name and the step's columns: "
     "SELECT id, a, b FROM ... ORDER BY id, t.";
 
-/// The array type of the second column, if rows of the query are sequences; else InvalidOid.
+/// The type of the second column if it is an array: rows of the query are sequences. InvalidOid
+/// otherwise: rows are steps.
 Oid array_of(TupleDesc columns) {
   if (columns->natts < 2)
-    throw Error(Errc::invalid_argument,
-                message("query returns {} {}, but must return two or more", columns->natts,
-                        columns->natts == 1 ? "column" : "columns"),
-                "The first column is the name of the sequence, the second the sequence, or the "
-                "others a step of it.",
-                form_hint);
+    throw Error(
+        Errc::invalid_argument,
+        message("query returns {} {}, but must return two or more", columns->natts,
+                columns->natts == 1 ? "column" : "columns"),
+        "The first column is the name of the sequence; the second is the sequence, an array, "
+        "or the other columns are one step of it.",
+        form_hint);
   const Oid declared = TupleDescAttr(columns, 1)->atttypid;
   const Oid array = guarded([declared] {
     const Oid base = getBaseType(declared);
     return OidIsValid(get_element_type(base)) ? base : InvalidOid;
   });
   if (OidIsValid(array) && columns->natts > 2)
-    throw Error(Errc::invalid_argument,
-                message("query returns {} columns, the second an array", columns->natts),
-                "No column may follow a sequence that is an array.", form_hint);
+    throw Error(
+        Errc::invalid_argument,
+        message("query returns {} columns, the second of which is an array", columns->natts),
+        "An array is a whole sequence, so no column may follow it.", form_hint);
   return array;
 }
 
 [[noreturn]] void refuse_name(TermDictionary::Excess, std::string_view) {
-  throw Error(Errc::too_large,
-              "the names of the sequences are too long, or too many, to keep them apart",
-              "One may have 10000 bytes, all together 256 MB.",
+  throw Error(Errc::too_large, "the names of the sequences are too long or too many",
+              "The limit is 10000 bytes for one name and 256 MB for all names.",
               "Select arrays, a sequence in each row: SELECT id, array_agg(x ORDER BY t) FROM ... "
               "GROUP BY id.");
 }
@@ -49,7 +51,7 @@ std::string bytes_of_text(Datum text) {
           std::size_t(VARSIZE_ANY_EXHDR(DatumGetPointer(text)))};
 }
 
-/// The steps in a store, one after another, without padding.
+/// Iterates over the steps in a row store; skips the padding between sequences.
 class StepCursor {
  public:
   explicit StepCursor(const Sequences &from)
@@ -86,8 +88,8 @@ SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
     : here_(CurrentMemoryContext) {
   const char *const sql = query_text(fcinfo, form_hint);
   request = query_request(fcinfo, family, roles);
-  // Rows of the query arrive in another memory context: what must outlive them is allocated below
-  // this one.
+  // The callbacks below run in the memory context of a row of the query: data that must outlive the
+  // row are allocated below here_.
   context_.emplace(here_, "pg_bayes query");
   data_.emplace(*context_, ItemForm{});
   run_query(
@@ -108,8 +110,8 @@ SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
   end_sequence();
   if (data_->sequences().count > 1 && data_->sequences().longest == 1)
     report(WARNING, message("all {} sequences have one step", data_->sequences().count),
-           "The rows of a name are a sequence, but every row has a name of its own.",
-           "Select what names the series first: SELECT series, a, b FROM ... ORDER BY series, t.");
+           "Rows with the same name form a sequence, but every row has a different name.",
+           "Select the name of the series first: SELECT series, a, b FROM ... ORDER BY series, t.");
 }
 
 void SequenceQuery::take_array(TupleTableSlot *row) {
@@ -128,10 +130,10 @@ void SequenceQuery::take_step(TupleTableSlot *row) {
     const bool known = name ? names_->number(*name) < before : any_null_;
     if (known)
       throw Error(Errc::invalid_argument,
-                  name ? message("the rows of sequence {} do not follow one another",
+                  name ? message("the rows of sequence {} are not contiguous",
                                  bayes::describe(Document(abbreviated(utf8_of_server(*name)))))
-                       : "the rows of the sequence without a name do not follow one another",
-                  "Rows of other sequences are between them.",
+                       : "the rows of the sequence without a name are not contiguous",
+                  "There are rows of other sequences between them.",
                   "Order the query: SELECT id, a, b FROM ... ORDER BY id, t.");
     any_ = true;
     any_null_ |= !name;

@@ -1,4 +1,4 @@
-// The sequences of a query text: one in each row, or one step in each row.
+// The sequences of a query: a row of the query is a whole sequence, or one step.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace bayes::pg {
 
 /// The sequences of a function F(query bayes_query, roles...), and the request.
 ///
-/// A row of the query is the name of a sequence, of any type, and the sequence, an array; or the
-/// name and the columns of a step: the rows of a name, which follow one another, are a sequence.
+/// A row of the query has the name of a sequence, of any type, and the sequence, an array; or the
+/// name and the columns of one step: contiguous rows with the same name are a sequence.
 class SequenceQuery {
  public:
   /// Lives in CurrentMemoryContext.
@@ -23,11 +23,12 @@ class SequenceQuery {
                 std::span<const Role> roles);
   FitRequest request;
   SequenceCollector &data() { return *data_; }
-  /// To be called if each() is not.
+  /// Call this if each() is not called.
   void close() { sequences_->close(); }
 
-  /// f(name, steps, sequence) for all sequences that are not NULL, in order; the sequence as the
-  /// model reads it, or nullptr without a model or without steps. Call once, after the fit.
+  /// Calls f(name, steps, sequence) for each sequence that is not NULL, in the order of the query.
+  /// `sequence` is encoded for the model; nullptr if there is no model, or if it has no steps. Call
+  /// each() once, after the fit.
   using TakeSequence = std::function<void(Cell name, std::int64_t steps, Sequences *sequence)>;
   void each(const std::shared_ptr<const Model> &model, const TakeSequence &f);
 
@@ -42,16 +43,17 @@ class SequenceQuery {
   std::optional<ScopedContext> context_;
   std::optional<SequenceCollector> data_;
   Oid name_output_ = InvalidOid;
-  /// sequences are arrays of this type; InvalidOid: rows are steps
+  /// the type of sequences that are arrays; InvalidOid: rows are steps
   Oid array_ = InvalidOid;
   /// the array of each sequence, or its number of steps
   std::optional<NamedValues> sequences_;
 
   // ---- rows that are steps ----
-  /// the name of the sequence that the last row was of; none: there was no row, or it is NULL
+  /// the name of the last row's sequence; nullopt if it is NULL, or before the first row
   std::optional<std::string> name_;
+  /// whether there was a row, and whether there was a row whose name is NULL
   bool any_ = false, any_null_ = false;
-  /// of all sequences
+  /// the names of all sequences so far
   std::optional<TermDictionary> names_;
 };
 

@@ -19,14 +19,14 @@ namespace {
 
 constexpr int model_argument = 0, observation_argument = 1;
 
-/// Data that live from partition to partition.
+/// State kept between partitions.
 struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo)
       : constant_model(
             guarded([fcinfo] { return get_fn_expr_arg_stable(fcinfo->flinfo, model_argument); })),
         models(hmm_family),
         observations(context, type_of_observations(fcinfo)) {}
-  /// need not be checked at every row
+  /// The model argument is the same in all rows, so it need not be compared in each.
   const bool constant_model;
   ModelCache models;
   ObservationReader observations;
@@ -54,7 +54,7 @@ class PartitionModel {
     site.observations.begin(model);
   }
   void check_same(CallSite &site, const NullableDatum &value) const {
-    // The cache identifies equal models by their contents, and retains the last one used.
+    // The cache returns the same object for models of equal contents, and keeps the last one used.
     if (value.isnull ? model_ != nullptr : model_ != &site.models.get(value.value))
       throw Error(Errc::invalid_argument, "model must be the same for all rows of a partition",
                   "It differs from the value in the first row.",
@@ -67,11 +67,11 @@ class PartitionModel {
   const HiddenMarkovModel *model_ = nullptr;
 };
 
-/// An argument of a row that is known to exist.
+/// An argument of a row that must exist.
 NullableDatum argument_at(PartitionReader &reader, std::int64_t row, int argument) {
   NullableDatum value;
   if (!reader.get(row, argument, value))
-    throw Error(Errc::internal, "partition has fewer rows than it said");
+    throw Error(Errc::internal, "partition has fewer rows than PostgreSQL counted");
   return value;
 }
 
@@ -115,8 +115,8 @@ struct DecodedPartition {
   std::vector<int> states;
 };
 
-/// K numbers for every row of a partition: in memory, or in a file if they do not fit into
-/// work_mem.
+/// The smoothed probabilities, K numbers for every row of a partition: in memory, or in a file if
+/// they do not fit into work_mem.
 class SmoothedPartition {
  public:
   explicit SmoothedPartition(MemoryContext context) : context_(context) {}
@@ -161,7 +161,7 @@ class SmoothedPartition {
 
  private:
   static constexpr std::size_t buffer_bytes = 256 * 1024;
-  /// In order of time.
+  /// Called in order of time.
   void write(const double *from, std::size_t count) {
     numbers_.insert(numbers_.end(), from, from + count);
     if (numbers_.size() * sizeof(double) >= buffer_bytes) flush();
@@ -172,7 +172,7 @@ class SmoothedPartition {
   }
 
   MemoryContext context_;
-  /// all of them, or a buffer for the file
+  /// all numbers, or a buffer for the file
   std::vector<double> numbers_;
   std::unique_ptr<SpillFile> file_;
   std::size_t states_ = 0;

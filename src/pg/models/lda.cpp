@@ -41,7 +41,7 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return fit_model(lda, request, *data, bytes);
 }
 
-/// Documents, or rows of document, term and count.
+/// Adds a document (one argument), or a row of document, term and count (three).
 Datum add_documents(FunctionCallInfo fcinfo, Role model) {
   return fit_transition(fcinfo, lda, PG_NARGS() > 4 ? 3 : 1, {.model = model});
 }
@@ -50,14 +50,14 @@ Datum add_documents(FunctionCallInfo fcinfo, Role model) {
 
 // ---- aggregates ----
 
-/// (internal, document, k or model [, options]) -> internal, or with document, term and count in
-/// the place of the document
+/// (internal, document, k or model [, options]) -> internal, or with arguments document, term and
+/// count instead of the document
 BAYES_FUNCTION(lda_fit_transition) { return add_documents(fcinfo, Role::start); }
 BAYES_FUNCTION(lda_update_transition) { return add_documents(fcinfo, Role::prior); }
 
 BAYES_FUNCTION(lda_fit_final) { return fit_final(fcinfo, lda); }
 
-// ---- a relation: fits the documents of a query, and shows the topics ----
+// ---- functions of a query: fit its documents, return the topics ----
 
 /// lda_fit(query, k int [, options]), lda_topics(query, k int [, options])
 BAYES_FUNCTION(lda_topics_query) {
@@ -67,8 +67,8 @@ BAYES_FUNCTION(lda_topics_query) {
 }
 BAYES_FUNCTION(lda_model_query) { return query_model(fcinfo, fit_to_query); }
 
-/// lda_select(query, ks int[] [, options]): a model for every k, fitted to nine tenths of the
-/// documents, and its perplexity on the others.
+/// lda_select(query, ks int[] [, options]): for every k a model fitted to nine tenths of the
+/// documents, and its perplexity on the held-out tenth.
 BAYES_FUNCTION(lda_select) {
   ResultRows result(fcinfo);
   const FitRequest request = query_request(fcinfo, lda.family, by_ks);
@@ -86,10 +86,10 @@ BAYES_FUNCTION(lda_select) {
   });
   attempt_fit(*data, [&](Control &control) {
     if (data->held_out().totals().documents == 0)
-      throw Error(Errc::invalid_argument,
-                  message("there are {} documents, too few to choose k by",
-                          data->corpus().totals().documents),
-                  "Every tenth document is held out, to see how well a model predicts it.");
+      throw Error(
+          Errc::invalid_argument,
+          message("there are {} documents, too few to choose k", data->corpus().totals().documents),
+          "Every tenth document is held out, to measure how well a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
     choice.of([&] {

@@ -15,31 +15,31 @@ namespace bayes::pg {
 
 inline constexpr const char *lda_family = "lda";
 
-/// Terms of each topic in the relation of lda_fit(query, k).
+/// The number of terms that lda_fit(query, k) returns for each topic.
 inline constexpr int shown_terms = 10;
 
 inline const TopicModel &topics(const Model &model) {
   return static_cast<const TopicModel &>(model);
 }
 
-/// The argument that says how many of `what` are to be shown, at least 1.
+/// Checks an argument `top`, the number of `what` to return: throws Error unless it is at least 1.
 std::size_t top_argument(int top, const char *what);
 
-/// The indexes of the largest values, of equal ones the first; in `order`.
+/// The indices of the `top` largest values in decreasing order, ties by index; stored in `order`.
 std::span<const std::int32_t> largest(std::span<const double> values, std::size_t top,
                                       std::vector<std::int32_t> &order);
 
-/// Rows (topic, rank, term, probability) of the most probable terms of every topic.
+/// Emits rows (topic, rank, term, probability): the `top` most probable terms of every topic.
 void show_topics(ResultRows &result, const TopicModel &model, std::size_t top);
 
-/// A document's terms as a model numbers them.
+/// Reads documents, with the terms numbered as in a model.
 class ModelDocument {
  public:
-  /// `type`: of the documents
+  /// `type`: the SQL type of the documents
   ModelDocument(MemoryContext context, Oid type) : reader_(context, type) {}
 
-  /// Valid until the next call. Terms that the model does not know are left out; a WARNING, once,
-  /// for a document all of whose terms are.
+  /// The terms of a document and their counts; valid until the next call. Terms that the model does
+  /// not know are left out, with a WARNING, once, for a document that has no known term.
   DocumentTerms read(const TopicModel &model, Datum document);
 
  private:

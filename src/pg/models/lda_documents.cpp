@@ -41,7 +41,7 @@ class DocumentColumns {
   ItemForm form;
 
   bool named() const { return form.values == 3 || first_ == 1; }
-  /// The name of a document in the column before it, UTF-8.
+  /// The name of a document, in the column before it, as UTF-8; nullopt for NULL or without names.
   std::optional<std::string> name(TupleTableSlot *row) {
     if (first_ == 0) return std::nullopt;
     if (!output_)

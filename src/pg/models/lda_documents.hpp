@@ -10,14 +10,15 @@
 
 namespace bayes::pg {
 
-/// Reads the documents of a function F(query bayes_query, ...) into `data`, which is made below
-/// `context`; `begin` is called before the query runs.
+/// Reads the documents of a function F(query bayes_query, ...) into `data`, which is allocated
+/// below `context`; `begin` is called before the query runs.
 void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
                        std::optional<DocumentCollector> &data,
                        const std::function<void(DocumentCollector &documents)> &begin);
 
-/// Reads the documents of such a function one by one, over the terms of a model, with their names,
-/// UTF-8: the query must have some. `context` is for what is read and not yet handed on.
+/// Reads the documents of such a function one by one and passes each to `take`, with its name
+/// (UTF-8) and its terms numbered as in the model. The query must return names. Documents that have
+/// been read but not yet passed on are kept in `context`.
 void each_named_document(FunctionCallInfo fcinfo, MemoryContext context, const TopicModel &model,
                          const DocumentCollector::Take &take);
 
@@ -28,9 +29,9 @@ struct Evaluation {
   LeftToRight plan;
 };
 
-/// The log probability of documents that a model has not seen, on all threads. `terms`: of the
-/// documents, in the order of their bytes. `known`: for every one of them whether the model's fit
-/// had it; empty: those that are the model's.
+/// The log probability of held-out documents, computed on all threads. `terms`: the vocabulary of
+/// the documents, in the order of their bytes. `known`: for each of these terms, whether it
+/// occurred in the documents of the fit; if empty, all terms of the model count as known.
 HeldOut evaluate(const TopicModel &model, Corpus &corpus, const std::vector<std::string> &terms,
                  const Evaluation &how, std::span<const char> known, Control &control);
 

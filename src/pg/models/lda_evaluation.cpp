@@ -1,4 +1,4 @@
-// How good topics are: perplexity of documents, and coherence.
+// The quality of topics: perplexity of documents, and coherence.
 #include "base/message.hpp"
 #include "data/ordered_tasks.hpp"
 #include "document/option_table.hpp"
@@ -43,7 +43,7 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus,
                             const std::vector<std::string> &terms, const Evaluation &how,
                             std::span<const char> known, Control &control) {
   const std::vector<std::uint64_t> hashes = term_hashes(terms);
-  // Both are in the order of their bytes.
+  // Merges the two lists of terms: both are in the order of their bytes.
   std::vector<std::int32_t> codes;
   for (std::size_t i = 0, at = 0; i < terms.size(); ++i) {
     poll_in_loop(i);
@@ -78,8 +78,8 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus,
   return total;
 }
 
-/// (internal, model, document [, options]) -> internal, or with document, term and count in the
-/// place of the document
+/// (internal, model, document [, options]) -> internal, or with arguments document, term and count
+/// instead of the document
 BAYES_FUNCTION(lda_perplexity_transition) {
   const int values = PG_NARGS() > 4 ? 3 : 1, after = 2 + values;
   const NullableDatum given[] = {

@@ -12,12 +12,12 @@ using namespace bayes::pg;
 
 namespace {
 
-/// Data that live from call to call.
+/// State kept between calls.
 struct CallSite {
   CallSite(MemoryContext context, Oid type) : models(lda_family), document(context, type) {}
   ModelCache models;
   ModelDocument document;
-  /// of a second document, which may be of another type
+  /// reads a second document, which may have another type
   std::optional<ModelDocument> other;
 };
 
@@ -64,11 +64,10 @@ DocumentTerms ModelDocument::read(const TopicModel &model, Datum document) {
                                     [&model](const auto &term) { return model.code(term) >= 0; });
     report(
         WARNING, "the model knows none of the document's terms",
-        message("The first of them is \"{}\"; one of the model's is \"{}\". Terms that a model "
-                "does not know say nothing about a document.",
+        message("The first of them is \"{}\"; one of the model's is \"{}\". Unknown terms are "
+                "ignored.",
                 unknown, known == model.terms().end() ? "" : *known),
-        "Documents are to be read as those of the fit were, for instance by the same text search "
-        "configuration.");
+        "Prepare documents as for the fit, for instance with the same text search configuration.");
   }
   std::sort(entries_.begin(), entries_.end());
   terms_.clear();
@@ -94,7 +93,7 @@ BAYES_FUNCTION(lda_proportions_sd) {
   return array_of(given.model.proportions(given.document).deviation);
 }
 
-/// The topic of the largest share, from 1.
+/// lda_predict(model, document) -> int: the topic with the largest expected proportion, from 1.
 BAYES_FUNCTION(lda_predict) {
   const ModelAndDocument given(fcinfo);
   const std::vector<double> mean = given.model.proportions(given.document).mean;
@@ -114,7 +113,7 @@ BAYES_FUNCTION(lda_top_topics) {
   return Datum(0);
 }
 
-/// lda_similarity(model, document, other) -> float8: 1 less the Hellinger distance.
+/// lda_similarity(model, document, other) -> float8: 1 - Hellinger distance.
 BAYES_FUNCTION(lda_similarity) {
   CallSite &site = ModelAndDocument::site_of(fcinfo);
   if (!site.other) site.other.emplace(fcinfo->flinfo->fn_mcxt, type_of_argument(fcinfo, 2));

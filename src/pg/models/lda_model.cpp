@@ -17,7 +17,8 @@ std::unique_ptr<Model> model_argument(FunctionCallInfo fcinfo) {
   return load_model(PG_GETARG_DATUM(0), lda_family);
 }
 
-/// The probability of every term in the documents as the model sees them.
+/// The marginal probability of every term: the average of its probabilities in the topics, weighted
+/// by the topics' shares of tokens.
 std::vector<double> marginals(const TopicModel &model) {
   std::vector<double> out(model.terms().size(), 0.0);
   for (int k = 0; k < model.size(); ++k) {
@@ -29,7 +30,7 @@ std::vector<double> marginals(const TopicModel &model) {
   return out;
 }
 
-/// exp of the entropy: how many equally probable terms would be as uncertain.
+/// exp(entropy): the number of equally probable terms that have the same entropy.
 double effective_terms(std::span<const double> topic) {
   double entropy = 0;
   for (const double p : topic)
@@ -95,7 +96,7 @@ BAYES_FUNCTION(lda_relevance) {
   for (int k = 0; k < model.size(); ++k) {
     poll_interrupts();
     const std::vector<double> topic = model.topic(k);
-    // log(p) - (1 - lambda) log(marginal), where a term of probability 0 is last
+    // log(p) - (1 - lambda) log(marginal); a term of probability 0 comes last
     for (std::size_t w = 0; w < relevance.size(); ++w)
       relevance[w] = topic[w] > 0 ? std::log(topic[w]) - (1 - lambda) * std::log(marginal[w])
                                   : -std::numeric_limits<double>::infinity();

@@ -14,7 +14,7 @@ using namespace bayes::pg;
 
 namespace {
 
-/// Documents that wait until there are enough of them for all threads.
+/// Collects documents until there are enough to keep all threads busy, then infers their topics.
 class Batch {
  public:
   Batch(const TopicModel &model, std::size_t top)
@@ -37,6 +37,7 @@ class Batch {
  private:
   static constexpr std::int64_t most_entries = 1 << 20;
 
+  /// Infers the topics of the collected documents, ranks them, and empties the batch.
   void work() {
     std::vector<DocumentTerms> all;
     for (const CorpusPiece &piece : documents_.stretch(0))
@@ -55,7 +56,7 @@ class Batch {
   }
 
   const TopicModel &model_;
-  /// fewer of many topics, each of which has its share
+  /// smaller for many topics: the results of a batch are this many times K proportions
   const std::size_t most_documents_;
   ServerControl control_;
   std::vector<std::optional<std::string>> names_;
@@ -76,8 +77,8 @@ BAYES_FUNCTION(lda_typical_documents) {
   constexpr std::size_t most = 1'000'000;
   if (top > most / std::size_t(model.size()))
     throw Error(Errc::invalid_argument,
-                message("top is {}, for {} topics it must be at most {}", top, model.size(),
-                        most / std::size_t(model.size())));
+                message("top is {}, but must be at most {} for {} topics", top,
+                        most / std::size_t(model.size()), model.size()));
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
   Batch batch(model, top);
   each_named_document(fcinfo, context, model,

@@ -29,8 +29,8 @@ void warn_of_terms(const LinregWarnings &warnings) {
                      "are linear combinations of earlier ones", warnings.dependent_left_out);
 }
 
-/// The model of some statistics, and its bytes if they are wanted; nullptr if the fit failed under
-/// on_error = null.
+/// Fits a model to sufficient statistics, and stores its bytes in `bytes` unless that is nullptr;
+/// nullptr if the fit failed under on_error = null.
 std::unique_ptr<Model> fit_sums(bool null_on_error, const LinregSums &sums, const Document &options,
                                 std::string *bytes) {
   std::unique_ptr<LinregModel> model;
@@ -72,7 +72,7 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
         if (!is_number_type(response))
           throw SqlError(ERRCODE_DATATYPE_MISMATCH,
                          message("the response is of type {}", name_of_type(form.type)),
-                         "It is the first column of the query, and a number.", response_hint);
+                         "The first column of the query is the response, a number.", response_hint);
         data.emplace(context, request.options, form.second_type);
       },
       [&](const bayes::pg::Item &item) {
@@ -152,7 +152,7 @@ BAYES_FUNCTION(linreg_stats_info) {
   return Datum(0);
 }
 
-// ---- relations: a query in ----
+// ---- functions of a query ----
 
 BAYES_FUNCTION(linreg_fit_query) {
   return show_query_fit(fcinfo, fit_to_query, show_coefficients<LinregModel>);

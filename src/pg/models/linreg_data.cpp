@@ -52,7 +52,7 @@ void LinregData::check_dimension(std::size_t given) const {
 void LinregData::open(FunctionCallInfo fcinfo) {
   const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
   LinregRowReader &of_call = call_site<LinregRowReader>(fcinfo, type);
-  // Rows of other groups may have other columns, and other labels.
+  // Records of other groups may have other columns and labels, so this group needs its own reader.
   if (of_call.reader.records()) own_ = std::make_unique<LinregRowReader>(memory_.context(), type);
   rows_ = own_ ? own_.get() : &of_call;
 }

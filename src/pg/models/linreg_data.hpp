@@ -11,10 +11,10 @@
 
 namespace bayes::pg {
 
-/// The reader of rows, which gives labels their codes: of arrays and numbers one for all states of
-/// a call of an aggregate, of records one for each.
+/// A reader of rows, which assigns the codes of labels. All groups of an aggregate call share one
+/// for arrays and numbers; each group has its own for records.
 struct LinregRowReader {
-  /// `type`: of the rows
+  /// `type`: the SQL type of the rows
   LinregRowReader(MemoryContext context, Oid type);
   RowReader reader;
   /// rows are arrays
@@ -23,22 +23,22 @@ struct LinregRowReader {
 
 class LinregData final : public SumsWithParameters {
  public:
-  /// A row of an aggregate is y and x.
+  /// The state of an aggregate with rows (y, x).
   LinregData(MemoryContext context, FunctionCallInfo fcinfo);
-  /// For the statistics of other rows alone.
+  /// A state that reads no rows, only merges statistics.
   explicit LinregData(MemoryContext context);
-  /// The rows of a query, of this type, for a fit with these options.
+  /// For the rows of a query: `type` is the type of the predictors, `options` are those of the fit.
   LinregData(MemoryContext context, const Document &options, Oid type);
 
   void add(FunctionCallInfo fcinfo);
   bool remove(FunctionCallInfo fcinfo);
-  /// Adds or removes a row, response and predictors. False if the row cannot be removed without
-  /// loss of precision: then the aggregate is to be computed anew.
+  /// Adds or removes a row: response and predictors. False if the row cannot be removed without
+  /// loss of precision; the aggregate must then be recomputed.
   bool take(const Item &item, bool add);
 
-  /// The sums of all rows; no value if there is none.
+  /// The sums over all rows; nullopt if there are no rows.
   std::optional<LinregSums> sums();
-  /// There were rows, but each was left out.
+  /// There were rows, but all were left out.
   bool nothing_complete() const { return empty() && skipped_ > 0; }
   /// Option on_error = null.
   bool null_on_error() const { return policy_.null_on_error; }
@@ -51,9 +51,9 @@ class LinregData final : public SumsWithParameters {
 
  private:
   bool empty() const;
-  /// Knows of what type the rows of an aggregate are.
+  /// Chooses the reader for the type of the aggregate's rows.
   void open(FunctionCallInfo fcinfo);
-  /// of a response or a weight
+  /// Checks a response, or a weight: false if the row is left out, Error if it is not allowed.
   bool usable(const NullableDatum &value, const char *what, bool weight);
   std::string row_name() const;
   void check_dimension(std::size_t given) const;
@@ -61,9 +61,9 @@ class LinregData final : public SumsWithParameters {
   ContextMemory memory_;
   LinregRows policy_;
   LinregAccumulator accumulator_;
-  /// whose codes the accumulator has
+  /// the reader whose label codes the accumulator uses
   LinregRowReader *rows_ = nullptr;
-  /// of records
+  /// the reader of this group alone, for records and queries
   std::unique_ptr<LinregRowReader> own_;
   std::optional<LinregSums> merged_;
   /// rows so far, and those of them that were left out

@@ -21,7 +21,7 @@ using namespace bayes::pg;
 
 namespace {
 
-/// Data that live from call to call of a function of a model and a row.
+/// State kept between calls of a function of a model and a row.
 struct NbSite {
   NbSite(MemoryContext context, Oid features) : models(nb_family), label(context) {
     const Oid base = guarded([features] { return getBaseType(features); });
@@ -31,7 +31,7 @@ struct NbSite {
     else
       readers = std::make_unique<ModelReaders>(context, features);
   }
-  /// What option missing of the model says.
+  /// Option missing of the model; cached for the last model.
   Missing missing_of(const std::shared_ptr<const Model> &model) {
     if (model != last) missing = bayes::pg::missing_of(missing_option(model->info));
     last = model;
@@ -43,11 +43,12 @@ struct NbSite {
   std::unique_ptr<ModelReaders> readers;
   std::unique_ptr<FeatureReader> words;
   std::vector<NbWord> row;
-  /// of a label that is asked for
+  /// reads the label argument of nb_probability
   ElementType label;
 };
 
-/// A feature of a row that a model scores; nothing if the model does not know it.
+/// Appends a feature of a sparse row to `row`, unless the model does not know its name. Clears
+/// `usable` if option missing = skip leaves the row out.
 void take_word(const BayesClassifier &model, const NamedFeature &given, Missing missing,
                std::vector<NbWord> &row, bool &usable) {
   const std::int32_t feature = model.find_feature(given.name);
@@ -79,16 +80,16 @@ void take_word(const BayesClassifier &model, const NamedFeature &given, Missing 
   row.push_back({feature, x});
 }
 
-/// What a model says of the row of this call.
+/// The scores of the row of this call.
 struct Scored {
   const BayesClassifier &model;
-  /// of every class
+  /// log p(row, label) for every class
   std::span<const double> log_joint;
   NbSite &site;
 };
 
-/// Reads the arguments (model, features) of a strict function. nullopt: option missing = skip
-/// leaves the row out.
+/// Reads the arguments (model, features) of a strict function and scores the row; nullopt if option
+/// missing = skip leaves the row out.
 std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
   if (!fcinfo->flinfo->fn_extra) {
     const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
@@ -100,10 +101,10 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
   const Missing missing = site.missing_of(shared);
   if (model.sparse() != bool(site.words))
     throw Error(Errc::invalid_argument,
-                model.sparse() ? "the row has columns, but those of the model are objects of names"
-                               : "the row is an object of names, but those of the model have "
-                                 "columns",
-                "Rows are to be of the form that they had when the model was fitted.",
+                model.sparse() ? "the row has columns, but the model was fitted to objects of names"
+                               : "the row is an object of names, but the model was fitted to rows "
+                                 "with columns",
+                "Rows must have the form that they had when the model was fitted.",
                 model.sparse() ? "A literal has no type of its own: '{\"word\": 1}'::jsonb." : "");
   if (site.words) {
     site.row.clear();
@@ -124,7 +125,7 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
   return Scored{model, model.log_joint(*x), site};
 }
 
-/// The first ones, for messages.
+/// The first classes of a model, for messages.
 std::string some_classes(const std::vector<std::string> &labels) {
   constexpr std::size_t most = 10;
   std::string out = labels.size() == 1 ? "Its class is " : "Its classes are ";
@@ -160,7 +161,7 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return rows->fit(bytes);
 }
 
-/// The rows of nb_classes.
+/// Emits the rows of nb_classes.
 void show_classes(ResultRows &result, const Model &loaded) {
   const BayesClassifier &model = classifier(loaded);
   for (int k = 0; k < model.classes(); ++k) {
@@ -179,7 +180,7 @@ void show_classes(ResultRows &result, const Model &loaded) {
 /// -> internal
 BAYES_FUNCTION(nb_transition) { return add_row<NbRows>(fcinfo); }
 
-// ---- relations: a query in ----
+// ---- functions of a query ----
 
 BAYES_FUNCTION(nb_fit_query) { return show_query_fit(fcinfo, fit_to_query, show_classes); }
 BAYES_FUNCTION(nb_model_query) { return query_model(fcinfo, fit_to_query); }

@@ -15,7 +15,8 @@ namespace {
 
 const SumsKind nb_sums('n', "statistics", "leave out rare words and labels.", make_sums<NbRows>);
 
-/// Why a label, or the name of a feature, is not taken.
+/// The function that throws an Error if a label, or the name of a feature, is too long, or if there
+/// are too many of them.
 TermDictionary::Refuse refusal(const char *what, const char *many, std::size_t most,
                                const char *hint) {
   return [=](TermDictionary::Excess excess, std::string_view text) {
@@ -23,7 +24,7 @@ TermDictionary::Refuse refusal(const char *what, const char *many, std::size_t m
       throw Error(
           Errc::too_large,
           message("{} is {} bytes long, but the limit is {}", what, text.size(), longest_term),
-          message("It begins with \"{}\".", abbreviated(text)), "md5 makes a short one.");
+          message("It begins with \"{}\".", abbreviated(text)), "md5() makes a short one.");
     throw Error(Errc::too_large, message("rows have more than {} {}", most, many), {}, hint);
   };
 }
@@ -36,24 +37,24 @@ Missing missing_of(std::string_view option) {
   return option == "skip" ? Missing::skip : option == "error" ? Missing::error : Missing::keep;
 }
 
-/// The labels of the classes, numbered as they come.
+/// The labels of the classes, numbered in the order of their first occurrence.
 struct NbRows::Classes final : SymbolCodes {
-  TermDictionary labels{std::size_t(nb_max_classes),
-                        refusal("the label of a class", "classes", nb_max_classes,
-                                "A label is a choice among a few; linreg_fit predicts numbers.")};
+  TermDictionary labels{
+      std::size_t(nb_max_classes),
+      refusal("the label of a class", "classes", nb_max_classes,
+              "A label is one of a limited number of classes; use linreg_fit to predict numbers.")};
   double code(std::string_view label) override { return labels.number(label); }
 };
 
-/// What is known of sparse rows.
+/// The features of sparse rows.
 struct NbRows::Words {
   explicit Words(Oid type) : reader(type) {}
   FeatureReader reader;
-  TermDictionary names{
-      std::size_t(nb_max_words),
-      refusal("the name of a feature", "features", nb_max_words, "Leave out words that are rare.")};
-  /// of those that have labels
+  TermDictionary names{std::size_t(nb_max_words), refusal("the name of a feature", "features",
+                                                          nb_max_words, "Leave out rare words.")};
+  /// the labels of each feature whose values are strings; nullptr for other features
   std::vector<std::unique_ptr<ColumnLabels>> labels;
-  /// of the row that is read
+  /// the features of the current row
   std::vector<NbWord> row;
 };
 
@@ -98,9 +99,11 @@ void NbRows::begin(FitRequest request) {
   if (!update || (!words_ && !reader_)) return;
   if (update->sparse() != bool(words_))
     throw Error(Errc::invalid_argument,
-                update->sparse() ? "rows have columns, but those of the model are objects of names"
-                                 : "rows are objects of names, but those of the model have columns",
-                {}, "Rows are to be of the form that they had when the model was fitted.");
+                update->sparse()
+                    ? "rows have columns, but the model was fitted to objects of names"
+                    : "rows are objects of names, but the model was fitted to rows with "
+                      "columns",
+                {}, "Rows must have the form that they had when the model was fitted.");
   if (reader_) reader_->expect(update->info, UnknownLabels::added);
 }
 
@@ -169,7 +172,7 @@ void NbRows::take(const NamedFeature &feature) {
         message("{} is a {}, but was a {} in the rows before", name_of_feature(feature.name, seen_),
                 feature.kind == ValueKind::label ? "string" : name_of(*feature.kind),
                 kind == ValueKind::label ? "string" : name_of(*kind)),
-        "It has to be of one kind in all rows.");
+        "It must be of the same kind in all rows.");
   }
   words.row.push_back({number, feature.kind == ValueKind::label
                                    ? words.labels[std::size_t(number)]->code(feature.label)
@@ -182,7 +185,7 @@ void NbRows::take(const Item &item) {
   if (label.isnull || features.isnull || !admit(item.weight)) return rows_.skip();
   const double w = weight_of(item);
   if (words_) {
-    // A row that is left out leaves no names behind, so this is known before they are taken.
+    // Checked before the names are added: a row that is left out must not add features.
     if (missing_ == Missing::skip && !complete(features.value)) return rows_.skip();
     words_->row.clear();
     words_->reader.read(features.value, seen_,

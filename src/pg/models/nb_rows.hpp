@@ -1,4 +1,4 @@
-// The rows of a Bayes classifier while an aggregate reads them: statistics, not rows.
+// The transition state of a Bayes classifier: sufficient statistics of the rows, not the rows.
 #pragma once
 
 #include <chrono>
@@ -22,17 +22,17 @@ inline const BayesClassifier &classifier(const Model &model) {
   return static_cast<const BayesClassifier &>(model);
 }
 
-/// What option missing of a model makes of a missing value.
+/// The handling of missing values for a value of option missing.
 Missing missing_of(std::string_view option);
 
 /// The state of one aggregate call, or the rows of a query.
 class NbRows final : public SumsWithParameters {
  public:
-  /// A row of an aggregate is label and features.
+  /// The state of an aggregate with rows (label, features).
   NbRows(MemoryContext context, FunctionCallInfo fcinfo);
-  /// For rows of other processes alone.
+  /// A state that reads no rows, only merges those of other processes.
   explicit NbRows(MemoryContext context);
-  /// Of these types.
+  /// For the rows of a query, whose label and features have these types.
   NbRows(MemoryContext context, Oid label, Oid features, FitRequest request);
   ~NbRows();
 
@@ -43,22 +43,23 @@ class NbRows final : public SumsWithParameters {
   void serialize(std::string &out) override;
   void combine(const char *at, const char *end) override;
   std::string model_bytes() override;
-  /// The model, and its bytes unless `bytes` is nullptr; nullptr if there were no rows, or if the
-  /// fit failed under on_error = null.
+  /// Fits the model, and stores its bytes in `bytes` unless that is nullptr. nullptr if there were
+  /// no rows, or if the fit failed under on_error = null.
   std::unique_ptr<Model> fit(std::string *bytes);
 
  private:
   struct Classes;
   struct Words;
   void open(Oid label, Oid features);
-  /// Called when the parameters are there, before the first row.
+  /// Called once the parameters have been read, before the first row.
   void begin(FitRequest request);
+  /// Checks a weight; false if the row is left out: the weight is NULL or 0.
   bool admit(const NullableDatum *weight);
   int class_of(Datum label);
-  /// Does a sparse row have a value for every feature that it names?
+  /// Whether a sparse row has a value for every feature that it names.
   bool complete(Datum features);
   void take(const NamedFeature &feature);
-  /// The rows so far, those of other processes included.
+  /// The statistics of the rows so far, including those of other processes.
   NbPart part() const;
   void check_length(std::size_t length);
 
@@ -71,7 +72,7 @@ class NbRows final : public SumsWithParameters {
   ElementType label_type_;
   MemoryContext context_;
   std::unique_ptr<Classes> classes_;
-  /// rows of columns, or sparse ones
+  /// the reader for rows with columns, or the features of sparse rows; the other one is nullptr
   std::unique_ptr<RowReader> reader_;
   std::unique_ptr<Words> words_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

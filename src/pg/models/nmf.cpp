@@ -39,7 +39,7 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return fit_table(fcinfo, nmf, by_k, bytes);
 }
 
-/// Rows (side, key, factor, value, shape, rate).
+/// Emits rows (side, key, factor, value, shape, rate).
 void show_factors(ResultRows &result, const NmfModel &model) {
   for (const Side side : {Side::row, Side::column}) {
     const std::vector<std::string> &keys = model.keys(side);
@@ -55,7 +55,8 @@ void show_factors(ResultRows &result, const NmfModel &model) {
   }
 }
 
-/// The weights of the arguments (model, cells [, side]) of a strict function.
+/// The factor weights of a new row or column: arguments (model, cells [, side]) of a strict
+/// function.
 NmfWeights transformed(FunctionCallInfo fcinfo, Method *method = nullptr) {
   auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
   const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
@@ -75,13 +76,13 @@ Datum array_of(const std::vector<double> &values) {
 
 // ---- aggregates ----
 
-/// (internal, x float8[], k or model [, options]) -> internal, or with row_key, column_key and
-/// value in the place of x
+/// (internal, x float8[], k or model [, options]) -> internal, or with arguments row_key,
+/// column_key and value instead of x
 BAYES_FUNCTION(nmf_fit_transition) { return fit_transition(fcinfo, nmf, PG_NARGS() > 4 ? 3 : 1); }
 
 BAYES_FUNCTION(nmf_fit_final) { return fit_final(fcinfo, nmf); }
 
-// ---- a relation: factorizes the table of a query ----
+// ---- functions of a query: factorize its table ----
 
 /// nmf_fit(query, k int [, options]), nmf_factorize(query, k int [, options])
 BAYES_FUNCTION(nmf_factorize) {
@@ -91,8 +92,8 @@ BAYES_FUNCTION(nmf_factorize) {
 }
 BAYES_FUNCTION(nmf_model_query) { return query_model(fcinfo, fit_to_query); }
 
-/// nmf_select(query, ks int[] [, options]): a model for every k, fitted to nine tenths of the
-/// lines, and how well it predicts the others.
+/// nmf_select(query, ks int[] [, options]): for every k a model fitted to nine tenths of the lines
+/// (the rows, or the columns if there are more of them), and its score on the held-out lines.
 BAYES_FUNCTION(nmf_select) {
   ResultRows result(fcinfo);
   const FitRequest request = query_request(fcinfo, nmf.family, by_ks);
@@ -113,12 +114,13 @@ BAYES_FUNCTION(nmf_select) {
   attempt_fit(*data, [&](Control &control) {
     const Side lines = data->table().document_side;
     if (data->held_out().totals().documents == 0)
-      throw Error(Errc::invalid_argument,
-                  message("there are {} {}, too few to choose k by",
-                          data->table().documents.totals().documents,
-                          lines == Side::row ? "rows" : "columns"),
-                  "Every tenth row or column, of what there are more, is held out, to see how well "
-                  "a model predicts it.");
+      throw Error(
+          Errc::invalid_argument,
+          message("there are {} {}, too few to choose k",
+                  data->table().documents.totals().documents,
+                  lines == Side::row ? "rows" : "columns"),
+          "Every tenth row, or column if there are more columns, is held out, to measure how "
+          "well a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
     choice.of([&] {
@@ -128,8 +130,8 @@ BAYES_FUNCTION(nmf_select) {
         warn_of(*model);
         const NmfHeldOut found = nmf_held_out(*model, data->held_out(), lines, control);
         const ModelInfo &info = model->info;
-        // The bound of the evidence finds the number of factors where the noise of some held-out
-        // lines hides it.
+        // The evidence lower bound finds the number of factors even where the held-out likelihood
+        // is too noisy.
         const bool variational = is_variational(info.method);
         choice.add(k,
                    variational ? Criterion{"objective", info.objective, 1, "1 nat"}
@@ -161,7 +163,7 @@ BAYES_FUNCTION(nmf_shares) {
   return Datum(0);
 }
 
-/// nmf_error(model): how well it describes its table.
+/// nmf_error(model): the errors of the expected numbers of all cells of the table of the fit.
 BAYES_FUNCTION(nmf_error) {
   ResultRows result(fcinfo);
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);

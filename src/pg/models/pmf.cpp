@@ -27,7 +27,8 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return fit_table(fcinfo, pmf, by_rank, bytes);
 }
 
-/// Of each key the expected number of a cell whose other key nobody knows.
+/// Emits rows (side, key, mean, sd): for each key the expected number of a cell whose other key is
+/// unknown.
 void show_keys(ResultRows &result, const PmfModel &model) {
   for (const Side side : {Side::row, Side::column}) {
     const std::vector<std::string> &keys = model.keys(side);
@@ -47,12 +48,12 @@ struct ModelAndKeys {
       : fcinfo(fcinfo),
         site(call_site<FactorCallSite>(fcinfo, pmf_family)),
         model(static_cast<const PmfModel &>(site.models.get(PG_GETARG_DATUM(0)))) {}
-  /// of the key in an argument; -1 for one that the model does not know
+  /// The code of the key in an argument; -1 for a key that the model does not know.
   std::int32_t code(Side side, int argument) {
     const auto key = site.key(fcinfo, argument, argument - 1);
     return key ? model.code(side, *key) : -1;
   }
-  /// of a key of that side, which was not fitted
+  /// The cells of a new row or column (`side`), in argument 1.
   DocumentTerms cells(Side side) {
     const Side keys = other(side);
     return site.cells(fcinfo, 1, {.keys = keys, .non_negative = false, .keep_zeros = true},
@@ -69,7 +70,7 @@ void show_prediction(ResultRows &result, const PmfPrediction &found) {
   result.row({found.mean, found.sd, Cell::or_null(found.mcse)});
 }
 
-/// How many rows are asked for.
+/// The argument n, the number of rows to return; throws Error unless it is at least 1.
 std::int32_t count_argument(FunctionCallInfo fcinfo, int argument) {
   const std::int32_t n = PG_GETARG_INT32(argument);
   if (n < 1) throw Error(Errc::invalid_argument, message("n is {}, but must be at least 1", n));
