@@ -29,7 +29,9 @@ constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
               message("Its likelihood is {}.", column.name));
 }
 
-/// The value as scorers take it: unseen_category for a category that no row had.
+/// The value of naive feature i as the scorers expect it: unseen_category for a category that
+/// occurred in no row. Throws Error for a value that the likelihood does not allow; `takes_any`: it
+/// allows every number.
 double checked_element(const NbTotals &totals, int i, bool takes_any, double x) {
   const Column &column = totals.product.columns->column(i);
   if (x != x || takes_any || column.allowed(x)) return x;
@@ -213,7 +215,7 @@ void BayesClassifier::describe_parameters(std::optional<double> level,
   std::optional<NormalPoint> normal_point;
   if (s.posterior) point = point_estimate(*s.posterior);
   if (s.normal_posterior) normal_point = point_estimate(*s.normal_posterior);
-  // The place of every feature among those of its kind.
+  // The index of every feature among the naive or among the joint features.
   std::vector<int> place(s.totals.specs.size()), is_joint(s.totals.specs.size());
   for (std::size_t i = 0; i < s.totals.naive.size(); ++i)
     place[std::size_t(s.totals.naive[i])] = int(i);
@@ -221,7 +223,7 @@ void BayesClassifier::describe_parameters(std::optional<double> level,
     place[std::size_t(s.totals.joint[i])] = int(i);
     is_joint[std::size_t(s.totals.joint[i])] = 1;
   }
-  // A column of labels that is NULL in all rows has no labels to tell of.
+  // A column of labels that is NULL in all rows has no parameters to report.
   std::vector<bool> unseen(place.size());
   for (std::size_t i = 0; i < s.totals.naive.size(); ++i) {
     const Column &column = s.totals.product.columns->column(int(i));

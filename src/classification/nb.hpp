@@ -8,9 +8,9 @@
 // covariance matrix. (In 002 L2 the posterior of the class probabilities is printed with stray -1s;
 // it is Dirichlet(alpha + counts).)
 //
-// A model has the statistics of its rows and the prior as it was given, so that models of different
-// rows can be merged, and learn from more: all that follows from the rows of all, default priors
-// too, is then computed anew.
+// A model stores the statistics of its rows and the prior as it was given. Models of different rows
+// can therefore be merged, and a model can learn from more rows: everything that depends on all
+// rows, including default priors, is then recomputed.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace bayes {
 
 inline constexpr Method nb_methods[] = {Method::exact};
 
-/// What is known of the probability of a class.
+/// A class: its rows and their weight, and its probability.
 struct NbClass {
   std::int64_t rows;
   double weight;
@@ -45,47 +45,49 @@ class BAYES_API BayesClassifier final : public Model {
   ~BayesClassifier() override;
 
   int classes() const { return info.components; }
-  /// rising in the order of their bytes
+  /// sorted in increasing order of their bytes
   const std::vector<std::string> &labels() const;
-  /// the index of a label, -1 if the model does not know it
+  /// the index of a label in labels(), -1 if the model does not know it
   int find_label(std::string_view label) const;
   NbClass class_of(int k) const;
 
   double free_parameters() const override;
   double observations() const override;
 
-  /// Are rows sets of named features?
+  /// Whether rows are sparse: sets of named features.
   bool sparse() const;
-  /// Of sparse rows: the number of a feature, -1 if the model does not know it.
+  /// For sparse rows: the index of the feature with this name, -1 if the model does not know it.
   std::int32_t find_feature(std::string_view name) const;
 
-  /// log p(x, label | rows) of every class, in memory of the model until the next call. Elements
-  /// that are NaN, or a category that no row had, are no evidence. Throws Error(invalid_argument)
-  /// for other values that an element cannot have.
+  /// log p(x, label | rows) for every class, in a buffer of the model that is valid until the next
+  /// call. An element that is NaN, or a category that occurred in no row, contributes nothing.
+  /// Throws Error(invalid_argument) for other values that the likelihood of an element does not
+  /// allow.
   std::span<const double> log_joint(std::span<const double> x) const;
-  /// Of sparse rows; what they do not name counts as option absent says. `words` name each feature
-  /// once.
+  /// The same for a sparse row; `words` names each feature at most once. Features that it does not
+  /// name are zero or missing, according to option absent.
   std::span<const double> log_joint(std::span<const NbWord> words) const;
-  /// log p(x | rows), of the row that log_joint was last called with: here categories that no row
-  /// had (base/unseen.hpp, or another whole number) have a probability in each class
+  /// log p(x | rows) of the row of the last call of log_joint. Here categories that occurred in no
+  /// row (base/unseen.hpp, or another whole number) do have a probability in each class
   /// (families/product/unseen_categories.hpp).
   double log_density() const;
 
   const ModelWords &words() const override;
-  // Of rows of columns, by log_joint(x):
+  // For rows with columns, computed by log_joint(x):
   int predict(std::span<const double> x) const override;
   std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
   void probabilities(std::span<const double> x, std::span<double> out) const override;
   double log_density(std::span<const double> x) const override;
 
-  /// Features (from 0) that have the label's value in every row, as far as their statistics tell:
-  /// labels, booleans, categories and normal numbers. None if there is one class alone.
+  /// The features (indices from 0) whose value equals the label in every row, as far as the
+  /// sufficient statistics show it: for labels, booleans, categories and normal numbers. Empty if
+  /// there is only one class.
   std::vector<int> copies_of_label() const;
 
-  /// The numbers of the features of all classes; the component is the class.
+  /// The parameters of the features in all classes; Parameter::component is the class.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
-  /// Default priors are then those of all rows.
+  /// Adds the rows of `other`; default priors are recomputed from all rows.
   void merge(const Model &other) override;
 
   struct State;
@@ -95,18 +97,19 @@ class BAYES_API BayesClassifier final : public Model {
   void write(Document &document) const override;
 };
 
-/// What a fit needs to know before its rows.
+/// Options that a fit needs before its first row.
 struct NbPolicy {
-  /// what a row means that misses a value: marginalize, skip or error
+  /// option missing: marginalize, skip or error
   std::string missing;
   bool null_on_error;
 };
-/// `update`: the model that is updated, or null. Begins to accumulate. Throws
-/// Error(invalid_argument).
+/// Reads the options and prepares `rows` for accumulation. `update`: the model to be updated, or
+/// null. Throws Error(invalid_argument).
 BAYES_API NbPolicy nb_begin(NbAccumulator &rows, const Document &options,
                             const BayesClassifier *update);
 
-/// A part of the rows, as another process has read them, as bytes, and back; merged with parts.
+/// The statistics of a part of the rows, as read by one process: serializable, and mergeable with
+/// those of other parts.
 class BAYES_API NbPart {
  public:
   NbPart();
@@ -124,7 +127,8 @@ class BAYES_API NbPart {
   std::unique_ptr<Totals> totals;
 };
 
-/// The model of some rows, at least one, and of those of `update`. Throws Error.
+/// Fits a model to `rows`, at least one, and to the rows of `update` unless it is null. Throws
+/// Error.
 BAYES_API std::unique_ptr<BayesClassifier> nb_fit(const NbPart &rows, const Document &options,
                                                   const BayesClassifier *update);
 

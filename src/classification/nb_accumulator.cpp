@@ -14,31 +14,32 @@
 
 namespace bayes {
 
-/// A feature, and where its statistics are in those of a class.
+/// A feature, and the position of its statistics among those of a class.
 struct NbAccumulator::Slot {
   std::string name = {};
   ValueKind kind = ValueKind::number;
-  /// null while no row has a value, both
+  /// both null until a row has a value
   const ColumnSpec *likelihood = nullptr;
   const Column *family = nullptr;
   int element = 0;
-  /// of a categorical feature its number among those; else -1
+  /// the index of a categorical feature among the categorical ones; else -1
   int categorical = -1;
   std::size_t offset = 0;
   bool joint = false, any_value = false, zero = false;
-  /// of a categorical feature of numbers: codes, in the order in which they came
+  /// for a categorical feature of numbers: the code of each value, in order of first occurrence
   std::unordered_map<double, int> codes = {};
 };
 
-/// The rows of a class.
+/// The statistics of the rows of a class.
 struct NbAccumulator::Part {
   double weight = 0, carrier = 0;
   std::int64_t rows = 0;
   std::vector<double> numbers;
-  /// of sparse rows: weight of those that name a feature
+  /// for sparse rows: the weight of the rows that name each feature
   std::vector<double> named;
   std::vector<std::vector<double>> categories;
-  // of the elements with a common covariance; the lower triangle of the scatter, row by row
+  // mean of the elements with a common covariance, and the lower triangle of their scatter matrix,
+  // row by row
   std::vector<double> mean, scatter;
 };
 
@@ -57,7 +58,7 @@ void NbAccumulator::begin(const NbOptions &options, const NbTotals *start) {
   start_->specs = start->specs;
 }
 
-/// A column of this likelihood, made once for all features that have it.
+/// The column of this likelihood, created once and shared by all features that have it.
 const Columns &NbAccumulator::family_of(const ColumnSpec &likelihood) {
   for (const auto &each : families_)
     if (each->specs()[0].same_likelihood(likelihood)) return *each;
@@ -85,8 +86,8 @@ void NbAccumulator::set_likelihood(Slot &slot, const ColumnSpec &likelihood) {
 void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
   if (!options_->absent_is_zero && !start_)
     throw Error(Errc::invalid_argument, "option \"absent\" does not apply: rows have columns",
-                "It is about names that an object leaves out.",
-                "Option \"missing\" says what becomes of NULLs.");
+                "It concerns features that an object does not name.",
+                "Use option \"missing\" for NULLs.");
   std::vector<ColumnSpec> likelihood;
   const Document *const given = options_->likelihood.is_null() ? nullptr : &options_->likelihood;
   if (start_) {
@@ -114,17 +115,17 @@ void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
     set_likelihood(slot, likelihood[std::size_t(j)]);
     slots_.push_back(std::move(slot));
   }
-  // A prior that nothing has was meant for something.
+  // A prior that applies to no column is probably a mistake.
   for (const auto &[family, keys] : options_->product.families)
     if (std::none_of(likelihood.begin(), likelihood.end(),
                      [&](const ColumnSpec &each) { return each.is(family); }))
       throw Error(Errc::invalid_argument,
                   message("option \"prior.{}\" does not apply: no column is {}", family, family),
-                  {}, "Option \"likelihood\" says what columns are.");
+                  {}, "Option \"likelihood\" sets the likelihoods of the columns.");
   if (options_->full_covariance && joint_.empty())
     throw Error(Errc::invalid_argument,
                 "option \"covariance\" is \"full\", but no column is normal",
-                "Numbers are, unless option likelihood says otherwise.");
+                "Columns of numbers are normal unless option likelihood says otherwise.");
   difference_.resize(joint_.size());
 }
 
@@ -132,7 +133,7 @@ void NbAccumulator::set_sparse() {
   if (options_->full_covariance && !start_)
     throw Error(Errc::invalid_argument,
                 "option \"covariance\" is \"full\", but rows are objects of names",
-                "Objects may leave out features, so these have no common covariance.",
+                "Objects may leave out features, so their features have no common covariance.",
                 "Give records or arrays.");
   sparse_ = true;
 }
@@ -177,7 +178,7 @@ void NbAccumulator::set_kind(std::int32_t feature, ValueKind kind) {
     throw Error(Errc::invalid_argument,
                 message("feature {} is {}, but has strings", describe(Document(slot.name)),
                         likelihood.name()),
-                "Strings are categories.");
+                "Strings can only be categorical.");
   set_likelihood(slot, likelihood);
 }
 
@@ -203,7 +204,7 @@ NbAccumulator::Part &NbAccumulator::part_of(int k) {
 
 void NbAccumulator::make_room(Part &part) {
   if (part.categories.size() == categorical_) return;
-  // of a vector, in numbers
+  // the memory of an empty vector, in numbers
   constexpr std::size_t each = sizeof(std::vector<double>) / sizeof(double);
   charge(each * (categorical_ - part.categories.size()));
   part.categories.resize(categorical_);
@@ -217,8 +218,8 @@ void NbAccumulator::refuse(const Slot &slot, double x, std::int64_t number) cons
               message("{} of row {} is {}, but must be {}", what, number, describe_number(x),
                       slot.family->requirement()),
               message("Its likelihood is {}.", slot.family->name),
-              sparse_ ? "Option likelihood may be an object: {\"weight\": \"normal\"}."
-                      : "Option likelihood says what columns are.");
+              sparse_ ? "Set the likelihood of a feature by an object: {\"weight\": \"normal\"}."
+                      : "Option likelihood sets the likelihood of each column.");
 }
 
 void NbAccumulator::take(Part &part, const Slot &slot, double x, double weight,
@@ -241,7 +242,7 @@ void NbAccumulator::take(Part &part, const Slot &slot, double x, double weight,
                           slot.name.empty() ? message("element {}", slot.element + 1)
                                             : message("column {}", describe(Document(slot.name))),
                           max_categories),
-                  {}, "Measurements and counts have likelihoods of their own.");
+                  {}, "Use another likelihood for measurements and counts.");
   }
   std::vector<double> &of = part.categories[std::size_t(slot.categorical)];
   if (std::size_t(code) >= of.size()) {
@@ -263,7 +264,7 @@ void NbAccumulator::add(int k, std::span<const double> x, double weight, std::in
       take(part, slot, value, weight, number);
   const double whole = part.weight + weight;
   if (!joint_.empty()) {
-    // Welford's update, with weights: old mean and new mean of every row.
+    // Welford's weighted update: uses the mean before and after each row.
     const double share = weight / whole, factor = part.weight * share;
     for (std::size_t i = 0; i < joint_.size(); ++i) {
       difference_[i] = x[std::size_t(joint_[i])] - part.mean[i];
@@ -288,7 +289,8 @@ void NbAccumulator::add(int k, std::span<const NbWord> words, double weight, std
     const std::size_t end =
         has_numbers ? slot.offset + std::size_t(slot.family->size().statistics) : 0;
     if (end > part.numbers.size() || std::size_t(word.feature) >= part.named.size()) {
-      // Grows by halves, so that words which come one by one cost no more than their number.
+      // std::vector grows geometrically, so adding new words one by one takes linear time; its
+      // capacity is what is charged.
       const std::size_t had = part.numbers.capacity() + part.named.capacity();
       if (end > part.numbers.size()) part.numbers.resize(end);
       if (std::size_t(word.feature) >= part.named.size())
@@ -302,7 +304,7 @@ void NbAccumulator::add(int k, std::span<const NbWord> words, double weight, std
   ++part.rows;
 }
 
-/// Which codes occur in rows that were added? Others are of rows that were left out.
+/// Which codes occur in rows that were added; the others occurred only in rows that were left out.
 std::vector<bool> NbAccumulator::counted_codes(const Slot &slot, std::size_t codes) const {
   std::vector<bool> out(codes);
   for (const Part &part : parts_) {
@@ -335,7 +337,8 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
     const std::vector<double> &of = parts_[of_class[k]].named;
     return j < of.size() ? of[j] : 0;
   };
-  // Features in order, and the place of every code among the sorted labels or values.
+  // The features, sorted by name if sparse, and the index of every code among the sorted labels or
+  // values.
   std::vector<std::size_t> features, unknown;
   for (std::size_t j = 0; j < slots_.size(); ++j)
     (slots_[j].family ? features : unknown).push_back(j);

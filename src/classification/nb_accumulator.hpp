@@ -1,5 +1,5 @@
-// Statistics of rows by class while rows are read, one after another. Classes, labels and words
-// have numbers in the order in which they come; totals() sorts them.
+// Accumulates the sufficient statistics of rows by class, one row after another. Classes, labels
+// and words are numbered in the order of their first occurrence; totals() sorts them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace bayes {
 
 inline constexpr int nb_max_classes = 10000;
-/// of rows of columns, and names of sparse rows
+/// limits of columns, and of the feature names of sparse rows
 inline constexpr int nb_max_columns = 10000, nb_max_words = 1000000;
 
 class Columns;
@@ -24,8 +24,8 @@ struct ColumnSpec;
 struct NbTotals;
 struct NbOptions;
 
-/// A feature that a sparse row names, by its number, and its value: NaN if that is not known; of
-/// labels their code.
+/// A feature of a sparse row: its index, and its value: NaN if it is missing, the code if it is a
+/// label.
 struct NbWord {
   std::int32_t feature;
   double value;
@@ -36,36 +36,38 @@ class BAYES_API NbAccumulator {
   NbAccumulator();
   ~NbAccumulator();
 
-  /// Reads the options, and the likelihoods and features of the model to be updated if there is one
-  /// (null: none). Throws Error(invalid_argument).
+  /// Sets the options and, for an update, the likelihoods and features of the model `start` (null:
+  /// no update). Throws Error(invalid_argument).
   void begin(const NbOptions &options, const NbTotals *start);
 
-  /// Rows have these features, of records (names, but no labels) or of arrays (`names` empty).
-  /// Throws Error(invalid_argument) for likelihoods that cannot be, and for options of sparse rows.
+  /// Sets the columns of the rows: of records (`names`, without their labels) or of arrays (`names`
+  /// empty). Throws Error(invalid_argument) for an invalid likelihood, and for options that only
+  /// sparse rows have.
   void set_columns(const RowColumns &names, int dimension);
   int dimension() const;
 
-  /// Rows are sparse; features are added as they come, numbered from 0. Throws
-  /// Error(invalid_argument) for options of columns.
+  /// Rows are sparse; features are added as they occur, numbered from 0. Throws
+  /// Error(invalid_argument) for options that only rows with columns have.
   void set_sparse();
   void add_feature(std::string_view name);
-  /// Of a feature that has no kind yet, as it was null in all rows before. Throws
-  /// Error(invalid_argument) for a likelihood that cannot be.
+  /// Sets the kind of a feature that has none yet, since it was null in all rows before. Throws
+  /// Error(invalid_argument) for an invalid likelihood.
   void set_kind(std::int32_t feature, ValueKind kind);
   std::optional<ValueKind> kind_of(std::int32_t feature) const;
 
-  /// Can the row be added? Not if it misses one of the elements that have a common covariance.
+  /// Whether the row can be added: none of the elements with a common covariance is missing.
   bool takes(std::span<const double> x) const;
-  /// Adds a row of class `k` (any number up to one more than those before). `number`: of the row,
-  /// from 1, for messages. Throws Error(invalid_argument) for a value that its likelihood does not
-  /// allow.
+  /// Adds a row of class `k`, at most the number of classes so far. `number`: the number of the
+  /// row, from 1, for messages. Throws Error(invalid_argument) for a value that its likelihood does
+  /// not allow.
   void add(int k, std::span<const double> x, double weight, std::int64_t number);
   void add(int k, std::span<const NbWord> words, double weight, std::int64_t number);
   void skip(std::int64_t rows = 1) { skipped_ += rows; }
 
   bool empty() const;
 
-  /// `classes`: by their numbers; `names`: with the labels of each, by their codes.
+  /// `classes`: the labels of the classes by number; `names`: the features, with their labels by
+  /// code.
   NbTotals totals(const std::vector<std::string> &classes, const RowColumns &names) const;
 
  private:
@@ -74,7 +76,7 @@ class BAYES_API NbAccumulator {
   void set_likelihood(Slot &slot, const ColumnSpec &likelihood);
   const Columns &family_of(const ColumnSpec &likelihood);
   Part &part_of(int k);
-  /// For the categorical features that are new.
+  /// Makes room in `part` for categorical features that were added since its last row.
   void make_room(Part &part);
   void take(Part &part, const Slot &slot, double x, double weight, std::int64_t number);
   void charge(std::size_t numbers);
@@ -84,7 +86,7 @@ class BAYES_API NbAccumulator {
   std::unique_ptr<NbOptions> options_;
   std::unique_ptr<NbTotals> start_;
   bool sparse_ = false;
-  /// a column of each likelihood that features have
+  /// one column for each distinct likelihood of the features
   std::vector<std::unique_ptr<const Columns>> families_;
   std::vector<Slot> slots_;
   std::vector<Part> parts_;

@@ -1,4 +1,4 @@
-// A Bayes classifier as a document, and back, with every number checked.
+// Writes a Bayes classifier to a document and reads it; reading checks every number.
 #include <algorithm>
 #include <cmath>
 
@@ -12,11 +12,11 @@
 namespace bayes {
 namespace {
 
-/// What of all rows can weigh; a posterior is then within the range of doubles.
+/// Bound of stored weights and statistics; posteriors are then within the range of doubles.
 constexpr double max_statistic = 1e300;
 
-/// The statistics of all naive features, for each class those of a family's columns: an object with
-/// a member for each family.
+/// The statistics of all naive features: an object with a member for each family, a matrix with a
+/// row for each class.
 Document write_statistics(const ProductStatistics &statistics) {
   const Columns &columns = *statistics.columns;
   Document out = Document::object();
@@ -34,7 +34,7 @@ Document write_statistics(const ProductStatistics &statistics) {
   return out;
 }
 
-/// Statistics that rows can have, and that are no larger than allowed.
+/// Whether these statistics can be those of rows, and are within the bound.
 bool can_be(const Column &column, const double *statistics) {
   return column.valid_statistics(statistics) &&
          std::all_of(statistics, statistics + column.size().statistics,
@@ -54,7 +54,7 @@ void read_statistics(const MemberReader &in, NbTotals &totals) {
       for (const int j : group) {
         poll_in_loop(std::size_t(j));
         if (!can_be(columns.column(j), from))
-          own.reject(name, message("has numbers for class {}, feature {} that cannot be", k + 1,
+          own.reject(name, message("has invalid numbers for class {}, feature {}", k + 1,
                                    totals.naive[std::size_t(j)] + 1));
         const int size = columns.column(j).size().statistics;
         std::copy_n(from, size,
@@ -64,7 +64,7 @@ void read_statistics(const MemberReader &in, NbTotals &totals) {
   }
 }
 
-/// Scatter matrices, as rows of their lower triangles.
+/// The scatter matrices: one row for each class, its lower triangle row by row.
 Document write_scatter(const NormalStatistics &normal) {
   const Eigen::Index d = normal.dimension();
   Tensor t{{normal.components(), d * (d + 1) / 2}, {}};
@@ -86,11 +86,11 @@ void read_normal(const MemberReader &in, NbTotals &totals) {
       for (Eigen::Index j = 0; j <= i; ++j, ++from) scatter(i, j) = scatter(j, i) = *from;
   for (const Matrix &scatter : normal.scatter)
     if (!(scatter.diagonal().minCoeff() >= 0))
-      in.reject("scatter", "must have sums of squares on its diagonals");
+      in.reject("scatter", "must have non-negative diagonals");
 }
 
-/// The features' likelihoods: one if it is that of all. A part of sparse rows that name
-/// nothing has no features.
+/// The likelihoods of the features: a single one if all are equal. A partial state whose sparse
+/// rows name nothing has no features.
 Document write_likelihoods(const std::vector<ColumnSpec> &specs) {
   if (!specs.empty() && all_equal(specs)) return likelihood_document(specs[0]);
   return likelihood_document(specs, true);
@@ -113,7 +113,8 @@ std::vector<ColumnSpec> read_likelihoods(const MemberReader &in, int dimension) 
   return out;
 }
 
-/// Categories of the features that have no labels: how many each has, and which.
+/// The categories of categorical features without labels: their number for each feature, and their
+/// values.
 void write_categories(Document &document, const NbTotals &totals) {
   Tensor counts{{0}, {}}, values{{0}, {}};
   for (std::size_t j = 0; j < totals.specs.size(); ++j) {
@@ -207,18 +208,18 @@ NbTotals read_totals(const MemberReader &in, RowColumns names, int dimension) {
     if (absent != "zero" && absent != "missing") in.reject("absent", "must be zero or missing");
     out.absent_is_zero = absent == "zero";
     for (std::size_t j = 0; j + 1 < names.size(); ++j)
-      if (!(names[j].name < names[j + 1].name)) in.reject("row_columns", "must rise by name");
+      if (!(names[j].name < names[j + 1].name)) in.reject("row_columns", "must be sorted by name");
     if (names.empty() && dimension > 0)
       in.reject("row_columns", "must have the names of the features");
   }
-  // A label may be the empty text.
+  // A label may be the empty string.
   const auto *const list = in.value("classes").as<Document::List>();
   if (!list || list->empty() || list->size() > std::size_t(nb_max_classes))
     in.reject("classes", message("must be an array of 1 to {} labels", nb_max_classes));
   for (const Document &each : *list) {
     const auto *const label = each.as<std::string>();
     if (!label || (!out.classes.empty() && !(out.classes.back() < *label)))
-      in.reject("classes", "must be rising texts");
+      in.reject("classes", "must be increasing strings");
     out.classes.push_back(*label);
   }
   const std::int64_t k = out.size();
@@ -226,8 +227,9 @@ NbTotals read_totals(const MemberReader &in, RowColumns names, int dimension) {
   out.specs = read_likelihoods(in, dimension);
   read_categories(in, out);
   out.lay_out(in.has("means"));
-  if (out.joint.empty() && in.has("means")) in.reject("means", "are of no normal feature");
-  if (!out.joint.empty() && out.sparse) in.reject("means", "are of features that may be absent");
+  if (out.joint.empty() && in.has("means"))
+    in.reject("means", "are given, but no feature is normal");
+  if (!out.joint.empty() && out.sparse) in.reject("means", "are given, but features are named");
   const Tensor rows = in.tensor("class_rows", {k});
   for (std::int64_t c = 0; c < k; ++c) {
     const double n = rows.values[std::size_t(c)];
@@ -295,7 +297,7 @@ std::unique_ptr<Model> read_bayes_classifier(const Document &document) {
     for (int k = 0; k < s.totals.size(); ++k)
       s.posterior->columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
         if (!column.valid_posterior(s.posterior->column(k, j)))
-          in.reject("statistics", message("make a posterior of feature {} that cannot be",
+          in.reject("statistics", message("lead to an invalid posterior of feature {}",
                                           s.totals.naive[std::size_t(j)] + 1));
       });
   s.prepare();

@@ -16,11 +16,11 @@
 namespace bayes {
 namespace {
 
-/// Likelihoods of which there are several: the prior of each family is an object of its own.
+/// Stands for several likelihoods: the prior option then has an object for each family.
 const std::vector<ColumnSpec> several_families(2);
 
-/// What the default priors of the naive features are made of: moments of all rows, whatever their
-/// class, from the statistics of the classes.
+/// The data that default priors of the naive features are computed from: the moments of all rows
+/// regardless of class, from the statistics of the classes.
 ProductSurvey survey_of(const NbTotals &totals) {
   const Columns &columns = *totals.product.columns;
   const int d = columns.count();
@@ -53,7 +53,7 @@ ProductSurvey survey_of(const NbTotals &totals) {
   return out;
 }
 
-/// The same of the joint features.
+/// The same for the joint features.
 Survey normal_survey_of(const NbTotals &totals) {
   const NormalStatistics &all = totals.normal;
   const Eigen::Index d = all.dimension();
@@ -76,7 +76,7 @@ Survey normal_survey_of(const NbTotals &totals) {
   return {full_covariance, weight, mean, covariance.diagonal(), covariance, weight * double(d)};
 }
 
-/// Priors and posteriors are within the range of doubles.
+/// Throws Error(numeric) unless all priors and posteriors are within the range of doubles.
 void require_posteriors(const NbTotals &totals, const BayesClassifier::State &s) {
   for (const auto *const each : {&s.prior, &s.posterior})
     for (int c = 0; *each && c < (*each)->components(); ++c)
@@ -93,7 +93,7 @@ void require_posteriors(const NbTotals &totals, const BayesClassifier::State &s)
       });
 }
 
-/// log p(labels, features): the evidence, for hard labels exact.
+/// log p(labels, features): the evidence, which is exact since the labels are observed.
 double log_evidence(const BayesClassifier::State &s) {
   const NbTotals &totals = s.totals;
   double out = 0;
@@ -138,7 +138,7 @@ double log_likelihood_of(const BayesClassifier &model) {
   return out;
 }
 
-/// Option likelihood as the model shows it.
+/// Option likelihood as reported by the model.
 Document likelihood_in_force(const NbTotals &totals, const Document &given) {
   if (totals.sparse) return given;
   return all_equal(totals.specs) ? likelihood_document(totals.specs[0])
@@ -147,7 +147,7 @@ Document likelihood_in_force(const NbTotals &totals, const Document &given) {
 
 Document prior_in_force(const BayesClassifier::State &s) {
   Document out = Document::object().set("alpha", s.options.alpha);
-  if (s.totals.sparse) {  // others are those of each word
+  if (s.totals.sparse) {  // the default priors differ from word to word
     if (!s.options.given_prior.is_null()) out.set_all(s.options.given_prior);
     return out;
   }
@@ -168,7 +168,7 @@ void finish_classifier(BayesClassifier &model) {
   const int k = totals.size();
   if (totals.features() == 0)
     throw Error(Errc::invalid_argument, "rows have no features",
-                "There is nothing to tell classes by.");
+                "Classes cannot be distinguished without features.");
   s.prior.reset();
   s.normal_prior.reset();
   if (!totals.naive.empty())
@@ -240,7 +240,7 @@ void BayesClassifier::merge(const Model &other) {
 
 namespace {
 
-/// The number that a class is called by, 1 and 0 for booleans; NaN if there is none.
+/// The label of a class as a number, 1 and 0 for booleans; NaN if it is no number.
 double number_of_label(const std::string &label) {
   if (label == "t" || label == "f") return label == "t" ? 1 : 0;
   double out = 0;
@@ -249,7 +249,7 @@ double number_of_label(const std::string &label) {
   return read.ec == std::errc() && read.ptr == end ? out : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Has a naive feature the label's value in all rows of class `k`?
+/// Whether a naive feature equals the label in all rows of class `k`.
 bool copies_class(const NbTotals &totals, int feature, int k) {
   const Column &column = totals.product.columns->column(feature);
   const std::string &label = totals.classes[std::size_t(k)];
@@ -270,7 +270,7 @@ bool copies_class(const NbTotals &totals, int feature, int k) {
                       totals.product.columns->offsets(feature).statistics))
     return false;
   if (column.by_value) return true;
-  // Other counts have the same sums: only of values that have no variance is it known.
+  // Equal sums do not imply equal values, as for counts, unless the variance is 0.
   constexpr double none = 1e-300;
   column.maximum_likelihood(all.data(), point.data(), {none, 1, 0}, point.data());
   return column.variance(point.data()) <= none;

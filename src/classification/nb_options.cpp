@@ -25,7 +25,7 @@ void read_prior(const Document &given, NbOptions &o) {
   t.finish();
 }
 
-/// Lines that an update has too.
+/// The options that an update may have too.
 void run_lines(OptionTable &t, NbOptions &o) {
   t.choice("missing", o.missing, {"marginalize", "skip", "error"});
   t.either("on_error", o.null_on_error, "error", "null");
@@ -82,7 +82,7 @@ NbOptions read_nb_update(const Document &options, const NbOptions &model) {
     t.other(
         key, [](const Document &) {}, {}, false);
   run_lines(t, out);
-  t.finish("an update, which has those of the model");
+  t.finish("an update, which uses that of the model");
   return out;
 }
 

@@ -11,31 +11,32 @@
 namespace bayes {
 
 struct NbOptions {
-  /// null, or as given: a name, an array, or an object by feature
+  /// as given: a name, an array, or an object by feature; null if not given
   Document likelihood;
-  /// normal columns have one covariance matrix, and are not independent
+  /// normal columns share a full covariance matrix; otherwise they are independent
   bool full_covariance = false;
-  /// what a sparse row does not name: zero, or not known
+  /// features that a sparse row does not name are zero; otherwise they are missing
   bool absent_is_zero = true;
   std::string missing = "marginalize";
   bool null_on_error = false;
-  /// of the Dirichlet prior of the classes, for each
+  /// the parameter of the symmetric Dirichlet prior of the class probabilities
   double alpha = 1;
   ProductPriorKeys product;
   NormalPriorKeys normal;
-  /// option prior as it was given; null: everything is default
+  /// option prior as given; null: all defaults
   Document given_prior;
 
-  /// All options in force, but for the likelihood and the prior of the features.
+  /// All options in force, except the likelihood and the prior of the features.
   Document document() const;
 };
 
-/// Reads and checks all that can be checked before there are rows. Throws Error(invalid_argument).
+/// Reads the options and checks whatever does not depend on the rows. Throws
+/// Error(invalid_argument).
 NbOptions read_nb_options(const Document &options);
-/// The same of an update of a model with these options: others than missing and on_error are the
-/// model's.
+/// The same for an update of a model with options `model`: all options but missing and on_error are
+/// those of the model.
 NbOptions read_nb_update(const Document &options, const NbOptions &model);
-/// Those of a stored model. Throws Error.
+/// The options of a stored model. Throws Error.
 NbOptions stored_nb_options(const Document &options, const Document &given_prior);
 
 }  // namespace bayes

@@ -1,4 +1,4 @@
-// What a Bayes classifier is made of.
+// The state of a Bayes classifier: statistics, posteriors and scorers.
 #pragma once
 
 #include <optional>
@@ -25,38 +25,41 @@ struct NbPart::Totals {
 struct BayesClassifier::State {
   NbTotals totals;
   NbOptions options;
-  /// of one class, and of all; of the naive and of the joint features, if there are any
+  /// prior of one class and posteriors of all classes: of the naive features, then of the joint
+  /// ones; nullopt if there are no such features
   std::optional<ProductPosterior> prior, posterior;
   std::optional<NormalWishart> normal_prior, normal_posterior;
 
-  // For scoring, made by prepare():
+  // For scoring, created by prepare():
   std::optional<ProductClusters> naive;
   std::optional<NormalClusters> joint;
-  /// log of the classes' probabilities; of a sparse row that names nothing, the whole log density
+  /// the log probability of each class; for sparse rows plus the log density of the features of a
+  /// row that names none
   Buffer base;
-  /// of rows that miss joint features
+  /// scorers for rows with missing joint features
   mutable MarginalScorers<NormalClusters> marginals;
   mutable Buffer scores, part;
-  /// naive features that any number is a value of
+  /// for each naive feature: every number is allowed (it is normal)
   std::vector<char> takes_any;
-  /// the naive, and the joint, features of a row
+  /// buffers for the naive and for the joint features of a row
   mutable std::vector<double> x, y;
-  /// naive features of the last row whose category no row had
+  /// naive features of the last scored row whose category occurred in no row of the fit
   mutable std::vector<int> unseen;
-  /// made for the first such row
+  /// created for the first such row
   mutable std::optional<UnseenCategories> of_unseen;
 
-  /// of sparse rows
+  /// for sparse rows: the index of each feature by its name
   std::unordered_map<std::string_view, std::int32_t> features;
 
   double alpha_of_all() const { return options.alpha * totals.size(); }
-  /// Posteriors follow from totals and priors.
+  /// Computes the posteriors from the totals and the priors.
   void learn();
+  /// Creates the scorers.
   void prepare();
 };
 
-/// Makes the priors, posteriors and scorers, and describes the model, whose totals and options are
-/// there. Throws Error.
+/// Computes the priors, posteriors and scorers of a model whose totals and options are set, and
+/// fills in its info. Throws Error.
 void finish_classifier(BayesClassifier &model);
 
 }  // namespace bayes

@@ -12,14 +12,14 @@
 namespace bayes {
 namespace {
 
-/// The union of two rising lists.
+/// The union of two increasing lists.
 template <class T> std::vector<T> both(const std::vector<T> &a, const std::vector<T> &b) {
   std::vector<T> out;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
   return out;
 }
 
-/// Where the entries of a rising list stand in another one that has them all.
+/// The index of each entry of an increasing list in another one that contains all of them.
 template <class T> std::vector<int> places(const std::vector<T> &of, const std::vector<T> &in) {
   std::vector<int> out;
   for (const T &each : of)
@@ -41,28 +41,29 @@ std::string name_of_feature(const NbTotals &totals, int j) {
 
 [[noreturn]] void differ(const std::string &what, const std::string &detail) {
   throw Error(Errc::invalid_argument, what, detail,
-              "Rows of one classifier have the same features.");
+              "All rows of a classifier must have the same features.");
 }
 
-/// The feature of both, which are the same but for their labels and categories.
+/// Throws Error unless both features are the same, except for their labels and categories.
 void check_same_feature(const NbTotals &a, int i, const NbTotals &b, int j) {
   const ColumnSpec &one = a.specs[std::size_t(i)], &other = b.specs[std::size_t(j)];
   const std::string name = name_of_feature(a, i);
   if (!a.names.empty() && a.names[std::size_t(i)].kind != b.names[std::size_t(j)].kind)
     differ(message("{} is a {} and a {}", name, name_of(a.names[std::size_t(i)].kind),
                    name_of(b.names[std::size_t(j)].kind)),
-           "It has to be of one kind in all rows.");
+           "It must be of the same kind in all rows.");
   if (!one.same_likelihood(other))
     differ(message("{} is {} and {}", name, describe_likelihood(one), describe_likelihood(other)),
-           "It has to have one likelihood in all rows.");
+           "It must have the same likelihood in all rows.");
 }
 
-/// The statistics of a class, of naive feature i.
+/// The statistics of naive feature i in class k.
 const double *statistics_of(const NbTotals &totals, int k, int i) {
   return totals.product.values.col(k).data() + totals.product.columns->offsets(i).statistics;
 }
 
-/// Entries whose category some row has. Partial states may have a stand-in where they know none.
+/// The entries of `all` whose category occurs in some row. A partial state without any category has
+/// a placeholder, which no row has.
 template <class T>
 std::vector<T> seen(const NbTotals &totals, int feature, const std::vector<T> &all) {
   const int i = int(std::lower_bound(totals.naive.begin(), totals.naive.end(), feature) -
@@ -77,7 +78,7 @@ std::vector<T> seen(const NbTotals &totals, int feature, const std::vector<T> &a
   return out;
 }
 
-/// A column of both: with the labels, or the categories, of both.
+/// Adds a feature to `to`: with the labels or categories of both parts, if `other` has it too.
 void add_feature(const NbTotals &from, int i, const NbTotals *other, int j, NbTotals &to) {
   ColumnSpec spec = from.specs[std::size_t(i)];
   RowColumn name = from.names.empty() ? RowColumn{} : from.names[std::size_t(i)];
@@ -106,7 +107,8 @@ void add_feature(const NbTotals &from, int i, const NbTotals *other, int j, NbTo
   if (!from.names.empty()) to.names.push_back(std::move(name));
 }
 
-/// Adds the statistics of a column, whose categories may stand elsewhere. `codes`: of labels.
+/// Adds the statistics of a column, whose categories may have other positions in `to`. `codes`: the
+/// new code of each label; empty for categories of numbers.
 void add_column(const Column &from, const double *statistics, const std::vector<int> &codes,
                 const Column &to, double *out) {
   if (!from.by_value) return to.merge(statistics, out);
@@ -117,7 +119,7 @@ void add_column(const Column &from, const double *statistics, const std::vector<
   }
 }
 
-/// Adds rows with this mean and scatter.
+/// Adds the rows of class k of `from`, given by their mean and scatter, to class `at` of `to`.
 void add_normal(const NormalStatistics &from, int k, NormalStatistics &to, int at) {
   const double n = from.count(k), whole = to.count(at) + n;
   if (!(n > 0)) return;
@@ -128,7 +130,7 @@ void add_normal(const NormalStatistics &from, int k, NormalStatistics &to, int a
   to.count(at) = whole;
 }
 
-/// The weight of the rows of a class in which a feature is null, and which alone name it.
+/// The weight of the rows of class k in which a feature is null, if no row of the part has a value.
 double nulls_of(const NbTotals &part, const RowColumn &feature, int k) {
   const auto at =
       std::lower_bound(part.nulls.begin(), part.nulls.end(), feature.name,
@@ -136,7 +138,7 @@ double nulls_of(const NbTotals &part, const RowColumn &feature, int k) {
   return at != part.nulls.end() && at->first == feature.name ? at->second(k) : 0;
 }
 
-/// Adds to the features that are null in both parts.
+/// Adds the null features of a part to those of `to`, unless `to` has values of them.
 void add_nulls(const NbTotals &part, NbTotals &to) {
   const std::vector<int> classes = places(part.classes, to.classes);
   const std::vector<std::string> known = names_of_features(to);
@@ -151,10 +153,11 @@ void add_nulls(const NbTotals &part, NbTotals &to) {
   }
 }
 
-/// Adds all rows of a part to totals that have its classes and features.
+/// Adds all rows of a part to totals that contain its classes and features. `features`: the index
+/// in `to` of each feature of the part.
 void add_part(const NbTotals &part, const std::vector<int> &features, NbTotals &to) {
   const std::vector<int> classes = places(part.classes, to.classes);
-  std::vector<int> place_of(std::size_t(to.features()), -1);  // in part, of each feature
+  std::vector<int> place_of(std::size_t(to.features()), -1);  // index in part of each feature of to
   for (std::size_t j = 0; j < features.size(); ++j) place_of[std::size_t(features[j])] = int(j);
   std::vector<int> naive_of(std::size_t(part.features()), -1);
   for (std::size_t i = 0; i < part.naive.size(); ++i) naive_of[std::size_t(part.naive[i])] = int(i);
@@ -183,7 +186,7 @@ void add_part(const NbTotals &part, const std::vector<int> &features, NbTotals &
         add_column(columns.column(own), statistics_of(part, k, own), codes[std::size_t(feature)],
                    column, out);
       } else if (to.is_zero_if_absent(to.naive[i])) {
-        // None of its rows has the feature, but for those where it is null.
+        // No row of the part has a value of this feature: it is 0 except where it is null.
         const double absent =
             part.weight(k) - nulls_of(part, to.names[std::size_t(to.naive[i])], k);
         if (absent > 0) column.add(0, absent, out);
@@ -198,12 +201,13 @@ void add_part(const NbTotals &part, const std::vector<int> &features, NbTotals &
 
 void require_nb_numbers(double numbers, std::size_t classes, std::size_t features) {
   if (numbers <= nb_max_numbers) return;
-  throw Error(Errc::too_large,
-              message("{} classes with {} features have more than {} statistics", classes, features,
-                      describe_number(nb_max_numbers)),
-              "A classifier has some numbers for each class and feature, one for each label of a "
-              "column.",
-              "Leave out rare words or labels, or classes with few rows.");
+  throw Error(
+      Errc::too_large,
+      message("{} classes with {} features have more than {} statistics", classes, features,
+              describe_number(nb_max_numbers)),
+      "A classifier has some statistics for each class and feature; for a column of labels, "
+      "one for each label.",
+      "Leave out rare words or labels, or classes with few rows.");
 }
 
 bool zero_if_absent(const ColumnSpec &spec) { return spec.counts(); }
@@ -237,7 +241,7 @@ void NbTotals::lay_out(bool full) {
 }
 
 NbTotals merged(const NbTotals &first, const NbTotals &second) {
-  // A part without rows does not know its features.
+  // A part without rows has no features yet.
   for (const auto &[some, none] : {std::pair(&first, &second), std::pair(&second, &first)})
     if (none->classes.empty()) {
       NbTotals out = *some;
@@ -247,7 +251,7 @@ NbTotals merged(const NbTotals &first, const NbTotals &second) {
   if (first.sparse != second.sparse)
     differ("features are objects of names in some rows, and columns in others", {});
   if (!first.sparse && first.names.empty() != second.names.empty())
-    differ("rows are arrays and records", "Columns of records have names.");
+    differ("some rows are arrays, others are records", "Columns of records have names.");
   NbTotals out;
   out.sparse = first.sparse;
   out.absent_is_zero = first.absent_is_zero;

@@ -401,7 +401,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The first column is the name of the sequence; the second is the sequence, an array, or the '
     'other columns are one step of it. | Select a name for the sequence and then the sequence, an '
     'array: SELECT id, array_agg(x ORDER BY t) FROM ... GROUP BY id. Or a row for each step, a '
-    'name and the step''s columns: SELECT id, a, b FROM ... ORDER BY id, t.')) AS c(statement, said);
+    'name and the step''s columns: SELECT id, a, b FROM ... ORDER BY id, t.')
+  ) AS c(statement, said);
 
 -- ---- sequences that cannot be ----
 

@@ -174,7 +174,7 @@ SELECT is(complaint(format('SELECT bayes_rollup(m) FROM given, unnest(ARRAY[%s])
   ('arrays, other_prior', '22023 models with different options or priors cannot be merged'),
   ('arrays, full_covariance', '22023 models with different options or priors cannot be merged'),
   ('arrays, words', '22023 features are objects of names in some rows, and columns in others'),
-  ('arrays, columns', '22023 rows are arrays and records'),
+  ('arrays, columns', '22023 some rows are arrays, others are records'),
   ('arrays, counts', '22023 element 1 is normal and poisson')
 ) AS v(models, said);
 SELECT is(advice(format('SELECT bayes_rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)),
@@ -191,7 +191,7 @@ SELECT is(complaint(format('SELECT nb_update(l, x, %s) FROM given, (VALUES (1, %
   ('words', '''{1,2}''::float8[]',
     '22023 rows have columns, but the model was fitted to objects of names'),
   ('arrays, ''{"covariance": "full"}''', '''{1,2}''::float8[]', '22023 option "covariance" does '
-    'not apply to an update, which has those of the model')
+    'not apply to an update, which uses that of the model')
 ) AS v(arguments, x, said);
 SELECT is((SELECT nb_fit(1, 'Infinity'::float8, '{"on_error": "null", "missing": "skip"}')), NULL,
   'what is left out is no error');
