@@ -24,8 +24,8 @@ struct PriorKey {
   bool low_open;
 };
 
-// The priors of probabilities and rates are uniform and Jeffreys'. That of the normal is the
-// reference prior, constant in mu and log sigma: intervals are those of Student's test.
+// Default priors: uniform for probabilities, Jeffreys' prior for rates, and for the normal the
+// reference prior, constant in mu and log sigma, whose intervals are those of Student's t test.
 constexpr PriorKey beta_prior[] = {{"a", 1, 0, true}, {"b", 1, 0, true}};
 constexpr PriorKey gamma_prior[] = {{"a", 0.5, 0, true}, {"b", 0, 0, false}};
 constexpr PriorKey normal_prior[] = {{"m", 0, -largest_conjugate_number, false},
@@ -110,7 +110,7 @@ void ConjugateModel::update() {
     posterior_[0] = (DoubleDouble{prior_[0]} + away * DoubleDouble{n / (c + n)}).hi;
     posterior_[2] += n / 2;
     posterior_[3] += sums_.squares().hi / 2 + c * (n / (c + n)) * away.hi * away.hi / 2;
-    if (std::isinf(posterior_[3])) refuse_sums();  // of no rows it is NaN
+    if (std::isinf(posterior_[3])) refuse_sums();  // it is NaN without rows
   }
   info.objective = finite_or_none(log_evidence());
   info.log_likelihood = log_likelihood();
@@ -129,7 +129,7 @@ Marginal ConjugateModel::marginal() const {
   }
   const auto &[m, c, a, b] = posterior_;
   const double square = b / (a * c);
-  // What underflows on the way has a root all the same.
+  // The root may be a normal number even where the square underflows or overflows.
   const double scale =
       std::isnormal(square) ? std::sqrt(square) : std::sqrt(b) / std::sqrt(a) / std::sqrt(c);
   return {Marginal::Kind::student, 2 * a, scale, m};
@@ -209,8 +209,8 @@ double ConjugateModel::log_predictive(double x, double exposure) const {
   switch (kind_) {
     case ConjugateKind::beta_bernoulli: return std::log((x != 0 ? p0 : p1) / (p0 + p1));
     case ConjugateKind::gamma_poisson:
-      // negative binomial: Gamma(a + x) / (Gamma(a) x!) (b / (b + e))^a (e / (b + e))^x, which is a
-      // / (a + x) times a binomial density of a among a + x; so nothing cancels however large x is.
+      // Negative binomial: Gamma(a + x) / (Gamma(a) x!) (b / (b + e))^a (e / (b + e))^x. This is
+      // a / (a + x) times a binomial density of a among a + x: no cancellation, however large x is.
       if (x > 0) {
         const double p = p1 / (p1 + exposure), q = exposure / (p1 + exposure);
         return log_binomial(p0, x, p, q, binomial_difference(p0, x, p, q)) - std::log1p(x / p0);
@@ -223,14 +223,11 @@ double ConjugateModel::log_predictive(double x, double exposure) const {
 
 const ModelWords &ConjugateModel::words() const {
   static constexpr ModelWords beta = {
-      .takes = "single values",
-      .functions = "beta_bernoulli_log_density(model, success) is that of a value."};
-  static constexpr ModelWords gamma = {
-      .takes = "single values",
-      .functions = "gamma_poisson_log_density(model, count) is that of a value."};
+      .takes = "single values", .functions = "Use beta_bernoulli_log_density(model, success)."};
+  static constexpr ModelWords gamma = {.takes = "single values",
+                                       .functions = "Use gamma_poisson_log_density(model, count)."};
   static constexpr ModelWords normal = {
-      .takes = "single values",
-      .functions = "normal_inverse_gamma_log_density(model, x) is that of a value."};
+      .takes = "single values", .functions = "Use normal_inverse_gamma_log_density(model, x)."};
   return kind_ == ConjugateKind::beta_bernoulli  ? beta
          : kind_ == ConjugateKind::gamma_poisson ? gamma
                                                  : normal;

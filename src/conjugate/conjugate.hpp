@@ -8,8 +8,8 @@
 // (002 L2 carries stray -1s in the normalisers of the beta posterior; 004 writes the exponents of
 // its beta prior as a and b, one less than here.)
 //
-// The sums are exact (base/double_double.hpp), so a model does not depend on the order of the rows
-// or on how they were divided, and rows can be taken away again.
+// The sums are exact (base/double_double.hpp), so a model depends neither on the order of the rows
+// nor on how they were divided, and rows can be removed again.
 #pragma once
 
 #include <array>
@@ -31,52 +31,59 @@ enum class ConjugateKind : char { beta_bernoulli, gamma_poisson, normal_inverse_
 
 inline constexpr Method conjugate_methods[] = {Method::exact};
 
-/// Bounds of the absolute values of a prior's numbers and of a mean, and of sums.
+/// Bounds of absolute values: of the numbers of a prior and of a mean, and of sums.
 inline constexpr double largest_conjugate_number = 1e150, largest_conjugate_sum = 1e305;
 
-/// Numbers of the prior: a, b; of normal_inverse_gamma m, c, a, b.
+/// Parameters of the prior: a, b; for normal_inverse_gamma m, c, a, b.
 using ConjugatePrior = std::array<double, 4>;
 
 /// "beta_bernoulli", ...
 BAYES_API const char *conjugate_family(ConjugateKind kind);
-/// Option prior, an object of numbers; what is absent is default. Throws Error(invalid_argument).
+/// Reads option prior, an object of numbers; keys that are absent have their defaults. Throws
+/// Error(invalid_argument).
 BAYES_API ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options);
 
-/// What rows leave behind: plain data. The sums of beta_bernoulli are the successes and failures,
-/// of gamma_poisson the counts, the exposures and log(e_i^x_i / x_i!), of normal_inverse_gamma the
-/// weights and the sums of d and d^2, d = x - shift, where shift is near the mean of the rows.
+/// The sufficient statistics of rows, trivially copyable. The three sums are
+///
+/// - for beta_bernoulli: the weights of successes and of failures;
+/// - for gamma_poisson: the counts, the exposures and log(e_i^x_i / x_i!);
+/// - for normal_inverse_gamma: the weights, and the weighted d and d^2, where d = x - shift and
+///   shift is near the mean of the rows.
 struct BAYES_API ConjugateSums {
   std::int64_t rows = 0, skipped = 0;
   std::array<DoubleDouble, 3> sums = {};
   double shift = 0;
-  /// of normal_inverse_gamma the weight of the rows when the shift was chosen
+  /// for normal_inverse_gamma: the weight of the rows when the shift was chosen
   double settled = 0;
-  /// bounds of the rounding errors of the sums, and of beta_bernoulli the rows that are successes:
-  /// for rows that are taken away
+  /// for the removal of rows: bounds of the rounding errors of the sums and, for beta_bernoulli,
+  /// the number of rows that are successes
   std::array<double, 3> errors = {};
   std::int64_t successes = 0;
 
-  /// One row, `sign` 1, or taken away, -1. x: 0 or 1; a whole number >= 0; any finite number.
-  /// weight > 0: how many times the row counts, of gamma_poisson the exposure. False if taking the
-  /// row away would leave too few digits: then the sums have to be made anew.
+  /// Adds a row (`sign` 1) or removes it (-1). x: 0 or 1 for beta_bernoulli, a whole number >= 0
+  /// for gamma_poisson, any finite number for normal_inverse_gamma. weight > 0: how many times the
+  /// row counts; for gamma_poisson the exposure. False if the removal leaves too few correct
+  /// digits: the sums must then be recomputed.
   bool add(ConjugateKind kind, double x, double weight, int sign);
-  /// The sums of other rows, for as long as none is taken away.
+  /// Adds the sums of other rows. Their error bounds are not added, so no row may be removed later.
   void add(ConjugateKind kind, const ConjugateSums &other);
-  /// Of normal_inverse_gamma the sum of squares about the mean.
+  /// For normal_inverse_gamma: the sum of squares about the mean.
   DoubleDouble squares() const;
 
  private:
-  /// Of normal_inverse_gamma, before rows of so much weight about `x` are added.
+  /// For normal_inverse_gamma, before rows of this weight near `x` are added: moves the shift if
+  /// needed.
   void settle(double weight, double x);
 };
 
 /// A posterior. Numbers that do not exist are NaN.
 class BAYES_API ConjugateModel final : public Model {
  public:
-  /// What a model stores of its sums: of normal_inverse_gamma weight, mean and squares about it.
+  /// The statistics that a stored model has: the sums; for normal_inverse_gamma the weight, the
+  /// mean and the sum of squares about it.
   using Statistics = std::array<DoubleDouble, 3>;
-  /// `stored`: what the sums were read from, which is stored again as it is: where weights are near
-  /// the end of doubles, computing it back would lose digits.
+  /// `stored`: the statistics that the sums were read from, which are written again unchanged:
+  /// where weights are near the limits of doubles, computing them from the sums would lose digits.
   ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior, const ConjugateSums &sums,
                  const std::optional<Statistics> &stored = {});
 
@@ -84,19 +91,19 @@ class BAYES_API ConjugateModel final : public Model {
   const ConjugateSums &sums() const { return sums_; }
   /// The posterior's numbers, in the order of the prior's.
   const ConjugatePrior &posterior() const { return posterior_; }
-  /// of theta, lambda or mu
+  /// the marginal posterior of theta, lambda or mu
   Marginal marginal() const;
-  /// Does the posterior exist? It may not under an improper prior.
+  /// Whether the posterior exists; under an improper prior it may not.
   bool proper() const;
 
   // Of theta, lambda or mu:
   double posterior_mean() const;
-  /// where the posterior density, of mu and alpha the joint one, is largest
+  /// the mode of the posterior density; for mu that of the joint density of mu and alpha
   double posterior_mode() const;
   double maximum_likelihood() const;
   /// log p(rows); NaN under an improper prior
   double log_evidence() const;
-  /// log posterior predictive density of a row more, with this exposure
+  /// log posterior predictive density of one more row, with this exposure
   double log_predictive(double x, double exposure = 1) const;
 
   const ModelWords &words() const override;
@@ -123,26 +130,27 @@ BAYES_API std::unique_ptr<Model> read_beta_bernoulli(const Document &document);
 BAYES_API std::unique_ptr<Model> read_gamma_poisson(const Document &document);
 BAYES_API std::unique_ptr<Model> read_normal_inverse_gamma(const Document &document);
 
-// ---- two posteriors of one family, independent ----
+// ---- comparisons of independent posteriors of one family ----
 
 /// P(a > b) of the parameters of two models. NaN if a posterior does not exist.
 BAYES_API double probability_greater(const ConjugateModel &a, const ConjugateModel &b);
-/// E[max(b - a, 0)]: what is lost by choosing a. Infinite where the mean is.
+/// E[max(b - a, 0)]: the expected loss of choosing a. Infinite where the mean is.
 BAYES_API double expected_loss(const ConjugateModel &a, const ConjugateModel &b);
-/// E[(a - b) / b], in closed form; infinite where E[1 / b] is. Not of normal_inverse_gamma, where
-/// it never exists.
+/// E[(a - b) / b], in closed form; infinite where E[1 / b] is. Throws Error(wrong_family) for
+/// normal_inverse_gamma, for which it never exists.
 BAYES_API double expected_lift(const ConjugateModel &a, const ConjugateModel &b);
 
-/// a - b: mean and standard deviation, NaN where they do not exist, and the quantiles that bound an
-/// interval with as much beyond each; all NaN if a posterior does not exist.
+/// The distribution of a - b: mean and standard deviation, NaN where they do not exist, and the
+/// quantiles that bound an equal-tailed interval of probability `level`; all NaN if a posterior
+/// does not exist.
 struct ParameterDifference {
   double mean, sd, lower, upper;
 };
 BAYES_API ParameterDifference parameter_difference(const ConjugateModel &a, const ConjugateModel &b,
                                                    double level);
 
-/// Of models of one family, independent, the probability of each that its parameter is the largest;
-/// NaN if a posterior does not exist. Right to about 1e-10.
+/// For each of several models of one family, the probability that its parameter is the largest; all
+/// NaN if a posterior does not exist. Accurate to about 1e-10.
 BAYES_API std::vector<double> probabilities_best(std::span<const ConjugateModel *const> models);
 
 }  // namespace bayes

@@ -1,9 +1,10 @@
-// Which of two independent posteriors is larger, and by how much. Of rates that is known in closed
-// form; of means see mean_comparison.hpp.
+// Which of two independent posteriors is larger, and by how much. For rates this has a closed form;
+// for means see mean_comparison.hpp.
 //
-// Of probabilities it is an integral over the narrower one of what the other has in closed form, by
-// the trapezoidal rule, whose error falls exponentially in 1 / step for analytic functions on the
-// whole line: in t, where the log odds are centre + width sinh(t).
+// For probabilities it is an integral over the narrower posterior, of a closed-form function of the
+// other one. It is computed by the trapezoidal rule, whose error falls exponentially in 1 / step
+// for functions that are analytic on the whole line, in t, where the log odds are centre + width
+// sinh(t).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,19 +26,20 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// log density at x = 1 - y, from whichever is smaller.
+/// The log density of Beta(a, b) at x = 1 - y, computed from the smaller of x and y.
 double log_density_at(double a, double b, double x, double y) {
   return x < y ? BetaDistribution(a, b).log_density(x) : BetaDistribution(b, a).log_density(y);
 }
 
-/// E[max(x - q, 0)] / x of q ~ Beta(a, b), y = 1 - x; `power` is x^a y^b / B(a, b), and below() is
-/// P(q <= x). The recurrence of the incomplete beta function in a (DLMF 8.17.20) leaves a
-/// difference of numbers that are z^2 times as large, z standard deviations below the mean. Well
-/// below it a series of positive terms takes its place: x^(a + 1) y^(b + 1) F(2, a + b + 1; a + 2;
-/// x) / (a (a + 1) B(a, b)), Euler's integral (DLMF 15.6.1) transformed by DLMF 15.8.1.
+/// E[max(x - q, 0)] / x for q ~ Beta(a, b), where y = 1 - x, `power` is x^a y^b / B(a, b), and
+/// below() is P(q <= x). For x near or above the mean this is the recurrence of the incomplete beta
+/// function in a (DLMF 8.17.20). At z standard deviations below the mean it would subtract numbers
+/// that are z^2 times as large as the result; there a series of positive terms is used instead,
+/// E[max(x - q, 0)] = x^(a + 1) y^(b + 1) F(2, a + b + 1; a + 2; x) / (a (a + 1) B(a, b)), which is
+/// Euler's integral (DLMF 15.6.1) transformed by DLMF 15.8.1.
 template <class Below>
 double beta_shortfall(double a, double b, double x, double y, double power, Below below) {
-  if (std::max(x, x * ((a + b + 1) / (a + 2))) > 0.99)  // some 5,000 terms
+  if (std::max(x, x * ((a + b + 1) / (a + 2))) > 0.99)  // the series would need some 5,000 terms
     return ((x * b - y * a) * below() + power) / (a + b) / x;
   double sum = 0, term = 1;
   for (double n = 0; term * (n + 1) > 1e-18 * sum; ++n) {
@@ -47,7 +49,7 @@ double beta_shortfall(double a, double b, double x, double y, double power, Belo
   return power / a * (y / (a + 1)) * sum;
 }
 
-/// A probability under its posterior; at coordinate u it is 1 / (1 + exp(-u)).
+/// The beta posterior of a probability, as a function of its log odds u: it is 1 / (1 + exp(-u)).
 struct Probability {
   Probability(double a, double b)
       : a(a),
@@ -62,7 +64,7 @@ struct Probability {
     const double e = std::exp(-std::fabs(u)), small = e / (1 + e), large = 1 / (1 + e);
     return u < 0 ? At{small, large} : At{large, small};
   }
-  double log_density(double u) const {  // of u
+  double log_density(double u) const {  // with respect to u
     const At p = at(u);
     if (std::min(p.x, p.y) < 1e-300) return -a * log1p_exp(-u) - b * log1p_exp(u) - log_beta(a, b);
     return log_density_at(a, b, p.x, p.y) + std::log(p.x) + std::log(p.y);
@@ -81,11 +83,11 @@ struct Probability {
   double a, b, centre, spread, width;
 };
 
-/// The trapezoidal rule for E[f(u)] under the posterior q, f bounded. Divided by that for 1, as
-/// errors of the density's constant are in both.
+/// E[f(u)] under the posterior q, for a bounded f, by the trapezoidal rule. The sum is divided by
+/// that for f = 1, so that errors of the density's normalising constant cancel.
 template <class F> double trapezoids(const Probability &q, F f, double step) {
   double sum = 0, size = 0, mass = 0;
-  /// Is it too small to matter?
+  /// Adds the point at t; true if its contribution is negligible.
   const auto add = [&](double t) {
     const double size_of = std::fabs(t), u = q.centre + q.width * std::sinh(t),
                  density = std::exp(q.log_density(u) + std::log(q.width) + size_of +
@@ -108,10 +110,10 @@ template <class F> double trapezoids(const Probability &q, F f, double step) {
   return sum / mass;
 }
 
-/// The same, with steps halved until they make no difference.
+/// The same, with the step halved until the result no longer changes.
 template <class F> double expectation(const Probability &q, F f) {
   double before = trapezoids(q, f, 1.0 / 8);
-  // Log odds that vary by orders of magnitude have lost digits.
+  // If the log odds vary by orders of magnitude, fewer digits are correct.
   const double enough = q.spread > 100 ? 1e-11 : 1e-13;
   for (double step = 1.0 / 16; step >= 1.0 / 128; step /= 2) {
     const double now = trapezoids(q, f, step);
@@ -121,8 +123,9 @@ template <class F> double expectation(const Probability &q, F f) {
   return before;
 }
 
-/// Both as numbers that the rule reaches. Far below any other number only the ratios of shapes
-/// matter, as such a probability is next to 0 or 1.
+/// Both posteriors, within the range of the trapezoidal rule: if both have a shape below 1e-290,
+/// the shapes below 1e-190 are scaled up. Only the ratios of such small shapes matter, as the
+/// probability is next to 0 or 1.
 std::pair<Probability, Probability> both(const ConjugatePrior &a, const ConjugatePrior &b) {
   double shapes[] = {a[0], a[1], b[0], b[1]};
   if (std::max(std::min(a[0], a[1]), std::min(b[0], b[1])) < 1e-290)
@@ -161,7 +164,7 @@ double rate_loss(double a1, double b1, double a2, double b2) {
 
 double known(double x, const char *what) {
   if (!std::isnan(x)) return x;
-  throw Error(Errc::numeric, message("{} is beyond double precision", what), {},
+  throw Error(Errc::numeric, message("{} is beyond double precision", what),
               "Parameters of a posterior are too small or too large.");
 }
 

@@ -1,4 +1,4 @@
-// Documents of conjugate models, written and read.
+// Writes and reads the documents of conjugate models.
 #include <cmath>
 
 #include "base/error.hpp"
@@ -23,7 +23,7 @@ void ConjugateModel::write(Document &document) const {
   Document statistics;
   for (std::size_t i = 0; i < 3; ++i)
     if (const char *const name = sum_names[int(kind_)][i]) {
-      // A zero has no sign, which depends on the order of the rows.
+      // + 0.0 removes the sign of a zero, which depends on the order of the rows.
       const DoubleDouble kept = values[i].rounded();
       statistics.set(name, Tensor{{2}, {kept.hi + 0.0, kept.lo + 0.0}});
     }
@@ -53,12 +53,12 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
                           (kind == ConjugateKind::normal_inverse_gamma && i == 1);
     if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > largest_conjugate_sum ||
         DoubleDouble::short_of(low) != low)
-      statistics.reject(name, "is not a number and what it lacks");
+      statistics.reject(name, "is not a number and its rounding error");
     sums.sums[i] = {high, low};
   }
   const ConjugateModel::Statistics stored = sums.sums;
   if (kind == ConjugateKind::normal_inverse_gamma) {
-    // about the mean, whose last digits are a shift of their own
+    // The shift is the high part of the mean; its low part remains in the sums.
     const DoubleDouble count = sums.sums[0], mean = sums.sums[1], squares = sums.sums[2];
     if (!(count.hi > 0)) statistics.reject("count", "must be positive");
     sums.shift = mean.hi;

@@ -1,4 +1,4 @@
-// Sums of conjugate models: rows added and taken away, sums put together.
+// Sums of conjugate models: rows are added and removed, and sums are merged.
 #include <cmath>
 
 #include "base/special.hpp"
@@ -7,7 +7,7 @@
 namespace bayes {
 namespace {
 
-/// ~105 bits of a sum
+/// relative rounding error of a sum, which has some 105 bits
 constexpr double unit = 0x1p-104;
 
 }  // namespace
@@ -20,7 +20,7 @@ bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
     sums[i] = sign > 0 ? sums[i] + by : sums[i] - by;
     errors[i] += unit * (std::fabs(sums[i].hi) + std::fabs(by.hi));
   };
-  // Errors count against what is left.
+  // After a removal: is the error bound small relative to what is left?
   const auto lasts = [&](std::size_t i, double scale) { return errors[i] <= 1e-13 * scale; };
   switch (kind) {
     case ConjugateKind::beta_bernoulli: {
@@ -35,7 +35,7 @@ bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
       return lasts(0, sums[0].hi) && lasts(1, sums[1].hi);
     }
     case ConjugateKind::gamma_poisson:
-      // Counts are whole numbers, whose sum has no errors.
+      // Counts are whole numbers, so their sum is exact.
       change(0, {x});
       change(1, {weight});
       change(2, DoubleDouble::product(x, std::log(weight)) - DoubleDouble{log_gamma(x + 1)});
@@ -52,10 +52,10 @@ bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
          lasts(2, about);
 }
 
-// About a point that is far from the mean, the squares of heavy rows would leave no digits for
-// those of light ones. So whenever the weight has grown fourfold the sums are taken about the mean
-// of the rows so far, or about what outweighs them all: what is then lost is of the size of the
-// result's own rounding.
+// If the shift were far from the mean, the squares of heavy rows would leave no digits for those of
+// light ones. So whenever the weight has grown fourfold, the shift moves to the mean of the rows so
+// far, or to the new rows if these outweigh them all. The digits lost by a move are of the size of
+// the rounding of the result.
 void ConjugateSums::settle(double weight, double x) {
   const double all = sums[0].hi + weight;
   if (!(all > 4 * settled)) return;
@@ -86,7 +86,7 @@ void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
     return;
   }
-  // about this shift: d + by
+  // The other sums about this shift: d becomes d + by.
   const DoubleDouble by = DoubleDouble::sum(other.shift, -shift), moved = other.sums[0] * by;
   sums[2] += other.sums[2] + by * (DoubleDouble{2} * other.sums[1] + moved);
   sums[1] += other.sums[1] + moved;
@@ -94,7 +94,7 @@ void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
 }
 
 DoubleDouble ConjugateSums::squares() const {
-  // The square of the first sum may be beyond doubles.
+  // Divides first, since the square of sums[1] may overflow.
   const DoubleDouble out = sums[2] - sums[1] * (sums[1] / sums[0]);
   return out.hi > 0 ? out : DoubleDouble{};
 }

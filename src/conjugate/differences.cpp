@@ -1,8 +1,9 @@
-// How far apart two independent posteriors are, and which of several is the largest.
+// The difference of two independent posteriors, and which of several is the largest.
 //
-// Both are integrals over one parameter's probability p of what the others do at its quantile. The
-// range of p is cut at even steps of its log odds, and where the others have theirs, so that
-// nothing changes much within a piece; each piece is done by the rule of Gauss and Legendre.
+// Both are integrals over p from 0 to 1 of the distribution functions of the other parameters at
+// the quantile p of one of them. The range of p is divided at even steps of its log odds, and at
+// even steps of the log odds of the other distribution functions, so that no function changes much
+// within a piece. Each piece is integrated by Gauss-Legendre quadrature.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,14 +22,14 @@ namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Log odds of probabilities go from -most to most: what is beyond is nothing beside 1.
+/// The log odds of p go from -max_log_odds to max_log_odds; probabilities beyond are negligible.
 constexpr int max_log_odds = 34;
 double probability_of(double log_odds) {
   const double e = std::exp(-std::fabs(log_odds));
   return log_odds < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
-/// f(p, weight) for the points of all pieces between rising bounds.
+/// Calls f(p, weight) for the quadrature points of all pieces between the increasing `bounds`.
 template <class F> void each_point(const std::vector<double> &bounds, F f) {
   using Rule = boost::math::quadrature::gauss<double, 10>;
   for (std::size_t i = 1; i < bounds.size(); ++i) {
@@ -46,7 +47,7 @@ std::vector<double> even_bounds() {
   return out;
 }
 
-/// The distribution of x - y, x and y independent.
+/// The distribution of x - y, where x and y are independent.
 class Difference {
  public:
   Difference(const Marginal &x, const Marginal &y) : x_(x), y_(y) {
@@ -73,7 +74,8 @@ class Difference {
     return sum;
   }
 
-  /// Beyond `low` x or y is in one of two tails of probability p / 2, and so for `high`.
+  /// The root is between `low` and `high`: if x - y < low, then x or y is in a tail of probability
+  /// p / 2, so P(x - y < low) <= p; likewise for `high`.
   double quantile(double p) const {
     const auto f = [&](double t) { return probability_below(t) - p; };
     double low = x_.quantile(p / 2) - y_.upper_quantile(p / 2),
@@ -86,12 +88,14 @@ class Difference {
   }
 
  private:
-  /// that whose distribution function is integrated over the probabilities of the narrower one
+  /// the wider one, whose distribution function is integrated over the probabilities of the
+  /// narrower one
   const Marginal &other() const { return over_x_ ? y_ : x_; }
 
   const Marginal x_, y_;
   bool over_x_;
-  /// bounds of pieces, of probabilities of the narrower one, and where the other one changes
+  /// bounds of pieces, as probabilities of the narrower one; values of the other one at even steps
+  /// of its log odds
   std::vector<double> bounds_, turns_;
 };
 
@@ -139,7 +143,7 @@ std::vector<double> probabilities_best(std::span<const ConjugateModel *const> mo
     });
     total += out[i] = sum;
   }
-  // One of them is the largest.
+  // Exactly one of them is the largest.
   for (double &p : out) p /= total;
   return out;
 }

@@ -79,7 +79,8 @@ LabelWeight &LabelSums::weight_of(std::string_view label) {
     throw Error(Errc::too_large, message("a label is {} bytes long, but the limit is {}",
                                          label.size(), DirichletCategorical::longest_label));
   if (weights.size() == std::size_t(DirichletCategorical::max_labels))
-    throw Error(Errc::too_large, message("more than {} labels", DirichletCategorical::max_labels));
+    throw Error(Errc::too_large,
+                message("there are more than {} labels", DirichletCategorical::max_labels));
   if ((bytes += label.size()) > DirichletCategorical::most_bytes)
     throw Error(Errc::too_large, message("distinct labels take more than {} MB",
                                          DirichletCategorical::most_bytes >> 20));
@@ -204,8 +205,8 @@ const ModelWords &DirichletCategorical::words() const {
   static constexpr ModelWords words = {
       .takes = "single values",
       .functions =
-          "dirichlet_categorical_probabilities(model) are those of all labels, "
-          "dirichlet_categorical_log_density(model, label) is that of one."};
+          "Use dirichlet_categorical_probabilities(model) for all labels, "
+          "dirichlet_categorical_log_density(model, label) for one of them."};
   return words;
 }
 

@@ -29,24 +29,24 @@ struct BAYES_API DirichletPrior {
   Document document() const;
 };
 
-/// The rows of a label.
+/// The weight of the rows with a label.
 struct LabelWeight {
   DoubleDouble sum;
-  // for rows that are taken away: how many there are, and a bound of the sum's rounding errors
+  // for the removal of rows: the number of rows, and a bound of the rounding error of the sum
   std::int64_t rows = 0;
   double error = 0;
 };
 
-/// What rows leave behind: weights by label.
+/// The sufficient statistics of rows: weights by label.
 struct BAYES_API LabelSums {
   std::int64_t rows = 0, skipped = 0;
   std::map<std::string, LabelWeight, std::less<>> weights;
   double total = 0;
-  /// of all labels
+  /// length of all labels together
   std::size_t bytes = 0;
 
-  /// One row, `sign` 1, or taken away, -1: then false if too few digits would be left. Throws
-  /// Error(too_large) for more labels, or longer ones, than a model may have.
+  /// Adds a row (`sign` 1) or removes it (-1): false if the removal leaves too few correct digits.
+  /// Throws Error(too_large) for more labels, or longer ones, than a model may have.
   bool add(std::string_view label, double weight, int sign);
   void add(const LabelSums &other);
 
@@ -65,19 +65,19 @@ class BAYES_API DirichletCategorical final : public Model {
     const std::string *name;
     double count, alpha;
   };
-  /// In the order of their bytes.
+  /// The known labels, in the order of their bytes.
   std::vector<Label> labels() const;
-  /// Posterior of a label's probability; nullopt for one that is not known.
+  /// The posterior of a label's probability; nullopt for an unknown label.
   std::optional<Marginal> marginal(std::string_view label) const;
   Marginal marginal(const Label &label) const;
-  /// Where the posterior density is largest; NaN unless every posterior alpha is at least 1 and one
-  /// is larger.
+  /// The mode of the posterior density; NaN unless every posterior alpha is at least 1 and one is
+  /// larger.
   double posterior_mode(const Label &label) const;
   double maximum_likelihood(const Label &label) const { return label.count / total_; }
   double log_evidence() const;
-  /// log posterior predictive probability of a label. One that is not known has the share of one
-  /// more label, a / (a + sum of all alphas and counts), with a what the prior gives labels that it
-  /// does not name.
+  /// log posterior predictive probability of a label. An unknown label has the probability of one
+  /// additional label, a / (a + sum of all alphas and counts), where a is the prior's alpha for
+  /// labels that it does not name.
   double log_predictive(std::string_view label) const;
 
   const ModelWords &words() const override;

@@ -1,11 +1,12 @@
 // P(A > B) is the integral of f_A(x) F_B(x), E[max(B - A, 0)] that of F_A(x) (1 - F_B(x)).
 //
-// These change near two centres, on scales that may be any factor apart, and fall as slowly as the
-// degrees of freedom are few. So the line is cut at both centres, and each part done by the
-// trapezoidal rule in t, where 8 sinh(t / 8) is the logarithm of the distance from a centre on the
-// outer parts, and of the ratio of both distances between the centres: exponential substitutions
-// as those of Takahasi and Mori (1974), stretched. All of it in logarithms, as with few degrees of
-// freedom distances beyond doubles matter.
+// The integrands change near two centres, on scales that may differ by any factor, and their tails
+// are the heavier the fewer degrees of freedom there are. So the line is divided at both centres,
+// and each part is integrated by the trapezoidal rule in t: 8 sinh(t / 8) is the logarithm of the
+// distance from a centre on the outer parts, and between the centres the logarithm of the ratio of
+// the distances from both. These are exponential substitutions like those of Takahasi and Mori
+// (1974), stretched. Everything is computed in logarithms, since with few degrees of freedom
+// distances beyond the range of doubles matter.
 #include "conjugate/mean_comparison.hpp"
 
 #include <algorithm>
@@ -20,20 +21,22 @@
 namespace bayes {
 namespace {
 
-/// exp(-45) is nothing beside 1.
+/// exp(-45) is negligible relative to 1.
 constexpr double digits = 45;
-/// Logarithms up to this are nearly t itself.
+/// Up to about this size the logarithm, stretch * sinh(t / stretch), is nearly t itself.
 constexpr double stretch = 8;
 
 /// log(exp(x) + exp(y))
 double log_add(double x, double y) { return std::max(x, y) + log1p_exp(-std::fabs(x - y)); }
 
-/// exp(log_distance) from a variable's centre, on the side -1 or 1
+/// A point at the distance exp(log_distance) from a variable's centre, below (side -1) or above (1)
+/// it.
 struct Place {
   double log_distance;
   int side;
 };
 
+/// A Student variable.
 class Variable {
  public:
   explicit Variable(const Marginal &m)
@@ -45,12 +48,12 @@ class Variable {
   double log_below(Place at) const {
     const double z = at.log_distance - log_scale;
     if (z < 300) return std::log(student_below(degrees, at.side * std::exp(z)));
-    // of the density's tail z^-(degrees + 1) is left
+    // This far out the density is proportional to distance^-(degrees + 1).
     const double tail = tail_ - degrees * z;
     return at.side < 0 ? tail : std::log1p(-std::exp(tail));
   }
   double log_above(Place at) const { return log_below({at.log_distance, -at.side}); }
-  /// of the distance's logarithm
+  /// the log density of the logarithm of the distance
   double log_density(Place at) const {
     const double z = at.log_distance - log_scale;
     return z < 300 ? StudentDistribution(degrees).log_density(std::exp(z)) + z
@@ -63,8 +66,9 @@ class Variable {
   double tail_;
 };
 
-/// The integral over the line of exp(f(at_a, at_b)), f a function of where a point is as seen from
-/// both centres; times the distance it falls as distance^-rate. By the trapezoidal rule.
+/// The integral of exp(f(at_a, at_b)) over the line by the trapezoidal rule, where at_a and at_b
+/// are the same point relative to the centre of a and of b. `rate`: the integrand times the
+/// distance falls as distance^-rate.
 template <class F>
 double trapezoids(const Variable &a, const Variable &b, double rate, F f, double step) {
   const double apart = std::log(std::fabs(a.centre - b.centre)),
@@ -72,7 +76,7 @@ double trapezoids(const Variable &a, const Variable &b, double rate, F f, double
                widest = std::max({a.log_scale, b.log_scale, apart});
   const bool a_first = a.centre < b.centre;
   double sum = 0;
-  // over log distances or log odds from `low` to `high`
+  // Adds a part of the line: log distances, or log ratios of distances, from `low` to `high`.
   const auto add = [&](double low, double high, auto at) {
     const int last = int(stretch * std::asinh(high / stretch) / step);
     for (int i = int(stretch * std::asinh(low / stretch) / step); i <= last; ++i) {
@@ -101,8 +105,8 @@ double trapezoids(const Variable &a, const Variable &b, double rate, F f, double
   return sum * step;
 }
 
-/// The same, with steps halved until they make no difference. As the error falls exponentially, one
-/// of 1e-10 has become nothing with the last.
+/// The same, with the step halved until the result no longer changes. The error falls
+/// exponentially: if the last halving changed the result by 1e-10, what is left is negligible.
 template <class F> double integral(const Variable &a, const Variable &b, double rate, F f) {
   double before = trapezoids(a, b, rate, f, 1.0 / 2);
   for (double step = 1.0 / 4; step >= 1.0 / 128; step /= 2) {
@@ -117,7 +121,8 @@ template <class F> double integral(const Variable &a, const Variable &b, double 
 
 double student_greater(const Marginal &a, const Marginal &b) {
   const Variable first(a), second(b);
-  // One is beyond the other on either side, but for this share: distances are exp(1 / degrees).
+  // Distances are of the order of exp(1 / degrees): one variable is beyond the other, on either
+  // side with the same probability, except with a probability of the size of the degrees.
   if (std::min(first.degrees, second.degrees) < 1e-14) return 0.5;
   return integral(first, second, first.degrees, [&](Place at_a, Place at_b) {
     return first.log_density(at_a) - at_a.log_distance + second.log_below(at_b);

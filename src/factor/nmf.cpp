@@ -88,7 +88,7 @@ const ModelWords &NmfModel::words() const {
       .unit = "cell",
       .tolerance_per_unit = true,
       .takes = "cells of a table",
-      .functions = "nmf_predict(model, row_key, column_key) says what a cell is."};
+      .functions = "Use nmf_predict(model, row_key, column_key) to predict a cell."};
   return words;
 }
 

@@ -280,8 +280,8 @@ const ModelWords &PmfModel::words() const {
       .unit = "cell",
       .takes = "cells of a table",
       .functions =
-          "pmf_predict(model, row_key, column_key) says what a cell is, pmf_recommend which "
-          "cells of a row are largest."};
+          "Use pmf_predict(model, row_key, column_key) to predict a cell, and pmf_recommend for "
+          "the largest cells of a row."};
   return words;
 }
 

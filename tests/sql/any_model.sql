@@ -163,12 +163,12 @@ SELECT set_eq($$SELECT says('SELECT bayes_predict($1, 1.5)', model) FROM models
   ('42804 / a model of family lda takes documents, not rows of columns / lda_proportions, '
     'lda_predict and lda_perplexity take a model and a document.'),
   ('42804 / a model of family nmf takes cells of a table, not rows of columns / '
-    'nmf_predict(model, row_key, column_key) says what a cell is.'),
+    'Use nmf_predict(model, row_key, column_key) to predict a cell.'),
   ('42804 / a model of family pmf takes cells of a table, not rows of columns / '
-    'pmf_predict(model, row_key, column_key) says what a cell is, pmf_recommend which cells of a '
-    'row are largest.'),
+    'Use pmf_predict(model, row_key, column_key) to predict a cell, and pmf_recommend for the '
+    'largest cells of a row.'),
   ('42804 / a model of family beta_bernoulli takes single values, not rows of columns / '
-    'beta_bernoulli_log_density(model, success) is that of a value.')$$,
+    'Use beta_bernoulli_log_density(model, success).')$$,
   'a family without rows names its own functions');
 SELECT never($$SELECT family, call, says(call, model) NOT LIKE '42804 / a model of family '
     || family || ' takes %, not rows of columns / %' AS wrong
