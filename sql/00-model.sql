@@ -1,5 +1,5 @@
--- pg_bayes: common to all model families. expand.awk makes one install script of the files in this
--- directory; it also explains DEFINE, [, argument type] and COMMENT IS.
+-- pg_bayes: objects common to all model families. expand.awk makes one install script from the
+-- files in this directory; it also explains DEFINE, [, argument type] and COMMENT IS.
 \echo Use "CREATE EXTENSION pg_bayes" to load this file. \quit
 
 -- ---- common attributes of functions and aggregates ----
@@ -8,15 +8,16 @@ DEFINE @immutable = LANGUAGE C IMMUTABLE PARALLEL SAFE;
 DEFINE @strict = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 DEFINE @volatile = LANGUAGE C VOLATILE PARALLEL UNSAFE;
 DEFINE @window = LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE;
--- Of functions whose arguments may have labels, keys or symbols, which are known by their texts:
--- that of an enum changes with ALTER TYPE ... RENAME VALUE.
+-- For functions whose arguments may contain labels, keys or symbols. They are STABLE because these
+-- are identified by their text, and ALTER TYPE ... RENAME VALUE changes the text of an enum.
 DEFINE @of_labels = LANGUAGE C STABLE STRICT PARALLEL SAFE;
 DEFINE @window_of_labels = LANGUAGE C WINDOW STABLE PARALLEL SAFE;
 
--- A state that holds rows takes up to maintenance_work_mem, 64 MB by default. The planner, told so,
--- sorts groups, and one state exists at a time; where it hashes, few of them do.
+-- For a state that stores rows, which takes up to maintenance_work_mem, 64 MB by default. With this
+-- SSPACE the planner prefers to sort groups, so that only one state exists at a time, and hashes
+-- only a few groups.
 DEFINE @state = STYPE = internal, SSPACE = 67108864, PARALLEL = SAFE;
--- one that holds a number for each draw
+-- for a state that stores one number for each draw
 DEFINE @draws_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 DEFINE @combine =
   COMBINEFUNC = _bayes_rows_combine,
@@ -32,7 +33,7 @@ DEFINE @combine_sums =
 
 DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 
--- What F_parameters(model [, level]) returns, and says of it.
+-- The result of F_parameters(model [, level]), and its description.
 DEFINE @parameters_table =
   TABLE (component int, element int, column_name text, likelihood text, parameter text,
     category bigint, label text, value float8, sd float8, lower float8, upper float8,
@@ -40,18 +41,19 @@ DEFINE @parameters_table =
 DEFINE @parameters =
   'value: the posterior mean if the method has a posterior, else the estimate; sd: its posterior '
   'standard deviation; lower, upper: the quantiles (1 - level) / 2 and (1 + level) / 2 of its '
-  'posterior. NULL where they do not exist, and in models without a posterior: em, map, mcem and '
-  'kmeans look for one point, and know nothing of others. sd_method: how sd, lower and upper are '
-  'known: exact; draws, of the posterior; linear response, of the posterior by vi, corrected for '
-  'what mean field leaves out; mean field, of that posterior as it is, too narrow where components '
-  'overlap; given partition, of the posterior of clusters given their rows; given variances, of '
-  'that of coefficients given estimates of the variances; given coefficients, of that of the noise '
-  'given estimates of them; normal approximation, of the posterior at its mode. element: from 1; '
-  'column_name, label: of the column and the category, if the rows were records. 42804 for a model '
-  'of another family.';
+  'posterior. NULL where they do not exist, and in models without a posterior: methods em, map, '
+  'mcem and kmeans give a point estimate only. sd_method: how sd, lower and upper were computed. '
+  'exact; draws: from posterior draws; linear response: from the posterior of vi, corrected for '
+  'what the mean-field approximation leaves out; mean field: from that posterior without '
+  'correction, too narrow where components overlap; given partition: from the posterior of the '
+  'clusters given their rows; given variances: from the posterior of the coefficients given '
+  'estimates of the variances; given coefficients: from the posterior of the noise given estimates '
+  'of the coefficients; normal approximation: of the posterior at its mode. element: from 1; '
+  'column_name, label: the names of the column and of the category, if the rows were records. '
+  '42804 for a model of another family.';
 DEFINE @parameters_level =
-  ' Intervals hold a parameter with probability level, 0.95 by default; 22023 unless 0 < level < '
-  '1.';
+  ' Intervals contain a parameter with probability level, 0.95 by default; 22023 unless 0 < level '
+  '< 1.';
 
 -- ---- the type ----
 
@@ -80,24 +82,24 @@ COMMENT ON TYPE bayes_model IS
   'A fitted model of any model family: its parameters, its posterior, and how it was fitted. A '
   'value like any other: store it in a column, dump it, cast it to jsonb.';
 
--- One line of F_profile(model, row).
+-- One row of F_profile(model, row).
 CREATE TYPE bayes_profile AS (
   component int, element int, column_name text, category bigint, label text, rows float8,
   value float8, others float8, difference float8, effect float8, missing float8, rank int
 );
 COMMENT ON TYPE bayes_profile IS
-  'What sets a component (cluster, state) apart in one column, or one category of it. rows: the '
-  'expected number of its rows (steps); value: the mean of the column, or the share of the '
-  'category, among those of them that have a value; others: the same among all other rows; '
+  'How a component (cluster, state) differs from the others in one column, or in one category of a '
+  'column. rows: the expected number of its rows (steps); value: the mean of the column, or the '
+  'share of the category, among its rows that have a value; others: the same among all other rows; '
   'difference: value - others; effect: the difference in standard deviations over all rows; '
   'missing: the share of its rows without a value; rank: by decreasing absolute effect within the '
   'component.';
 DEFINE @profile =
-  'Each row counts for every component with its probability: SELECT * FROM unnest((SELECT '
-  'F_profile(model, t) FROM t)). A NULL in a column is left out there and counted in missing, '
-  'whatever option missing says; a row or a model that is NULL is left out; no rows give NULL. '
-  'Errors: 22023 rows of several models; 42804 a model of another family; 54000 more than ten '
-  'million components times columns and categories.';
+  'Each row counts in every component with its probability of belonging to it: SELECT * FROM '
+  'unnest((SELECT F_profile(model, t) FROM t)). A NULL in a column is left out there and counted '
+  'in missing, regardless of option missing; a row or a model that is NULL is left out; no rows '
+  'give NULL. Errors: 22023 rows of several models; 42804 a model of another family; 54000 more '
+  'than ten million components times columns and categories.';
 
 CREATE FUNCTION _bayes_model_to_jsonb(bayes_model) RETURNS jsonb
   AS 'MODULE_PATHNAME', 'bayes_model_to_jsonb' @strict COST 100;
@@ -112,15 +114,15 @@ COMMENT ON CAST (bayes_model AS jsonb) IS 'the model as jsonb';
 CREATE CAST (jsonb AS bayes_model) WITH FUNCTION _bayes_model_from_jsonb(jsonb);
 COMMENT ON CAST (jsonb AS bayes_model) IS 'a model from jsonb';
 
--- ---- equality and order: of what a model says, not of how long its fit took ----
+-- ---- equality and order: of everything in a model but the duration of its fit ----
 
 CREATE FUNCTION _bayes_model_eq(bayes_model, bayes_model) RETURNS boolean
   AS 'MODULE_PATHNAME', 'bayes_model_eq' @strict;
-COMMENT IS 'Are two models the same to the last bit of every number, of how they were fitted too? '
-  'Seconds do not count: they are measured. A 128-bit fingerprint of the content is compared.';
+COMMENT IS 'Whether two models are identical in every bit, including how they were fitted, except '
+  'for the seconds that the fits took. Compares 128-bit fingerprints of their contents.';
 CREATE FUNCTION _bayes_model_ne(bayes_model, bayes_model) RETURNS boolean
   AS 'MODULE_PATHNAME', 'bayes_model_ne' @strict;
-COMMENT IS 'Do two models differ in any bit but those of seconds?';
+COMMENT IS 'Whether two models differ in any bit except those of seconds.';
 CREATE FUNCTION _bayes_model_lt(bayes_model, bayes_model) RETURNS boolean
   AS 'MODULE_PATHNAME', 'bayes_model_lt' @strict;
 COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
@@ -193,26 +195,27 @@ CREATE FUNCTION bayes_info(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of '
   'weight 0 or, with missing = skip, incomplete; iterations: of the best restart; degenerate: '
-  'components (states), from 1, that option covariance_floor or minimum holds where the '
-  'likelihood would rise beyond it, as a rule without limit; objective: what the method '
-  'maximises, including all constants (log-likelihood, log-posterior or ELBO), NULL where there is '
-  'none, as under a flat prior; log_likelihood: at the point estimate, NULL where there is none; '
-  'seconds: duration of the fit, in which equal models may differ; version: of pg_bayes then; '
-  'options: all in force, including defaults; draws: of all chains, after warmup and thinning; '
-  'stored_draws: how many of them the model stores whole, for its predictions '
-  '(both NULL if there are none); parameters: free ones of the point '
-  'estimate; bic: -2 log_likelihood + parameters ln(observations), NULL after sampling; '
-  'observations: rows (of hmm steps), by their weights, without those in which nothing is '
-  'observed; incomplete: rows used that miss an element; entropy: how certain the components of '
-  'rows are, 1 - sum of the entropies of their probabilities at the point estimate / (observations '
-  'ln(components)), from 0 to 1; the last five are NULL for models that have no such number.';
+  'components (states), from 1, that are at the bound set by option covariance_floor or minimum, '
+  'beyond which the likelihood would rise, usually without limit; objective: the function that the '
+  'method maximises, including all constants (log-likelihood, log-posterior or ELBO), NULL where '
+  'there is none, as under a flat prior; log_likelihood: at the point estimate, NULL where there '
+  'is none; seconds: duration of the fit, in which equal models may differ; version: the version '
+  'of pg_bayes that fitted the model; options: all options in force, including defaults; draws: '
+  'the number of draws of all chains, after warmup and thinning; stored_draws: the number of draws '
+  'that the model stores completely, for its predictions (both NULL if there are none); '
+  'parameters: the number of free parameters of the point estimate; bic: -2 log_likelihood + '
+  'parameters ln(observations), NULL after sampling; observations: rows (of hmm steps), by their '
+  'weights, without those in which nothing is observed; incomplete: rows used that have a missing '
+  'element; entropy: how certain the assignment of rows to components is, 1 - sum of the entropies '
+  'of their probabilities at the point estimate / (observations ln(components)), from 0 to 1; the '
+  'last five are NULL for models without such a number.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'The objective at the start (iteration 0) and after every iteration of every restart, '
-  'restarts counted from 1; of more than ten restarts those of the ten best. For svi the noisy '
-  'estimate at every step, followed by the exact value.';
+  'restarts counted from 1; with more than ten restarts only those of the ten best. For svi the '
+  'noisy estimate at every step, followed by the exact value.';
 
 -- ---- aggregates of sums, of all model families ----
 
@@ -227,9 +230,9 @@ CREATE FUNCTION _bayes_sums_combine(internal, internal) RETURNS internal
 COMMENT IS 'Internal. Adds the sums of the rows of a parallel worker.';
 CREATE FUNCTION _bayes_sums_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'bayes_sums_final' @immutable COST 1000;
-COMMENT IS 'Internal. Makes a model of the sums.';
+COMMENT IS 'Internal. Computes a model from the sums.';
 
--- ---- models of parts put together ----
+-- ---- merging models of parts of the rows ----
 
 CREATE FUNCTION _bayes_rollup_transition(state internal, model bayes_model) RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_rollup_transition' @immutable COST 100;
@@ -239,11 +242,11 @@ CREATE AGGREGATE bayes_rollup(model bayes_model) (
   SFUNC = _bayes_rollup_transition, STYPE = internal, SSPACE = 32768, PARALLEL = SAFE,
   FINALFUNC = _bayes_sums_final, @combine_sums
 );
-COMMENT IS 'Merges models of parts of the rows, of days or shops, to the model of all of them, as '
-  'if it had been fitted to all rows at once: of conjugate models and of Bayes classifiers. Models '
-  'that are NULL are left out; of none the result is NULL, and of one that model. Errors: 42804 '
-  'models of different families, or of a family whose models cannot be merged; 22023 models with '
-  'different priors or options.';
+COMMENT IS 'Merges models of parts of the rows, for instance of days or shops, into the model of '
+  'all rows, as if it had been fitted to all of them at once. For conjugate models and Bayes '
+  'classifiers. NULL models are left out; without any other model the result is NULL. Errors: '
+  '42804 models of different families, or of a family whose models cannot be merged; 22023 models '
+  'with different priors or options.';
 
 -- ---- parallel aggregation of rows, for all model families ----
 

@@ -1,13 +1,13 @@
 -- The type of query texts, which are run. Functions of a query share their names with aggregates of
 -- rows, so a text must not be taken for a query by mistake: SELECT gmm_fit(x, 2) FROM t, where x is
--- text, would run what is in the rows. So the type is not text, and no argument becomes a query but
--- a literal, a parameter without a type, and what is cast to it in so many words. Being of the
--- string category, it is what a literal is taken for if a function also exists for arrays.
+-- text, would run the contents of the rows. So this type is not text, and only a literal, a
+-- parameter without a type, and an explicit cast can become a query. As the type is in the string
+-- category, a literal is resolved to it even if the function also exists for arrays.
 
 CREATE TYPE bayes_query;
 
 DEFINE @as_text = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
--- the client's encoding is a setting
+-- stable only, since the client's encoding is a setting
 DEFINE @as_client_text = LANGUAGE internal STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION _bayes_query_in(cstring) RETURNS bayes_query
   AS 'textin' @as_text;
@@ -28,18 +28,19 @@ CREATE TYPE bayes_query (
   LIKE = text, CATEGORY = 'S'
 );
 COMMENT ON TYPE bayes_query IS
-  'The text of a query, which gmm_fit(query, k) and its like run as the caller. Literals are taken '
-  'for it; other texts must be cast: format(...)::bayes_query.';
+  'The text of a query, which functions like gmm_fit(query, k) run with the privileges of the '
+  'caller. A literal is resolved to this type; any other text must be cast: '
+  'format(...)::bayes_query.';
 
--- On request only: without these casts PostgreSQL would assign any string to a column of the type.
+-- Explicit casts: without them PostgreSQL would assign any string to a column of this type.
 CREATE CAST (text AS bayes_query) WITHOUT FUNCTION;
-COMMENT ON CAST (text AS bayes_query) IS 'on request only: the text will be run';
+COMMENT ON CAST (text AS bayes_query) IS 'explicit cast only: the text will be run';
 CREATE CAST (varchar AS bayes_query) WITHOUT FUNCTION;
-COMMENT ON CAST (varchar AS bayes_query) IS 'on request only: the text will be run';
+COMMENT ON CAST (varchar AS bayes_query) IS 'explicit cast only: the text will be run';
 CREATE CAST (bpchar AS bayes_query) WITH INOUT;
-COMMENT ON CAST (bpchar AS bayes_query) IS 'on request only: the text will be run';
+COMMENT ON CAST (bpchar AS bayes_query) IS 'explicit cast only: the text will be run';
 CREATE CAST (name AS bayes_query) WITH INOUT;
-COMMENT ON CAST (name AS bayes_query) IS 'on request only: the text will be run';
+COMMENT ON CAST (name AS bayes_query) IS 'explicit cast only: the text will be run';
 CREATE CAST (bayes_query AS text) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (bayes_query AS text) IS 'the text of the query';
 
@@ -48,10 +49,10 @@ COMMENT ON CAST (bayes_query AS text) IS 'the text of the query';
 DEFINE @bytes = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION _bayes_query_eq(bayes_query, bayes_query) RETURNS boolean
   AS 'byteaeq' @bytes;
-COMMENT IS 'Do two queries have the same text?';
+COMMENT IS 'Whether two queries have the same text.';
 CREATE FUNCTION _bayes_query_ne(bayes_query, bayes_query) RETURNS boolean
   AS 'byteane' @bytes;
-COMMENT IS 'Do two queries differ?';
+COMMENT IS 'Whether two queries have different texts.';
 CREATE FUNCTION _bayes_query_lt(bayes_query, bayes_query) RETURNS boolean
   AS 'bytealt' @bytes;
 COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';

@@ -53,9 +53,9 @@ CREATE AGGREGATE bayes_ess_tail(value float8 [, chain int]) (
 );
 COMMENT IS 'The same for a single chain: bayes_ess_tail(value ORDER BY draw).';
 COMMENT IS 'Tail effective sample size: the smaller of those of the 5 % and 95 % quantiles '
-  '(Vehtari and others 2021). NULL also if no draw lies beyond one of these. Order matters: '
-  'bayes_ess_tail(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that '
-  'is not finite, fewer than 6 draws in a chain. '
+  '(Vehtari and others 2021). NULL also if no draw lies beyond one of these quantiles. Order '
+  'matters: bayes_ess_tail(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a '
+  'draw that is not finite, fewer than 6 draws in a chain. '
   @draws_errors;
 
 CREATE FUNCTION _bayes_mcse_final(state internal) RETURNS float8

@@ -1,14 +1,14 @@
 -- Standard distributions: densities, probabilities, quantiles, and seeded draws
 
 DEFINE @distribution_errors =
-  'NULL for a NULL; NaN where x or p is NaN, but 22023 for a quantile of counts. Errors: 22023 a '
-  'parameter out of range; 22003 a result beyond double precision.';
+  'NULL if an argument is NULL; NaN if x or p is NaN, but 22023 for a quantile of a discrete '
+  'distribution. Errors: 22023 a parameter out of range; 22003 a result beyond double precision.';
 DEFINE @draws_of = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
 DEFINE @draws_beyond = 'A draw beyond double precision is Infinity or -Infinity. ';
 DEFINE @draws_note =
-  'The same seed gives the same draws; that of another distribution with the same seed is '
-  'independent of it, one of the same distribution is not. Errors: 22023 n below 0, or a parameter '
-  'out of range; 54000 n above 10 million.';
+  'The same seed gives the same draws. Draws of different distributions with the same seed are '
+  'independent; draws of one distribution with the same seed and other parameters are not. Errors: '
+  '22023 n below 0, or a parameter out of range; 54000 n above 10 million.';
 
 -- ---- the normal distribution ----
 
@@ -24,13 +24,13 @@ COMMENT IS 'The logarithm of the density of the normal distribution at x, -Infin
   @distribution_errors;
 CREATE FUNCTION normal_cdf(x float8, mean float8 DEFAULT 0, sd float8 DEFAULT 1) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to x under the normal distribution. mean: finite; '
-  'sd: the standard deviation, positive. '
+COMMENT IS 'The cumulative probability P(X <= x) under the normal distribution. mean: finite; sd: '
+  'the standard deviation, positive. '
   @distribution_errors;
 CREATE FUNCTION normal_quantile(p float8, mean float8 DEFAULT 0, sd float8 DEFAULT 1) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the normal distribution has probability p, from '
-  '0 to 1. mean: finite; sd: the standard deviation, positive. '
+COMMENT IS 'The quantile of the normal distribution: the smallest x with P(X <= x) >= p, where p '
+  'is from 0 to 1. mean: finite; sd: the standard deviation, positive. '
   @distribution_errors;
 CREATE FUNCTION normal_draws(n int, mean float8, sd float8, seed bigint) RETURNS SETOF float8
   AS 'MODULE_PATHNAME' @draws_of;
@@ -59,15 +59,15 @@ CREATE FUNCTION student_cdf(
   x float8, degrees float8, location float8 DEFAULT 0, scale float8 DEFAULT 1
 ) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to x under Student''s t distribution. degrees: of '
+COMMENT IS 'The cumulative probability P(X <= x) under Student''s t distribution. degrees: of '
   'freedom, positive; scale: positive. '
   @distribution_errors;
 CREATE FUNCTION student_quantile(
   p float8, degrees float8, location float8 DEFAULT 0, scale float8 DEFAULT 1
 ) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which Student''s t distribution has probability p, '
-  'from 0 to 1. degrees: of freedom, positive; scale: positive. '
+COMMENT IS 'The quantile of Student''s t distribution: the smallest x with P(X <= x) >= p, where p '
+  'is from 0 to 1. degrees: of freedom, positive; scale: positive. '
   @distribution_errors;
 CREATE FUNCTION student_draws(n int, degrees float8, location float8, scale float8, seed bigint)
   RETURNS SETOF float8
@@ -91,13 +91,13 @@ COMMENT IS 'The logarithm of the density of the beta distribution at x, -Infinit
   @distribution_errors;
 CREATE FUNCTION beta_cdf(x float8, a float8, b float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to x under the beta distribution. a, b: positive; '
-  'the mean is a / (a + b). '
+COMMENT IS 'The cumulative probability P(X <= x) under the beta distribution. a, b: positive; the '
+  'mean is a / (a + b). '
   @distribution_errors;
 CREATE FUNCTION beta_quantile(p float8, a float8, b float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the beta distribution has probability p, from 0 '
-  'to 1. a, b: positive; the mean is a / (a + b). '
+COMMENT IS 'The quantile of the beta distribution: the smallest x with P(X <= x) >= p, where p is '
+  'from 0 to 1. a, b: positive; the mean is a / (a + b). '
   @distribution_errors;
 CREATE FUNCTION beta_draws(n int, a float8, b float8, seed bigint) RETURNS SETOF float8
   AS 'MODULE_PATHNAME' @draws_of;
@@ -118,13 +118,13 @@ COMMENT IS 'The logarithm of the density of the gamma distribution at x, -Infini
   @distribution_errors;
 CREATE FUNCTION gamma_cdf(x float8, shape float8, rate float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to x under the gamma distribution. shape, rate: '
+COMMENT IS 'The cumulative probability P(X <= x) under the gamma distribution. shape, rate: '
   'positive; the mean is shape / rate. '
   @distribution_errors;
 CREATE FUNCTION gamma_quantile(p float8, shape float8, rate float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the gamma distribution has probability p, from 0 '
-  'to 1. shape, rate: positive; the mean is shape / rate. '
+COMMENT IS 'The quantile of the gamma distribution: the smallest x with P(X <= x) >= p, where p is '
+  'from 0 to 1. shape, rate: positive; the mean is shape / rate. '
   @distribution_errors;
 CREATE FUNCTION gamma_draws(n int, shape float8, rate float8, seed bigint) RETURNS SETOF float8
   AS 'MODULE_PATHNAME' @draws_of;
@@ -137,32 +137,32 @@ COMMENT IS 'n draws of the gamma distribution. shape, rate: positive; the mean i
 
 CREATE FUNCTION inverse_gamma_pdf(x float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The density at x of the inverse gamma distribution, that of 1 / y where y has a gamma '
-  'distribution. shape: positive; scale: positive, the rate of y. '
+COMMENT IS 'The density at x of the inverse gamma distribution, the distribution of 1 / y where y '
+  'has a gamma distribution. shape: positive; scale: positive, the rate of y. '
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_log_pdf(x float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The logarithm of the density at x of the inverse gamma distribution, that of 1 / y '
-  'where y has a gamma distribution; -Infinity where it is 0. shape: positive; scale: positive, '
-  'the rate of y. '
+COMMENT IS 'The logarithm of the density at x of the inverse gamma distribution, the distribution '
+  'of 1 / y where y has a gamma distribution; -Infinity where it is 0. shape: positive; scale: '
+  'positive, the rate of y. '
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_cdf(x float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to x under the inverse gamma distribution, that '
-  'of 1 / y where y has a gamma distribution. shape: positive; scale: positive, the '
+COMMENT IS 'The cumulative probability P(X <= x) under the inverse gamma distribution, the '
+  'distribution of 1 / y where y has a gamma distribution. shape: positive; scale: positive, the '
   'rate of y. '
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_quantile(p float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the inverse gamma distribution has probability p, '
-  'from 0 to 1; it is that of 1 / y where y has a gamma distribution. shape: positive; scale: '
-  'positive, the rate of y. '
+COMMENT IS 'The quantile of the inverse gamma distribution, the distribution of 1 / y where y has '
+  'a gamma distribution: the smallest x with P(X <= x) >= p, where p is from 0 to 1. shape: '
+  'positive; scale: positive, the rate of y. '
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_draws(n int, shape float8, scale float8, seed bigint)
   RETURNS SETOF float8
   AS 'MODULE_PATHNAME' @draws_of;
-COMMENT IS 'n draws of the inverse gamma distribution, that of 1 / y where y has a gamma '
-  'distribution. shape: positive; scale: positive, the rate of y. '
+COMMENT IS 'n draws of the inverse gamma distribution, the distribution of 1 / y where y has a '
+  'gamma distribution. shape: positive; scale: positive, the rate of y. '
   @draws_beyond
   @draws_note;
 
@@ -181,19 +181,18 @@ COMMENT IS 'The logarithm of the probability of the binomial distribution at k, 
   @distribution_errors;
 CREATE FUNCTION binomial_cdf(k bigint, n bigint, p float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to k under the binomial distribution. n: trials, '
-  'at least 0; p: the probability of a success, from 0 to 1. '
+COMMENT IS 'The cumulative probability P(X <= k) under the binomial distribution. n: trials, at '
+  'least 0; p: the probability of a success, from 0 to 1. '
   @distribution_errors;
 CREATE FUNCTION binomial_quantile(q float8, n bigint, p float8) RETURNS bigint
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the binomial distribution has probability q, '
-  'from 0 to 1. n: trials, at least 0; p: the probability of a success, from 0 to '
-  '1. '
+COMMENT IS 'The quantile of the binomial distribution: the smallest k with P(X <= k) >= q, where q '
+  'is from 0 to 1. n: trials, at least 0; p: the probability of a success, from 0 to 1. '
   @distribution_errors;
 CREATE FUNCTION binomial_draws(n int, trials bigint, p float8, seed bigint) RETURNS SETOF bigint
   AS 'MODULE_PATHNAME' @draws_of;
-COMMENT IS 'n draws of the binomial distribution. trials, at least 0; p: the probability of '
-  'a success, from 0 to 1. '
+COMMENT IS 'n draws of the binomial distribution. trials: at least 0; p: the probability of a '
+  'success, from 0 to 1. '
   @draws_note;
 
 -- ---- the Poisson distribution ----
@@ -209,13 +208,13 @@ COMMENT IS 'The logarithm of the probability of the Poisson distribution at k, -
   @distribution_errors;
 CREATE FUNCTION poisson_cdf(k bigint, rate float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to k under the Poisson distribution. rate: the '
-  'mean, at least 0. '
+COMMENT IS 'The cumulative probability P(X <= k) under the Poisson distribution. rate: the mean, '
+  'at least 0. '
   @distribution_errors;
 CREATE FUNCTION poisson_quantile(p float8, rate float8) RETURNS bigint
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the Poisson distribution has probability p, from '
-  '0 to 1. rate: the mean, at least 0. '
+COMMENT IS 'The quantile of the Poisson distribution: the smallest k with P(X <= k) >= p, where p '
+  'is from 0 to 1. rate: the mean, at least 0. '
   @distribution_errors;
 CREATE FUNCTION poisson_draws(n int, rate float8, seed bigint) RETURNS SETOF bigint
   AS 'MODULE_PATHNAME' @draws_of;
@@ -232,8 +231,8 @@ COMMENT IS 'n draws of the continuous uniform distribution between low and high,
 
 CREATE FUNCTION categorical_draws(n int, weights float8[], seed bigint) RETURNS SETOF int
   AS 'MODULE_PATHNAME' @draws_of;
-COMMENT IS 'n draws, by inversion, of the numbers of the elements of weights, from 1, each with a '
-  'probability proportional to its weight. weights: at least 0, not all of them 0. '
+COMMENT IS 'n draws, by inversion, of element numbers of weights, from 1, each with a probability '
+  'proportional to its weight. weights: at least 0, not all of them 0. '
   @draws_note;
 
 CREATE FUNCTION dirichlet_draws(n int, alpha float8[], seed bigint) RETURNS SETOF float8[]
@@ -250,7 +249,7 @@ COMMENT IS 'n draws of the multivariate normal distribution. covariance: d x d, 
 
 CREATE FUNCTION wishart_draws(n int, a float8, b float8[], seed bigint) RETURNS SETOF float8[]
   AS 'MODULE_PATHNAME' @draws_of;
-COMMENT IS 'n draws of the Wishart distribution with mean a b^-1, as the priors of precisions have '
-  'it: matrices of d x d. b: d x d, symmetric, positive definite (the inverse of the scale matrix '
-  'that other software asks for); a: degrees of freedom, above d - 1. '
+COMMENT IS 'n draws of the Wishart distribution with mean a b^-1, parametrized as in the priors of '
+  'precision matrices: matrices of d x d. b: d x d, symmetric, positive definite (the inverse of '
+  'the scale matrix used by other software); a: degrees of freedom, above d - 1. '
   @draws_note;

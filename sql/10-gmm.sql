@@ -7,8 +7,8 @@ DEFINE @gmm_rows =
   'missing = error; 2202E rows of different length; 22003 no fit exists.';
 DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
-  'columns, beside those that options id and weight name; it is run as the caller, read-only. '
-  '22023 for any other query.';
+  'columns, in addition to those that options id and weight name; it is run as the caller, '
+  'read-only. 22023 for any other query.';
 DEFINE @gmm_options = ' options: see docs/gmm.md; NULL means none.';
 
 CREATE TYPE gmm_selection AS (
@@ -17,16 +17,17 @@ CREATE TYPE gmm_selection AS (
   best boolean, reason text
 );
 COMMENT ON TYPE gmm_selection IS
-  'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
-  'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
-  'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
-  'bic and icl cannot be compared; model: NULL unless option models is true. best: the '
-  'row to choose, why in reason: the best elbo after vi and svi, the best bic after em, map and '
-  'mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be compared.';
+  'One of the fits of a selection. bic, icl: smaller is better, NULL if the method samples; elbo: '
+  'larger is better, NULL unless the method is variational; parameters: the number of free '
+  'parameters; degenerate: components are at a bound beyond which the likelihood would rise, so '
+  'bic and icl cannot be compared; model: NULL unless option models is true. best: the row to '
+  'choose, with the criterion in reason: the best elbo after vi and svi, the best bic after em, '
+  'map and mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be '
+  'compared.';
 
 -- ---- aggregates: rows in, a model out ----
 
--- For the forms of gmm_fit that begin with a k and those that begin with a model.
+-- For the forms of gmm_fit that take k, and for those that take a start model.
 CREATE FUNCTION _gmm_fit_transition(
   state internal, x "any", k "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
@@ -49,7 +50,8 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
   'NULL is left out; 22023 if negative, not finite, or all zero.'
   @gmm_options;
 
--- Columns one by one, as in other languages, are told how to become a row.
+-- Catches calls with separate columns, as in other languages, and says how to combine them into a
+-- row.
 CREATE FUNCTION _bayes_columns_transition(state internal, a "any", b "any", k "any")
   RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_columns_transition' @immutable;
@@ -57,8 +59,10 @@ COMMENT IS 'Internal. Raises 42804: a row is one argument.';
 CREATE AGGREGATE gmm_fit(a "any", b "any", k int) (
   SFUNC = _bayes_columns_transition, @state, FINALFUNC = _gmm_fit_final
 );
-COMMENT IS 'Always an error, 42804, that tells how columns become a row: gmm_fit(ARRAY[a, b], k).';
--- Beside it a k of another type than int and a literal of options would have two meanings.
+COMMENT IS 'Always raises error 42804, which says how to combine columns into a row: '
+  'gmm_fit(ARRAY[a, b], k).';
+-- Given the form above, a call with a smallint k and a literal of options would be ambiguous
+-- without this one.
 CREATE AGGREGATE gmm_fit(x "any", k smallint, options jsonb) (
   SFUNC = _gmm_fit_transition, @state, FINALFUNC = _gmm_fit_final, @combine
 );
@@ -69,9 +73,9 @@ CREATE AGGREGATE gmm_fit(x "any", start bayes_model [, options jsonb [, weight f
   SFUNC = _gmm_fit_transition, @state, FINALFUNC = _gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s): components keep its numbers, covariance, missing and the prior that was given '
-  'hold unless options say otherwise. With option restarts the best of that run and fresh ones. '
-  '42804 for a model of another family. '
+  'yesterday''s): components keep their numbers, and options covariance and missing and the given '
+  'prior are kept unless options say otherwise. With option restarts the result is the best of '
+  'that run and of fresh ones. 42804 for a model of another family. '
   @gmm_rows;
 COMMENT IS 'The same with options.'
   @gmm_options;
@@ -102,7 +106,7 @@ COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION _gmm_select_final(state internal) RETURNS gmm_selection[]
   AS 'MODULE_PATHNAME', 'gmm_select_final' @immutable COST 1000000;
-COMMENT IS 'Internal. Fits all mixtures to choose from.';
+COMMENT IS 'Internal. Fits all mixtures of a selection.';
 
 CREATE AGGREGATE gmm_select(x "any", ks int[] [, options jsonb]) (
   SFUNC = _gmm_select_transition, @state, FINALFUNC = _gmm_select_final, @combine
@@ -163,10 +167,10 @@ COMMENT IS 'The components at the point estimate, numbered from 1 by decreasing 
 CREATE FUNCTION gmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'One row for every number of a component: its weight (element NULL), and mean and sd, '
-  'the standard deviation within the component, of every element. After vi the posterior is '
-  'q, corrected by linear response where that costs less than the fit (sd_method says so), after '
-  'svi q itself, too narrow where components overlap; after gibbs and collapsed the average of the '
+COMMENT IS 'One row for every parameter of a component: its weight (element NULL), and mean and '
+  'sd, the standard deviation within the component, of every element. After vi the posterior is q, '
+  'corrected by linear response where that costs less than the fit (sd_method says so), after svi '
+  'q itself, too narrow where components overlap; after gibbs and collapsed the average of the '
   'posteriors given the stored draws. '
   @parameters
   @parameters_level;
@@ -190,10 +194,10 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 CREATE FUNCTION gmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
-COMMENT IS 'The most probable component of x, from 1. Of a row with NULL elements the others '
-  'count alone; if the model was fitted with option missing = skip its score is NULL, with '
-  'missing = error it is an error (22004). 22023 for NaN and infinity, 2202E if x does not have '
-  'the length of the model''s rows.';
+COMMENT IS 'The most probable component of x, from 1. NULL elements of x are integrated out; if '
+  'the model was fitted with option missing = skip the result is NULL, with missing = error it is '
+  'an error (22004). 22023 for NaN and infinity, 2202E if x does not have the length of the '
+  'model''s rows.';
 
 CREATE FUNCTION gmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 50;
@@ -212,8 +216,8 @@ COMMENT IS 'The Monte Carlo standard error of each of gmm_probabilities, an aver
 CREATE FUNCTION gmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of gmm_log_density, the log of an average over the '
-  'draws that the model stores; NULL if they are too few, or not as many of each chain. '
-  '22023 for a model without draws.';
+  'draws that the model stores; NULL if there are too few of them, or not the same number from '
+  'each chain. 22023 for a model without draws.';
 
 -- ---- a model and many rows ----
 
@@ -223,9 +227,9 @@ CREATE FUNCTION _gmm_profile_transition(state internal, model bayes_model, x "an
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION _gmm_profile_final(state internal) RETURNS bayes_profile[]
   AS 'MODULE_PATHNAME', 'gmm_profile_final' @immutable COST 100;
-COMMENT IS 'Internal. Makes the profile of the collected rows.';
+COMMENT IS 'Internal. Computes the profile of the collected rows.';
 CREATE AGGREGATE gmm_profile(model bayes_model, x "any") (
   SFUNC = _gmm_profile_transition, @profile_state, FINALFUNC = _gmm_profile_final
 );
-COMMENT IS 'What the rows of each component have that others do not, column by column. '
+COMMENT IS 'How the rows of each component differ from all other rows, column by column. '
   @profile;

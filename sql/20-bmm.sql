@@ -8,8 +8,8 @@ DEFINE @bmm_rows =
   'different length; 22003 no fit exists.';
 DEFINE @bmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of columns, '
-  'beside those that options id and weight name; it is run as the caller, read-only. 22023 for any '
-  'other query.';
+  'in addition to those that options id and weight name; it is run as the caller, read-only. 22023 '
+  'for any other query.';
 DEFINE @bmm_options = ' options: see docs/bmm.md; NULL means none.';
 
 CREATE TYPE bmm_selection AS (
@@ -18,12 +18,13 @@ CREATE TYPE bmm_selection AS (
   best boolean, reason text
 );
 COMMENT ON TYPE bmm_selection IS
-  'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
-  'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
-  'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
-  'bic and icl cannot be compared; model: NULL unless option models is true. best: the '
-  'row to choose, why in reason: the best elbo after vi and svi, the best bic after em, map and '
-  'mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be compared.';
+  'One of the fits of a selection. bic, icl: smaller is better, NULL if the method samples; elbo: '
+  'larger is better, NULL unless the method is variational; parameters: the number of free '
+  'parameters; degenerate: components are at a bound beyond which the likelihood would rise, so '
+  'bic and icl cannot be compared; model: NULL unless option models is true. best: the row to '
+  'choose, with the criterion in reason: the best elbo after vi and svi, the best bic after em, '
+  'map and mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be '
+  'compared.';
 
 CREATE TYPE bmm_statistics AS (
   observations float8, log_likelihood float8, parameters float8, bic float8, aic float8,
@@ -37,11 +38,12 @@ CREATE TYPE bmm_bootstrap_test AS (
   draws int, rows bigint, g2 float8, g2_p float8, x2 float8, x2_p float8
 );
 COMMENT ON TYPE bmm_bootstrap_test IS
-  'How often tables drawn from a latent class model fit it worse: see bmm_bootstrap.';
+  'How often tables drawn from a latent class model fit the model worse than the rows do: see '
+  'bmm_bootstrap.';
 
 -- ---- aggregates: rows in, a model out ----
 
--- For the forms of bmm_fit that begin with a k and those that begin with a model.
+-- For the forms of bmm_fit that take k, and for those that take a start model.
 CREATE FUNCTION _bmm_fit_transition(
   state internal, x "any", k "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
@@ -55,8 +57,8 @@ COMMENT IS 'Internal. Fits a Bernoulli mixture to the collected rows.';
 CREATE AGGREGATE bmm_fit(x "any", k int [, options jsonb [, weight float8]]) (
   SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
-COMMENT IS 'Fits a mixture of k products of Bernoulli distributions (1 to 10000) to the rows x, '
-  'by variational Bayes unless told otherwise: latent class analysis. '
+COMMENT IS 'Fits a mixture of k products of Bernoulli distributions (1 to 10000) to the rows x, by '
+  'variational Bayes unless options name another method: latent class analysis. '
   @bmm_rows;
 COMMENT IS 'The same with options.'
   @bmm_options;
@@ -67,8 +69,10 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
 CREATE AGGREGATE bmm_fit(a "any", b "any", k int) (
   SFUNC = _bayes_columns_transition, @state, FINALFUNC = _bmm_fit_final
 );
-COMMENT IS 'Always an error, 42804, that tells how columns become a row: bmm_fit(ARRAY[a, b], k).';
--- Beside it a k of another type than int and a literal of options would have two meanings.
+COMMENT IS 'Always raises error 42804, which says how to combine columns into a row: '
+  'bmm_fit(ARRAY[a, b], k).';
+-- Given the form above, a call with a smallint k and a literal of options would be ambiguous
+-- without this one.
 CREATE AGGREGATE bmm_fit(x "any", k smallint, options jsonb) (
   SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
@@ -79,9 +83,10 @@ CREATE AGGREGATE bmm_fit(x "any", start bayes_model [, options jsonb [, weight f
   SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s): components keep its numbers, missing and the prior that was given hold unless '
-  'options say otherwise, and labels and categories that it does not know are added. With option '
-  'restarts the best of that run and fresh ones. 42804 for a model of another family. '
+  'yesterday''s): components keep their numbers, option missing and the given prior are kept '
+  'unless options say otherwise, and labels and categories that the model does not know are added. '
+  'With option restarts the result is the best of that run and of fresh ones. 42804 for a model of '
+  'another family. '
   @bmm_rows;
 COMMENT IS 'The same with options.'
   @bmm_options;
@@ -112,7 +117,7 @@ COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION _bmm_select_final(state internal) RETURNS bmm_selection[]
   AS 'MODULE_PATHNAME', 'bmm_select_final' @immutable COST 1000000;
-COMMENT IS 'Internal. Fits all mixtures to choose from.';
+COMMENT IS 'Internal. Fits all mixtures of a selection.';
 
 CREATE AGGREGATE bmm_select(x "any", ks int[] [, options jsonb]) (
   SFUNC = _bmm_select_transition, @state, FINALFUNC = _bmm_select_final, @combine
@@ -137,7 +142,7 @@ CREATE FUNCTION bmm_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (component int, weight float8, probability float8[], count float8)
   AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and '
-  'gives its components, as bmm_components does. '
+  'returns its components, as bmm_components does. '
   @bmm_query
   @bmm_options;
 
@@ -173,7 +178,7 @@ COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 
 CREATE FUNCTION bmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'One row for every number of a component: its weight (element NULL), and of every '
+COMMENT IS 'One row for every parameter of a component: its weight (element NULL), and for every '
   'element the probability (of a 1, or of each category), rate, mean, sd. After vi the posterior '
   'is q, corrected by linear response where that costs less than the fit (sd_method says so), '
   'after svi q itself, too narrow where components overlap; after gibbs and collapsed the average '
@@ -205,16 +210,17 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 DEFINE @bmm_statistics_are =
   'observations: rows, by their weights, without those in which nothing is observed; '
-  'log_likelihood at the model''s point estimate, with bic = '
-  '-2 log_likelihood + parameters ln(observations) and aic; entropy: how certain the classes of '
-  'rows are, 1 - sum of the entropies of their probabilities / (observations ln k), from 0 to 1; '
-  'complete: rows without NULL elements, of which the rest is: patterns of answers that they have, '
-  'of the possible ones; df: possible patterns - 1 - parameters; g2: the likelihood ratio 2 sum O '
-  'ln(O / E) of observed and expected numbers of rows, x2: Pearson''s sum (O - E)^2 / E, over all '
-  'possible patterns; g2_p, x2_p: the probability of larger ones under the chi-squared '
-  'distribution with df degrees of freedom. NULL: df, g2, x2 and their p if an element may have '
-  'any number of values, g2 and x2 for more than a million patterns, p for df below 1. 22023 for a '
-  'model with draws, or a value that the model does not know. ';
+  'log_likelihood at the model''s point estimate, with bic = -2 log_likelihood + parameters '
+  'ln(observations) and aic; entropy: how certain the assignment of rows to classes is, 1 - sum of '
+  'the entropies of their probabilities / (observations ln k), from 0 to 1; complete: rows without '
+  'NULL elements, on which all of the following is based; patterns: the number of distinct '
+  'patterns of answers among them; possible_patterns: the number of possible patterns; df: '
+  'possible patterns - 1 - parameters; g2: the likelihood ratio 2 sum O ln(O / E) of observed and '
+  'expected numbers of rows, x2: Pearson''s sum (O - E)^2 / E, over all possible patterns; g2_p, '
+  'x2_p: the probability of larger values under the chi-squared distribution with df degrees of '
+  'freedom. NULL: df, g2, x2 and their p if an element may have any number of values, g2 and x2 '
+  'for more than a million patterns, p for df below 1. 22023 for a model with draws, or a value '
+  'that the model does not know. ';
 
 CREATE FUNCTION _bmm_fit_statistics_transition(
   state internal, model bayes_model, x "any" [, weight float8]
@@ -229,7 +235,7 @@ COMMENT IS 'Internal. Compares the collected rows with a model.';
 CREATE AGGREGATE bmm_fit_statistics(model bayes_model, x "any" [, weight float8]) (
   SFUNC = _bmm_fit_statistics_transition, @state, FINALFUNC = _bmm_fit_statistics_final, @combine
 );
-COMMENT IS 'How well a latent class model fits the rows x, as a rule those that it was fitted to. '
+COMMENT IS 'How well a latent class model fits the rows x, usually those that it was fitted to. '
   @bmm_statistics_are;
 COMMENT IS 'The same with a weight for each row: how many times it counts.';
 
@@ -244,21 +250,21 @@ CREATE FUNCTION bmm_bootstrap(query bayes_query, model bayes_model, options json
   RETURNS bmm_bootstrap_test
   AS 'MODULE_PATHNAME', 'bmm_bootstrap_query' @volatile COST 1000000;
 COMMENT IS 'The parametric bootstrap of g2 and x2 of bmm_fit_statistics, also for tables too '
-  'sparse for their chi-squared distribution: draws 99 tables of as many rows as the query has '
-  'complete ones from the model, fits each by the model''s method, beginning there, and compares. '
-  'rows: drawn each time; g2_p, x2_p: (1 + draws whose g2, x2 is as large) / (1 + draws). '
-  'NULL without rows; 22023 where bmm_fit_statistics has no g2. query: as for '
-  'bmm_fit_statistics; it is run as the caller, read-only. options: draws (99; 1 to 100000), '
-  'restarts (1; of each fit, the first of which begins at the model), seed (1).';
+  'sparse for their chi-squared distribution: draws 99 tables from the model, each with as many '
+  'rows as the query has complete rows, fits each by the model''s method, starting from the model, '
+  'and compares. rows: the number of rows of each table; g2_p, x2_p: (1 + draws whose g2, x2 is as '
+  'large) / (1 + draws). NULL without rows; 22023 where bmm_fit_statistics has no g2. query: as '
+  'for bmm_fit_statistics; it is run as the caller, read-only. options: draws (99; 1 to 100000), '
+  'restarts (1; of each fit; the first one starts from the model), seed (1).';
 
 -- ---- a model and a row ----
 
 CREATE FUNCTION bmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @of_labels COST 50;
-COMMENT IS 'The most probable component of x, from 1. Of a row with NULL elements the others '
-  'count alone; if the model was fitted with option missing = skip its score is NULL, with '
-  'missing = error it is an error (22004). 2202E if x does not have the length of the model''s '
-  'rows, 22023 for an invalid element.';
+COMMENT IS 'The most probable component of x, from 1. NULL elements of x are integrated out; if '
+  'the model was fitted with option missing = skip the result is NULL, with missing = error it is '
+  'an error (22004). 2202E if x does not have the length of the model''s rows, 22023 for an '
+  'invalid element.';
 
 CREATE FUNCTION bmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @of_labels COST 50;
@@ -267,9 +273,9 @@ COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 CREATE FUNCTION bmm_log_density(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density if it has '
-  'continuous elements. A label that no row of the fit had has in each component the probability '
-  'of one more category, a / (a + sum of the Dirichlet parameters), a that of the prior; a NULL '
-  'counts for nothing.';
+  'continuous elements. A label that occurred in no row of the fit has in each component the '
+  'probability of one additional category, a / (a + sum of the Dirichlet parameters), where a is '
+  'the parameter of the prior; a NULL is integrated out.';
 
 CREATE FUNCTION bmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @of_labels COST 10000;
@@ -280,8 +286,8 @@ COMMENT IS 'The Monte Carlo standard error of each of bmm_probabilities, an aver
 CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 10000;
 COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an average over the '
-  'draws that the model stores; NULL if they are too few, or not as many of each chain. '
-  '22023 for a model without draws.';
+  'draws that the model stores; NULL if there are too few of them, or not the same number from '
+  'each chain. 22023 for a model without draws.';
 
 -- ---- a model and many rows ----
 
@@ -291,9 +297,9 @@ CREATE FUNCTION _bmm_profile_transition(state internal, model bayes_model, x "an
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION _bmm_profile_final(state internal) RETURNS bayes_profile[]
   AS 'MODULE_PATHNAME', 'bmm_profile_final' @immutable COST 100;
-COMMENT IS 'Internal. Makes the profile of the collected rows.';
+COMMENT IS 'Internal. Computes the profile of the collected rows.';
 CREATE AGGREGATE bmm_profile(model bayes_model, x "any") (
   SFUNC = _bmm_profile_transition, @profile_state, FINALFUNC = _bmm_profile_final
 );
-COMMENT IS 'What the rows of each component have that others do not, column by column. '
+COMMENT IS 'How the rows of each component differ from all other rows, column by column. '
   @profile;

@@ -23,9 +23,9 @@ CREATE AGGREGATE dpmm_fit(x "any" [, options jsonb]) (
 COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
   'draws from its posterior, and a point estimate of the partition. x: numbers, the same length 1 '
   'to 1600 in every row; a NULL x is skipped, NULL elements are integrated out; no rows give NULL. '
-  'Errors: 22023 invalid option, or an element that the likelihood does not allow, as NaN and '
-  'infinity; 22004 NULL element with option missing = error; 2202E rows of different length; '
-  '54000 more rows, draws or chains than memory allows.';
+  'Errors: 22023 invalid option, or an element that the likelihood does not allow, such as NaN and '
+  'infinity; 22004 NULL element with option missing = error; 2202E rows of different length; 54000 '
+  'more rows, draws or chains than memory allows.';
 COMMENT IS 'The same with options.'
   @dpmm_options;
 
@@ -61,12 +61,12 @@ COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns 
 CREATE FUNCTION dpmm_cluster(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (id text, cluster int, probability float8, mcse float8)
   AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;
-COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn its '
-  'name, its cluster in the point estimate, from 1 by decreasing size, and the certainty of its '
-  'membership in [0, 1]: the mean posterior probability of being together with another row of the '
-  'cluster (of being alone, for a cluster of one; for method vi the responsibility); mcse is the '
-  'Monte Carlo standard error of that, NULL if the draws do not differ. cluster is NULL for a row '
-  'left out. '
+COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. Returns for every row in '
+  'order its name, its cluster in the point estimate, from 1 by decreasing size, and the certainty '
+  'of its membership in [0, 1]: the mean posterior probability of being together with another row '
+  'of the cluster (of being alone, for a cluster of one row; for method vi the responsibility); '
+  'mcse is the Monte Carlo standard error of that, NULL if the draws do not differ. cluster is '
+  'NULL for a row left out. '
   @dpmm_query
   @dpmm_options;
 CREATE FUNCTION dpmm_similarity(query bayes_query, options jsonb DEFAULT NULL)
@@ -81,10 +81,11 @@ CREATE FUNCTION dpmm_credible_bounds(query bayes_query, options jsonb DEFAULT NU
   RETURNS TABLE (id text, cluster int, upper int, lower int, horizontal int)
   AS 'MODULE_PATHNAME', 'dpmm_credible_bounds_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'The bounds of the credible ball around the estimated partition of the rows of a query '
-  '(Wade and Ghahramani 2018): for every row in turn its name, its cluster in the point estimate, '
-  'and its cluster in three draws of the ball, each the furthest from the estimate: upper, of '
-  'those with the fewest clusters; lower, of those with the most; horizontal, of all. Clusters are '
-  'numbered from 1 by decreasing size, NULL for a row left out. '
+  '(Wade and Ghahramani 2018): for every row in order its name, its cluster in the point estimate, '
+  'and its cluster in three draws in the ball, each the furthest from the estimate among certain '
+  'draws: upper, among those with the fewest clusters; lower, among those with the most; '
+  'horizontal, among all. Clusters are numbered from 1 by decreasing size, NULL for a row left '
+  'out. '
   @dpmm_query
   @dpmm_options;
 
@@ -94,20 +95,20 @@ CREATE FUNCTION dpmm_clusters(model bayes_model)
   RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing count: weight, the '
-  'probability that the next row belongs to it, count / (rows + E[concentration]); mean, d '
-  'posterior means of the expected row (NULL for an element that is a category); covariance, d x '
-  'd, E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model '
-  'of another family.';
+  'probability that a new row belongs to it, count / (rows + E[concentration]); mean, d posterior '
+  'means of the expected row (NULL for an element that is a category); covariance, d x d, '
+  'E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model of '
+  'another family.';
 
 CREATE FUNCTION dpmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'One row for every number of a cluster of the point estimate: its weight (element '
-  'NULL), and of every element the mean and sd, rate or probability. After samplers sd and '
-  'interval are averages over the stored draws, of the component that has most rows of the cluster '
-  'in a draw; after vi those of its components, corrected by linear response. Where sd_method is '
-  'given partition they are those given this partition and the mean concentration: doubt about the '
-  'partition itself is not in them. '
+COMMENT IS 'One row for every parameter of a cluster of the point estimate: its weight (element '
+  'NULL), and for every element the mean and sd, rate or probability. After samplers sd and '
+  'interval are averages over the stored draws, taken from the component that has most rows of the '
+  'cluster in a draw; after vi they are those of its components, corrected by linear response. '
+  'Where sd_method is given partition they are conditional on this partition and on the mean '
+  'concentration: they do not include the uncertainty of the partition itself. '
   @parameters
   @parameters_level;
 
@@ -135,22 +136,22 @@ COMMENT IS 'Every draw: the number of occupied clusters, the concentration, and 
 CREATE FUNCTION dpmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
-  'means a new one. Of a row with NULL elements the others count alone; if the model was fitted '
-  'with option missing = skip its score is NULL, with missing = error it is an error (22004). '
-  '2202E if x does not have the length of the model''s rows.';
+  'means a new one. NULL elements of x are integrated out; if the model was fitted with option '
+  'missing = skip the result is NULL, with missing = error it is an error (22004). 2202E if x does '
+  'not have the length of the model''s rows.';
 
 CREATE FUNCTION dpmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @of_labels COST 1000;
-COMMENT IS 'For every cluster of the point estimate its expected share of the rows that x would '
-  'be clustered with, then the probability that x starts a new cluster; they sum to 1. Averaged '
-  'over the draws.';
+COMMENT IS 'For every cluster of the point estimate the expected share of its rows among those '
+  'that x would be clustered with, then the probability that x starts a new cluster; they sum to '
+  '1. Averaged over the draws.';
 
 CREATE FUNCTION dpmm_log_density(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The natural logarithm of the posterior predictive density (probability, for discrete '
-  'likelihoods) at x, averaged over the draws. A label that no row of the fit had has in each '
-  'cluster the probability of one more category, a / (a + sum of the Dirichlet parameters), a that '
-  'of the prior; a NULL counts for nothing.';
+  'likelihoods) at x, averaged over the draws. A label that occurred in no row of the fit has in '
+  'each cluster the probability of one additional category, a / (a + sum of the Dirichlet '
+  'parameters), where a is the parameter of the prior; a NULL is integrated out.';
 
 CREATE FUNCTION dpmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @of_labels COST 10000;
@@ -161,8 +162,8 @@ COMMENT IS 'The Monte Carlo standard error of each of dpmm_probabilities, an ave
 CREATE FUNCTION dpmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 10000;
 COMMENT IS 'The Monte Carlo standard error of dpmm_log_density, the log of an average over the '
-  'draws that the model stores; NULL if they are too few, or not as many of each chain. '
-  '22023 for a model without draws.';
+  'draws that the model stores; NULL if there are too few of them, or not the same number from '
+  'each chain. 22023 for a model without draws.';
 
 -- ---- a model and many rows ----
 
@@ -172,9 +173,9 @@ CREATE FUNCTION _dpmm_profile_transition(state internal, model bayes_model, x "a
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION _dpmm_profile_final(state internal) RETURNS bayes_profile[]
   AS 'MODULE_PATHNAME', 'dpmm_profile_final' @immutable COST 100;
-COMMENT IS 'Internal. Makes the profile of the collected rows.';
+COMMENT IS 'Internal. Computes the profile of the collected rows.';
 CREATE AGGREGATE dpmm_profile(model bayes_model, x "any") (
   SFUNC = _dpmm_profile_transition, @profile_state, FINALFUNC = _dpmm_profile_final
 );
-COMMENT IS 'What the rows of each cluster have that others do not, column by column. '
+COMMENT IS 'How the rows of each cluster differ from all other rows, column by column. '
   @profile;

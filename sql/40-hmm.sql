@@ -1,32 +1,31 @@
 -- Hidden Markov models
 
 DEFINE @hmm_sequences =
-  'sequence: an array, one-dimensional with one observation per element (numbers, booleans as 1 '
-  'and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 '
-  'to 1600 numbers, or of records, whose columns are numbers, booleans and labels and keep their '
-  'names; NULL elements are missing. A NULL or empty sequence is skipped; if there is no other the '
-  'result is NULL. Errors: 22023 invalid option, argument or element (also NaN and infinity); '
-  '2202E sequences of different shape; 22004 missing element with option missing = error; 54000 '
-  'more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than '
-  'memory allows; 22003 no fit exists.';
+  'sequence: an array, one-dimensional with one observation per element (numbers; booleans as 1 '
+  'and 0; any other type as names, by their text), or two-dimensional, time first, with vectors of '
+  '1 to 1600 numbers, or of records, whose columns are numbers, booleans and labels and keep their '
+  'names; NULL elements are missing. A NULL or empty sequence is skipped; if there is no other '
+  'sequence the result is NULL. Errors: 22023 invalid option, argument or element (also NaN and '
+  'infinity); 2202E sequences of different shape; 22004 missing element with option missing = '
+  'error; 54000 more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more '
+  'parameters than memory allows; 22003 no fit exists.';
 DEFINE @hmm_partition =
-  'The partition is one sequence in the order of the window, regardless of the frame. '
-  'observation: a number, a boolean or a name, as the model was fitted; a record, of which the '
-  'columns of the model are found by name; if they have none, a vector is ROW(a, b), or '
-  'ROW(x) of an array x of numbers. A NULL observation is missing, but its row has a result; a '
-  'name or label unknown to the model counts as missing. NULL for a NULL model. 22023 if the '
-  'model differs '
-  'between the rows of a partition, or for an invalid element; 2202E for an observation of another '
-  'shape; 42804 for a model of another family.';
+  'The partition is one sequence in the order of the window, regardless of the frame. observation: '
+  'a number, a boolean or a name, as in the fit of the model; a record, whose columns are matched '
+  'with those of the model by name; for a model without column names a vector is ROW(a, b), or '
+  'ROW(x) with an array x of numbers. A NULL observation is missing, but its row has a result; a '
+  'name or label unknown to the model counts as missing. NULL for a NULL model. 22023 if the model '
+  'differs between the rows of a partition, or for an invalid element; 2202E for an observation of '
+  'another shape; 42804 for a model of another family.';
 DEFINE @hmm_options = ' options: see docs/hmm.md; NULL means none.';
 DEFINE @hmm_query =
   'query: one SELECT of a name for the sequence (any type) and the sequence, an array; or of the '
-  'name and the columns of a step, a row for each step, the rows of a name one after another in '
-  'the order of time. It is run as the caller, read-only. 22023 for any other query.';
+  'name and the columns of a step, with a row for each step and the rows of each name contiguous '
+  'and in the order of time. It is run as the caller, read-only. 22023 for any other query.';
 DEFINE @hmm_given =
-  'sequence: of the kind that the model was fitted to, the columns of records found by name; NULL '
-  'elements and unknown names and labels are missing. 2202E for a sequence of another shape, 22023 '
-  'for an invalid element, 42804 for a model of another family.';
+  'sequence: of the kind that the model was fitted to, with columns of records matched by name; '
+  'NULL elements and unknown names and labels are missing. 2202E for a sequence of another shape, '
+  '22023 for an invalid element, 42804 for a model of another family.';
 
 CREATE TYPE hmm_selection AS (
   k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8,
@@ -34,17 +33,17 @@ CREATE TYPE hmm_selection AS (
   best boolean, reason text
 );
 COMMENT ON TYPE hmm_selection IS
-  'One of several fits to choose from. bic: -2 log_likelihood + parameters ln(steps observed), '
-  'smaller is better, NULL if the method samples; elbo: larger is better, NULL unless the method '
-  'is variational; parameters: the number of free parameters; degenerate: a bound holds states '
-  'where the likelihood would rise beyond it, so bic cannot be compared; model: NULL unless option '
-  'models is true. best: the '
-  'row to choose, why in reason: the best elbo after vi and svi, the best bic after em, map and '
-  'mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be compared.';
+  'One of the fits of a selection. bic: -2 log_likelihood + parameters ln(steps observed), smaller '
+  'is better, NULL if the method samples; elbo: larger is better, NULL unless the method is '
+  'variational; parameters: the number of free parameters; degenerate: states are at a bound '
+  'beyond which the likelihood would rise, so bic cannot be compared; model: NULL unless option '
+  'models is true. best: the row to choose, with the criterion in reason: the best elbo after vi '
+  'and svi, the best bic after em, map and mcem, or the smallest k within 1 nat (of bic 2) of it; '
+  'NULL where no fit can be compared.';
 
 -- ---- aggregates: sequences in, a model out ----
 
--- For the forms of hmm_fit that begin with a k, with a model and with known states.
+-- For the forms of hmm_fit that take k, a start model, or known states.
 CREATE FUNCTION _hmm_fit_transition(
   state internal, sequence "any", k "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
@@ -72,9 +71,9 @@ COMMENT IS 'The same with a weight for each sequence: how many times it counts. 
 CREATE AGGREGATE hmm_fit(sequence "any", start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = _hmm_fit_transition, @state, FINALFUNC = _hmm_fit_final
 );
-COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for '
-  'instance yesterday''s): states keep its numbers, missing and the prior that was given hold '
-  'unless options say otherwise, and symbols and labels that it does not know are added. 42804 for '
+COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for instance '
+  'yesterday''s): states keep their numbers, option missing and the given prior are kept unless '
+  'options say otherwise, and symbols and labels that the model does not know are added. 42804 for '
   'a model of another family, 2202E for sequences of another shape than the model''s. '
   @hmm_sequences;
 COMMENT IS 'The same with options.'
@@ -87,7 +86,7 @@ CREATE AGGREGATE hmm_fit(sequence "any", states int[], k int [, options jsonb]) 
   SFUNC = _hmm_fit_transition, @state, FINALFUNC = _hmm_fit_final
 );
 COMMENT IS 'Fits a hidden Markov model of k states some of which are known: states, from 1 to k, '
-  'has the length of the sequence, with NULL or 0 for an unknown state; it is NULL if none is '
+  'has the length of the sequence, with NULL or 0 for an unknown state; it is NULL if no state is '
   'known. 2202E for another length, 22023 for an invalid state. '
   @hmm_sequences;
 COMMENT IS 'The same with options.'
@@ -121,7 +120,7 @@ COMMENT IS 'Internal. Adds one sequence.';
 
 CREATE FUNCTION _hmm_select_final(state internal) RETURNS hmm_selection[]
   AS 'MODULE_PATHNAME', 'hmm_select_final' @immutable COST 1000000;
-COMMENT IS 'Internal. Fits all models to choose from.';
+COMMENT IS 'Internal. Fits all models of a selection.';
 
 CREATE AGGREGATE hmm_select(sequence "any", ks int[] [, options jsonb]) (
   SFUNC = _hmm_select_transition, @state, FINALFUNC = _hmm_select_final
@@ -218,9 +217,9 @@ CREATE FUNCTION hmm_log_likelihood(model bayes_model, sequence anyarray) RETURNS
   AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The natural logarithm of the probability (density, for measurements) of the sequence, '
   'summed over all paths, after gibbs averaged over the stored draws of the parameters; -Infinity '
-  'if it is impossible, 0 for an empty one. A symbol or label that no sequence of the fit had has '
-  'in each state the probability of one more, a / (a + sum of the Dirichlet parameters), a that of '
-  'the prior; a NULL counts for nothing. '
+  'if it is impossible, 0 for an empty one. A symbol or label that occurred in no sequence of the '
+  'fit has in each state the probability of one additional category, a / (a + sum of the Dirichlet '
+  'parameters), where a is the parameter of the prior; a NULL is integrated out. '
   @hmm_given;
 
 CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
@@ -228,8 +227,9 @@ CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
   AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 10;
 COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), by '
   'decreasing probability: the natural logarithm of the joint probability of path and observations '
-  '(after gibbs the average of that over the stored draws of the parameters), and the states, from '
-  '1; an empty sequence gives one path of no states. 22023 for n below 1 or above 1000. '
+  '(after gibbs the average of that logarithm over the stored draws of the parameters), and the '
+  'states, from 1; an empty sequence gives one path of no states. 22023 for n below 1 or above '
+  '1000. '
   @hmm_given;
 
 CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray)
@@ -240,9 +240,9 @@ COMMENT IS 'The predictive distribution of the next observation: for every eleme
   'mean, its variance and its 2.5 and 97.5 percent quantiles, those of the mixture over the '
   'states, which is not normal and may have several peaks; for an element of names, labels or '
   'categories a row for each of them, with its probability. column_name: of the element, NULL if '
-  'the model was fitted to arrays. After gibbs the average of those under the stored draws of the '
-  'parameters, whose spread is part of variance and interval. An empty sequence gives the first '
-  'observation of one. '
+  'the model was fitted to arrays. After gibbs the average of the distributions under the stored '
+  'draws of the parameters, whose spread is part of variance and interval. An empty sequence gives '
+  'the distribution of the first observation. '
   @hmm_given;
 
 CREATE FUNCTION hmm_predict(
@@ -252,22 +252,23 @@ CREATE FUNCTION hmm_predict(
     mean float8, variance float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'hmm_predict_ahead' @of_labels COST 1000 ROWS 100;
 COMMENT IS 'The predictive distributions of the next observations, 1 to horizon (at most 100000) '
-  'steps ahead, each by itself: for every step the rows that hmm_predict(model, sequence) gives '
-  'for the first. They are exact: all paths are summed. 22023 for another horizon. '
+  'steps ahead, each marginally: for every step the rows that hmm_predict(model, sequence) returns '
+  'for the first one. They are exact: all paths are summed. 22023 for another horizon. '
   @hmm_given
-  ' Intervals from lower to upper hold an observation with probability level, and leave as much '
-  'below as above; 22023 unless 0 < level < 1.';
+  ' Intervals from lower to upper contain an observation with probability level and are '
+  'equal-tailed; 22023 unless 0 < level < 1.';
 
 CREATE FUNCTION hmm_sample(model bayes_model, sequence anyarray, horizon int, draws int,
   seed bigint)
   RETURNS TABLE (draw int, step int, state int, symbol text, x float8[])
   AS 'MODULE_PATHNAME', 'hmm_sample_after' @of_labels COST 1000 ROWS 1000;
-COMMENT IS 'Draws of what follows a sequence, each the next 1 to horizon (at most 100000) steps: '
-  'the state, from 1, and the observation, symbol for a model of names, else x. What each step is '
-  'by itself, hmm_predict knows; these are for what depends on several, as a sum or a maximum. '
-  'After gibbs each is under one of the stored draws of the parameters, after vi and svi its '
-  'emissions are drawn from the posterior. The same seed gives the same draws. 22023 for another '
-  'horizon or draws < 0, 54000 for more than 100000000 steps in all. '
+COMMENT IS 'Draws of the continuation of a sequence, each of the next 1 to horizon (at most '
+  '100000) steps: the state, from 1, and the observation, symbol for a model of names, else x. Use '
+  'hmm_predict for the distribution of a single step, and draws for quantities that depend on '
+  'several steps, such as a sum or a maximum. After gibbs each draw uses one of the stored draws '
+  'of the parameters, after vi and svi its emissions are drawn from the posterior. The same seed '
+  'gives the same draws. 22023 for another horizon or draws < 0, 54000 for more than 100000000 '
+  'steps in all. '
   @hmm_given;
 
 CREATE FUNCTION _hmm_profile_transition(state internal, model bayes_model, sequence anyarray)
@@ -276,15 +277,15 @@ CREATE FUNCTION _hmm_profile_transition(state internal, model bayes_model, seque
 COMMENT IS 'Internal. Adds one sequence.';
 CREATE FUNCTION _hmm_profile_final(state internal) RETURNS bayes_profile[]
   AS 'MODULE_PATHNAME', 'hmm_profile_final' @immutable COST 100;
-COMMENT IS 'Internal. Makes the profile of the collected sequences.';
+COMMENT IS 'Internal. Computes the profile of the collected sequences.';
 CREATE AGGREGATE hmm_profile(model bayes_model, sequence anyarray) (
   SFUNC = _hmm_profile_transition, @profile_state, FINALFUNC = _hmm_profile_final
 );
-COMMENT IS 'What the steps in each state have that others do not, column by column: a row of '
+COMMENT IS 'How the steps in each state differ from all other steps, column by column: a row of '
   'bayes_profile, whose component is the state, for every element of an observation, or every '
   'symbol, label or category of one. Each step counts for every state with its smoothed '
-  'probability (hmm_probabilities): SELECT * FROM unnest((SELECT hmm_profile(model, s) FROM t)). '
-  'A sequence or a model that is NULL is left out; no sequences give NULL. 22003 for an impossible '
+  'probability (hmm_probabilities): SELECT * FROM unnest((SELECT hmm_profile(model, s) FROM t)). A '
+  'sequence or a model that is NULL is left out; no sequences give NULL. 22003 for an impossible '
   'sequence, 22023 for sequences of several models, 54000 for more than ten million states times '
   'columns and categories. '
   @hmm_given;
@@ -295,47 +296,45 @@ CREATE FUNCTION hmm_states(model bayes_model)
   RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
     stationary float8, visits float8, dwell float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins in it; '
-  'initial_sd, its posterior standard deviation (after vi corrected by linear response '
+COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins in the '
+  'state; initial_sd, its posterior standard deviation (after vi corrected by linear response '
   'where that costs less than the fit, else that of the mean-field approximation, which is too '
-  'small, as it takes paths and parameters as independent: sd_method of hmm_parameters says which; '
-  'method gibbs gives that of the posterior), and initial_alpha, '
-  'the parameter of its posterior Dirichlet, NULL without a posterior; stationary, its '
-  'probability under the stationary distribution, NULL if that is not unique; visits, the '
-  'expected occupancy: number of steps in it, in the sequences of the fit; dwell, the expected '
-  'sojourn time in steps, Infinity for an absorbing state. 42804 for a model of another family.';
+  'small, since it treats paths and parameters as independent: sd_method of hmm_parameters says '
+  'which; after gibbs that of the posterior draws), and initial_alpha, its parameter in the '
+  'posterior Dirichlet distribution, NULL without a posterior; stationary, its probability under '
+  'the stationary distribution, NULL if that is not unique; visits, the expected occupancy: number '
+  'of steps in it, in the sequences of the fit; dwell, the expected sojourn time in steps, '
+  'Infinity for an absorbing state. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_transitions(model bayes_model)
   RETURNS TABLE (from_state int, to_state int, probability float8, sd float8, alpha float8,
     count float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'All K x K transitions, states numbered from 1: the probability of going from one to '
-  'the other in one step, its posterior standard deviation (as in hmm_states) and the '
-  'parameter of its posterior Dirichlet (NULL without a '
-  'posterior), and the expected number of such steps in the sequences of the fit. 42804 for a '
-  'model of another family.';
+  'the other in one step, its posterior standard deviation (as in hmm_states) and its parameter in '
+  'the posterior Dirichlet distribution (NULL without a posterior), and the expected number of '
+  'such steps in the sequences of the fit. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_emissions(model bayes_model)
   RETURNS TABLE (state int, symbol text, probability float8, sd float8, element int,
     column_name text, mean float8[], covariance float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The emission distribution of every state. For names one row per symbol, with its '
-  'probability and its posterior standard deviation (NULL without a posterior; as in '
-  'hmm_states). For numbers the mean and the covariance '
-  'matrix: one row per element, from 1, or, if elements are correlated, one row for all, with '
-  'element NULL. '
-  'column_name: of the element, if the model was fitted to records; symbol: also a label of it. '
-  '42804 for a model of another family.';
+  'probability and its posterior standard deviation (NULL without a posterior; as in hmm_states). '
+  'For numbers the mean and the covariance matrix: one row per element, from 1, or, if elements '
+  'are correlated, one row for all, with element NULL. column_name: the name of the element, if '
+  'the model was fitted to records; symbol: also a label of it. 42804 for a model of another '
+  'family.';
 
 CREATE FUNCTION hmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'One row for every number of a state, which is the component: its initial probability, '
-  'the transition to every state (category, and as label its text; element NULL), and of every '
-  'element of its emissions the probability (label: the symbol), rate, mean, sd. After vi the '
-  'posterior is q, corrected by linear response where that costs less than the fit (sd_method says '
-  'so), after svi q itself, which is too narrow; after gibbs the stored '
-  'draws, of which 39 suffice for level 0.95. '
+COMMENT IS 'One row for every parameter of a state, which is the component: its initial '
+  'probability, the probability of the transition to every state (its number in category, and as '
+  'text in label; element NULL), and for every element of its emissions the probability (label: '
+  'the symbol), rate, mean, sd. After vi the posterior is q, corrected by linear response where '
+  'that costs less than the fit (sd_method says so), after svi q itself, which is too narrow; '
+  'after gibbs quantiles of the stored draws, of which level 0.95 needs at least 39. '
   @parameters
   @parameters_level;
 
@@ -343,10 +342,10 @@ CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, column_name text, symbol text, parameter text,
     value float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
-COMMENT IS 'The parameters of the conjugate posterior of the emissions, of a model fitted by vi '
-  'or svi, named as in option prior: for every state, element (NULL: all together) and symbol '
-  '(NULL: none) a number, a vector, or (B of a multivariate normal) a matrix. 22023 for a model '
-  'without a posterior, 42804 for a model of another family.';
+COMMENT IS 'The parameters of the conjugate posterior of the emissions, of a model fitted by vi or '
+  'svi, named as in option prior: for every state, element (NULL: all elements together) and '
+  'symbol (NULL: no symbol) a number, a vector, or (B of a multivariate normal) a matrix. 22023 '
+  'for a model without a posterior, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (t int, state int, symbol text, x float8[])

@@ -1,14 +1,15 @@
 -- Probabilistic matrix factorization
 
 DEFINE @pmf_new =
-  'cells: its numbers, as a jsonb object of column keys and numbers, {"alien": 4, "heat": 2.5}. '
-  'Columns that the model does not know are no evidence (a WARNING, once, if it knows none of a '
-  'row), nor is a null; without any cell it is a row that the model does not know. In every stored '
-  'draw the row''s vector and mean have their exact posterior. 22023 for what is no such object, '
-  '22003 for a number out of proportion to the table''s, 42804 for a model of another family.';
+  'cells: the numbers of the row, as a jsonb object of column keys and numbers, {"alien": 4, '
+  '"heat": 2.5}. Columns that the model does not know (with a WARNING, once, if it knows none of '
+  'them) and nulls are ignored; without any other cell the result is that for an unknown row. In '
+  'every stored draw the row''s vector and mean have their exact posterior. 22023 for anything but '
+  'such an object, 22003 for a number out of proportion to those of the table, 42804 for a model '
+  'of another family.';
 DEFINE @pmf_line =
-  'side: ''row'', or ''column'' for a column that was not fitted; its cells, and the other key, '
-  'have the keys of rows. 22023 if it is neither.';
+  'side: ''row'', or ''column'' for a new column; then its cells are given by row keys, and the '
+  'other key is that of a row. 22023 if it is neither.';
 DEFINE @pmf_options = ' options: see docs/pmf.md; NULL means none.';
 
 -- ---- aggregates: cells in, a model out ----
@@ -31,22 +32,23 @@ CREATE AGGREGATE pmf_fit(
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers of pairs, by '
-  'Gibbs sampling. Each row tells the number of one cell of a table: keys of its row and its '
-  'column, of any types, which are stored by their text, and a finite number. Cells that are '
-  'absent are missing, and are predicted. Cells come in any order. rank: how many numbers the '
-  'vectors of rows and columns have, 1 to 1000. A NULL number says that row and column exist; a '
-  'cell with a NULL is skipped, and if there are no rows or no columns the result is NULL. '
-  'Errors: 22023 invalid option or argument, a cell that occurs twice (see option repeated), a '
-  'number that is not finite, or no numbers at all; 22003 a number beyond 1e300; 54000 a key '
-  'longer than 10000 bytes, more than 10000000 keys, or more numbers than memory allows.';
+  'Gibbs sampling. Each row gives the number in one cell of a table: the keys of its row and its '
+  'column, of any types, which are stored as text, and a finite number. Absent cells are missing, '
+  'and can be predicted. Cells come in any order. rank: the dimension of the vectors of rows and '
+  'columns, 1 to 1000. A NULL number only says that row and column exist; a cell with a NULL key '
+  'is skipped, and if there are no rows or no columns the result is NULL. Errors: 22023 invalid '
+  'option or argument, a cell that occurs twice (see option repeated), a number that is not '
+  'finite, or no numbers at all; 22003 a number beyond 1e300; 54000 a key longer than 10000 bytes, '
+  'more than 10000000 keys, or more numbers than memory allows.';
 COMMENT IS 'The same with options.'
   @pmf_options;
 
 -- ---- relations ----
 
 DEFINE @pmf_keys =
-  'side ''row'' or ''column'', the key, and what pmf_predict says of a cell of that row or column '
-  'whose other key is unknown: the expected number, and the standard deviation of a new one.';
+  'side ''row'' or ''column'', the key, and the prediction of pmf_predict for a cell of that row '
+  'or column whose other key is unknown: the expected number, and the standard deviation of a new '
+  'number.';
 
 CREATE FUNCTION pmf_keys(model bayes_model)
   RETURNS TABLE (side text, key text, mean float8, sd float8)
@@ -58,7 +60,7 @@ COMMENT IS 'The rows and columns of the table: '
 CREATE FUNCTION pmf_fit(query bayes_query, rank int, options jsonb DEFAULT NULL)
   RETURNS TABLE (side text, key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME', 'pmf_fit_query' @volatile COST 1000000 ROWS 1000;
-COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query, and shows its rows '
+COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query and returns its rows '
   'and columns, as pmf_keys does: '
   @pmf_keys
   ' query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
@@ -79,16 +81,15 @@ COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query an
 CREATE FUNCTION pmf_predict(model bayes_model, row_key "any", column_key "any")
   RETURNS TABLE (mean float8, sd float8, mcse float8)
   AS 'MODULE_PATHNAME' @of_labels COST 100 ROWS 1;
-COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the standard '
+COMMENT IS 'The expected number in a cell, by the keys of its row and its column, and the standard '
   'deviation of a new number there, both averages over the stored draws; mcse is the Monte Carlo '
-  'standard error of the mean, NULL if there are fewer than 6 stored draws of a chain. A key that '
-  'the model does not know has the distribution of those that it knows. 42804 for a model of '
-  'another family.';
+  'standard error of the mean, NULL if there are fewer than 6 stored draws of a chain. An unknown '
+  'key has the distribution of the known ones. 42804 for a model of another family.';
 
 CREATE FUNCTION pmf_predict_new(model bayes_model, cells jsonb, key "any", side text DEFAULT 'row')
   RETURNS TABLE (mean float8, sd float8, mcse float8)
   AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 1;
-COMMENT IS 'The same of a row that was not fitted, for a column by its key. '
+COMMENT IS 'The prediction of pmf_predict for a new row, given its cells, and a column by its key. '
   @pmf_new
   ' '
   @pmf_line;
@@ -98,9 +99,9 @@ CREATE FUNCTION pmf_recommend_new(
 )
   RETURNS TABLE (key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
-COMMENT IS 'The n columns with the largest expected numbers for a row that was not fitted, in '
-  'descending order, without those of its cells: their keys, and what pmf_predict_new says of '
-  'them. 22023 also if n is less than 1. '
+COMMENT IS 'The n columns with the largest expected numbers for a new row, in descending order, '
+  'without those of its cells: their keys, and the predictions of pmf_predict_new. 22023 also if n '
+  'is less than 1. '
   @pmf_new
   ' For a column, the n rows with the largest numbers. '
   @pmf_line;
@@ -111,17 +112,16 @@ CREATE FUNCTION pmf_recommend(
   RETURNS TABLE (key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns with the largest expected numbers for a row, in descending order, '
-  'without those for which the row had a number: their keys, and what pmf_predict says of them. '
-  'For a row that the model does not know those with the largest numbers altogether. 22023 if n is '
-  'less than 1, or if the model was fitted with option rated = false; 42804 for a model of another '
-  'family.'
-  ' rated: true for all columns, those for which the row had a number included.';
+  'without those for which the row had a number: their keys, and the predictions of pmf_predict. '
+  'For an unknown row the columns with the largest expected numbers overall. 22023 if n is less '
+  'than 1, or if the model was fitted with option rated = false; 42804 for a model of another '
+  'family. rated: true for all columns, including those for which the row had a number.';
 
 CREATE FUNCTION pmf_similar(model bayes_model, key "any", n int, side text DEFAULT 'column')
   RETURNS TABLE (key text, similarity float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns whose numbers are most like those of one column, in descending order: '
-  'the posterior mean and standard deviation of the correlation of both over rows, without noise '
-  'and without the rows'' own means. No row for a column that the model does not know. 22023 if n '
-  'is less than 1; 42804 for a model of another family.'
-  ' side: ''column'', or ''row'' for the rows most like one row; 22023 if it is neither.';
+  'the posterior mean and standard deviation of the correlation of both columns over rows, without '
+  'noise and without the means of the rows. No rows for an unknown column. 22023 if n is less than '
+  '1; 42804 for a model of another family. side: ''column'', or ''row'' for the rows most like one '
+  'row; 22023 if it is neither.';

@@ -21,11 +21,11 @@ DEFINE @conjugate_parameters =
   'The parameters with their posterior. 22023 unless 0 < level < 1. '
   @parameters;
 DEFINE @conjugate_evidence =
-  'The logarithm of the density of all rows under the prior, by which models of the same rows are '
-  'compared. NULL if it does not exist. '
+  'The logarithm of the density of all rows under the prior, which compares models of the same '
+  'rows. NULL if it does not exist. '
   @conjugate_errors;
 
--- The type of the row tells the family.
+-- The type of x determines the family.
 CREATE FUNCTION _conjugate_transition(
   state internal, x "any" [, options jsonb [, weight float8]]
 ) RETURNS internal
@@ -35,7 +35,7 @@ CREATE FUNCTION _conjugate_inverse_transition(
   state internal, x "any" [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'conjugate_inverse_transition' @immutable;
-COMMENT IS 'Internal. Takes one row away.';
+COMMENT IS 'Internal. Removes one row.';
 
 -- ---- beta_bernoulli ----
 
@@ -43,11 +43,10 @@ CREATE AGGREGATE beta_bernoulli_fit(success boolean [, options jsonb [, weight f
   @conjugate_sums
 );
 COMMENT IS 'The posterior of a probability, from successes and failures: success ~ '
-  'Bernoulli(theta), theta ~ Beta(a, b). Option prior: an object with a and b, '
-  'positive, by default 1, the uniform prior. Rows that are NULL are left out and '
-  'counted; no rows give NULL. Its result can be stored, merged by bayes_rollup, and '
-  'moved as a window. Errors: 22023 invalid option, weight or row; 22003 sums beyond '
-  'double precision.';
+  'Bernoulli(theta), theta ~ Beta(a, b). Option prior: an object with a and b, positive, by '
+  'default 1, the uniform prior. Rows that are NULL are left out and counted; no rows give NULL. '
+  'The result can be stored and merged by bayes_rollup; the aggregate supports moving windows. '
+  'Errors: 22023 invalid option, weight or row; 22003 sums beyond double precision.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
@@ -56,20 +55,19 @@ CREATE FUNCTION beta_bernoulli_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the probability of success. NULL if it does not exist. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_map(model bayes_model) @conjugate_number;
-COMMENT IS 'The value of the probability of success where the posterior density is largest. '
-  'NULL if it does not exist. '
+COMMENT IS 'The posterior mode of the probability of success. NULL if it does not exist. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_ml(model bayes_model) @conjugate_number;
-COMMENT IS 'The value of the probability of success that maximises the likelihood, whatever '
-  'the prior. NULL if it does not exist. '
+COMMENT IS 'The maximum-likelihood estimate of the probability of success, which does not depend '
+  'on the prior. NULL if it does not exist. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_evidence(model bayes_model) @conjugate_number;
 COMMENT IS @conjugate_evidence;
 CREATE FUNCTION beta_bernoulli_interval(model bayes_model, level float8 DEFAULT 0.95)
   @conjugate_interval;
-COMMENT IS 'The interval that holds the probability of success with probability level, '
-  'between the quantiles of the Beta posterior with as much beyond each; NULL if '
-  'the posterior does not exist. '
+COMMENT IS 'The equal-tailed credible interval that contains the probability of success with '
+  'probability level, between quantiles of the beta posterior; NULL if the posterior does not '
+  'exist. '
   @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_log_density(model bayes_model, success boolean)
@@ -79,24 +77,24 @@ COMMENT IS 'The logarithm of the posterior predictive probability of one more ro
   'if the posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_greater(a bayes_model, b bayes_model) @conjugate_integral;
-COMMENT IS 'P(a > b): the probability that the probability of success is larger in a than in '
-  'b, of independent rows. NULL if a posterior does not exist. '
+COMMENT IS 'P(a > b): the probability that the probability of success is larger in model a than in '
+  'model b, fitted to independent rows. NULL if a posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_loss(a bayes_model, b bayes_model) @conjugate_integral;
-COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
-  'the probability of success. NULL if a posterior does not exist. '
+COMMENT IS 'The expected loss of choosing a where b may be larger: E[max(b - a, 0)] of the '
+  'probability of success. NULL if a posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_difference(a bayes_model, b bayes_model, level float8 DEFAULT 0.95)
   @conjugate_difference;
-COMMENT IS 'a - b of the probability of success, of independent rows: mean, standard deviation, '
-  'and the interval that holds it with probability level, between quantiles with as much beyond '
-  'each; NULL where they do not exist. '
+COMMENT IS 'The difference a - b of the probability of success, for models of independent rows: '
+  'mean, standard deviation, and the equal-tailed interval that contains it with probability '
+  'level; NULL where they do not exist. '
   @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_best(models bayes_model[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 100000;
-COMMENT IS 'Of each of several models, of independent rows, the probability that the probability '
-  'of success is the largest, in their order; they sum to 1. NULLs if a posterior does not exist. '
+COMMENT IS 'For each of several models of independent rows, in their order, the probability that '
+  'its probability of success is the largest; they sum to 1. NULLs if a posterior does not exist. '
   '22004 for a NULL among them, 54000 for more than 1000. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_lift(a bayes_model, b bayes_model) @conjugate_number;
@@ -114,63 +112,59 @@ CREATE AGGREGATE gamma_poisson_fit(count bigint [, options jsonb [, exposure flo
   @conjugate_sums
 );
 COMMENT IS 'The posterior of a rate, from counts: count ~ Poisson(exposure lambda), lambda ~ '
-  'Gamma(a, rate b). Option prior: an object with a > 0 and b >= 0, by default 0.5 '
-  'and 0, the prior of Jeffreys. Rows that are NULL are left out and counted; no '
-  'rows give NULL. Its result can be stored, merged by bayes_rollup, and moved as a '
-  'window. Errors: 22023 invalid option, exposure or row; 22003 sums beyond double '
-  'precision.';
+  'Gamma(a, rate b). Option prior: an object with a > 0 and b >= 0, by default 0.5 and 0, the '
+  'prior of Jeffreys. Rows that are NULL are left out and counted; no rows give NULL. The result '
+  'can be stored and merged by bayes_rollup; the aggregate supports moving windows. Errors: 22023 '
+  'invalid option, exposure or row; 22003 sums beyond double precision.';
 COMMENT IS 'The same with options; NULL means none.';
-COMMENT IS 'The same with the exposure of each count, as the time in which it was counted; '
-  'without it 1. A row whose exposure is NULL, or 0 with a count of 0, is left out; 22023 for a '
-  'count above 0 without exposure.';
+COMMENT IS 'The same with the exposure of each count, for instance the time in which it was '
+  'counted; 1 if it is not given. A row whose exposure is NULL, or 0 with a count of 0, is left '
+  'out; 22023 for a count above 0 with exposure 0.';
 
 CREATE FUNCTION gamma_poisson_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the rate. NULL if it does not exist. '
-  @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_map(model bayes_model) @conjugate_number;
-COMMENT IS 'The value of the rate where the posterior density is largest. NULL if it does '
-  'not exist. '
+COMMENT IS 'The posterior mode of the rate. NULL if it does not exist. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_ml(model bayes_model) @conjugate_number;
-COMMENT IS 'The value of the rate that maximises the likelihood, whatever the prior. NULL if '
-  'it does not exist. '
+COMMENT IS 'The maximum-likelihood estimate of the rate, which does not depend on the prior. NULL '
+  'if it does not exist. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_evidence(model bayes_model) @conjugate_number;
 COMMENT IS @conjugate_evidence;
 CREATE FUNCTION gamma_poisson_interval(model bayes_model, level float8 DEFAULT 0.95)
   @conjugate_interval;
-COMMENT IS 'The interval that holds the rate with probability level, between the quantiles of '
-  'the gamma posterior with as much beyond each; NULL if the posterior does not '
-  'exist. '
+COMMENT IS 'The equal-tailed credible interval that contains the rate with probability level, '
+  'between quantiles of the gamma posterior; NULL if the posterior does not exist. '
   @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_log_density(
   model bayes_model, count bigint, exposure float8 DEFAULT 1
 ) @conjugate_number;
 COMMENT IS 'The logarithm of the posterior predictive probability of one more count with this '
-  'exposure, which is positive. NULL if the posterior does not exist. '
+  'exposure, which must be positive. NULL if the posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_greater(a bayes_model, b bayes_model) @conjugate_integral;
-COMMENT IS 'P(a > b): the probability that the rate is larger in a than in b, of independent '
-  'rows. NULL if a posterior does not exist. '
+COMMENT IS 'P(a > b): the probability that the rate is larger in model a than in model b, fitted '
+  'to independent rows. NULL if a posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_loss(a bayes_model, b bayes_model) @conjugate_integral;
-COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
-  'the rate. NULL if a posterior does not exist. '
+COMMENT IS 'The expected loss of choosing a where b may be larger: E[max(b - a, 0)] of the rate. '
+  'NULL if a posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_difference(a bayes_model, b bayes_model, level float8 DEFAULT 0.95)
   @conjugate_difference;
-COMMENT IS 'a - b of the rate, of independent rows: mean, standard deviation, and the interval '
-  'that holds it with probability level, between quantiles with as much beyond each; NULL where '
+COMMENT IS 'The difference a - b of the rate, for models of independent rows: mean, standard '
+  'deviation, and the equal-tailed interval that contains it with probability level; NULL where '
   'they do not exist. '
   @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_best(models bayes_model[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 100000;
-COMMENT IS 'Of each of several models, of independent rows, the probability that the rate is '
-  'the largest, in their order; they sum to 1. NULLs if a posterior does not exist. 22004 for a '
-  'NULL among them, 54000 for more than 1000. '
+COMMENT IS 'For each of several models of independent rows, in their order, the probability that '
+  'its rate is the largest; they sum to 1. NULLs if a posterior does not exist. 22004 for a NULL '
+  'among them, 54000 for more than 1000. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_lift(a bayes_model, b bayes_model) @conjugate_number;
 COMMENT IS 'The expected relative gain of a over b: E[(a - b) / b] of the rate; Infinity where '
@@ -186,35 +180,33 @@ COMMENT IS @conjugate_parameters;
 CREATE AGGREGATE normal_inverse_gamma_fit(x float8 [, options jsonb [, weight float8]]) (
   @conjugate_sums
 );
-COMMENT IS 'The posterior of the mean and variance of a normal: x ~ Normal(mu, 1 / alpha), '
-  'mu ~ Normal(m, 1 / (c alpha)), alpha ~ Gamma(a, rate b). Option prior: an object '
-  'with m, c, a and b, by default 0, 0, -0.5 and 0, the reference prior. Rows that '
-  'are NULL are left out and counted; no rows give NULL. Its result can be stored, '
-  'merged by bayes_rollup, and moved as a window. Errors: 22023 invalid option, weight or '
-  'row; 22003 a number beyond 1e150, or sums beyond double precision.';
+COMMENT IS 'The posterior of the mean and variance of a normal: x ~ Normal(mu, 1 / alpha), mu ~ '
+  'Normal(m, 1 / (c alpha)), alpha ~ Gamma(a, rate b). Option prior: an object with m, c, a and b, '
+  'by default 0, 0, -0.5 and 0, the reference prior. Rows that are NULL are left out and counted; '
+  'no rows give NULL. The result can be stored and merged by bayes_rollup; the aggregate supports '
+  'moving windows. Errors: 22023 invalid option, weight or row; 22003 a number beyond 1e150, or '
+  'sums beyond double precision.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
 
 CREATE FUNCTION normal_inverse_gamma_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the mean. NULL if it does not exist. '
-  @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_map(model bayes_model) @conjugate_number;
-COMMENT IS 'The value of the mean where the posterior density is largest, together with that '
-  'of the precision. NULL if it does not exist. '
+COMMENT IS 'The mean at the mode of the joint posterior density of mean and precision. NULL if it '
+  'does not exist. '
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_ml(model bayes_model) @conjugate_number;
-COMMENT IS 'The value of the mean that maximises the likelihood, whatever the prior. NULL if '
-  'it does not exist. '
+COMMENT IS 'The maximum-likelihood estimate of the mean, which does not depend on the prior. NULL '
+  'if it does not exist. '
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_evidence(model bayes_model) @conjugate_number;
 COMMENT IS @conjugate_evidence;
 CREATE FUNCTION normal_inverse_gamma_interval(model bayes_model, level float8 DEFAULT 0.95)
   @conjugate_interval;
-COMMENT IS 'The interval that holds the mean with probability level, between the quantiles of '
-  'the Student posterior with as much beyond each; NULL if the posterior does not '
-  'exist. '
+COMMENT IS 'The equal-tailed credible interval that contains the mean with probability level, '
+  'between quantiles of the Student posterior; NULL if the posterior does not exist. '
   @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_log_density(model bayes_model, x float8)
@@ -223,26 +215,26 @@ COMMENT IS 'The logarithm of the posterior predictive density of one more x. NUL
   'posterior does not exist. 22023 for an x that is NaN or infinite, 22003 beyond 1e150. '
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_greater(a bayes_model, b bayes_model) @conjugate_integral;
-COMMENT IS 'P(a > b): the probability that the mean is larger in a than in b, of independent '
-  'rows. NULL if a posterior does not exist. '
+COMMENT IS 'P(a > b): the probability that the mean is larger in model a than in model b, fitted '
+  'to independent rows. NULL if a posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_loss(a bayes_model, b bayes_model) @conjugate_integral;
-COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
-  'the mean. NULL if a posterior does not exist. '
+COMMENT IS 'The expected loss of choosing a where b may be larger: E[max(b - a, 0)] of the mean. '
+  'NULL if a posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_difference(
   a bayes_model, b bayes_model, level float8 DEFAULT 0.95
 ) @conjugate_difference;
-COMMENT IS 'a - b of the mean, of independent rows: mean, standard deviation, and the interval '
-  'that holds it with probability level, between quantiles with as much beyond each; NULL where '
+COMMENT IS 'The difference a - b of the mean, for models of independent rows: mean, standard '
+  'deviation, and the equal-tailed interval that contains it with probability level; NULL where '
   'they do not exist. '
   @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_best(models bayes_model[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 100000;
-COMMENT IS 'Of each of several models, of independent rows, the probability that the mean is '
-  'the largest, in their order; they sum to 1. NULLs if a posterior does not exist. 22004 for a '
-  'NULL among them, 54000 for more than 1000. '
+COMMENT IS 'For each of several models of independent rows, in their order, the probability that '
+  'its mean is the largest; they sum to 1. NULLs if a posterior does not exist. 22004 for a NULL '
+  'among them, 54000 for more than 1000. '
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
@@ -260,7 +252,7 @@ CREATE FUNCTION _dirichlet_categorical_inverse_transition(
   state internal, label "any" [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'dirichlet_categorical_inverse_transition' @immutable;
-COMMENT IS 'Internal. Takes one row away.';
+COMMENT IS 'Internal. Removes one row.';
 CREATE AGGREGATE dirichlet_categorical_fit(label "any" [, options jsonb [, weight float8]]) (
   SFUNC = _dirichlet_categorical_transition, STYPE = internal, SSPACE = 8192, PARALLEL = SAFE,
   FINALFUNC = _bayes_sums_final, @combine_sums,
@@ -268,13 +260,14 @@ CREATE AGGREGATE dirichlet_categorical_fit(label "any" [, options jsonb [, weigh
   MINVFUNC = _dirichlet_categorical_inverse_transition,
   MSTYPE = internal, MSSPACE = 8192, MFINALFUNC = _bayes_sums_final
 );
-COMMENT IS 'The posterior of the probabilities of labels, of any type, which are known by their '
-  'text: label ~ Categorical(theta), theta ~ Dirichlet(alpha) over the labels that occur and '
-  'those that the prior names. Option prior: an object with alpha, a positive number for every '
-  'label, by default 1, or an object of numbers by label. Rows that are NULL are left out and '
-  'counted; no rows give NULL. Its result can be stored, merged by bayes_rollup, and moved as a '
-  'window. Errors: 22023 invalid option, weight or label; 22003 sums beyond double precision; '
-  '54000 more than a million labels, one longer than 10000 bytes, or more than 256 MB of them.';
+COMMENT IS 'The posterior of the probabilities of labels, of any type, which are compared by their '
+  'text: label ~ Categorical(theta), theta ~ Dirichlet(alpha) over the labels that occur and those '
+  'that the prior names. Option prior: an object with alpha, a positive number for every label, by '
+  'default 1, or an object of numbers by label. Rows that are NULL are left out and counted; no '
+  'rows give NULL. The result can be stored and merged by bayes_rollup; the aggregate supports '
+  'moving windows. Errors: 22023 invalid option, weight or label; 22003 sums beyond double '
+  'precision; 54000 more than a million labels, one longer than 10000 bytes, or more than 256 MB '
+  'of them.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL is '
   'left out.';
@@ -283,21 +276,21 @@ CREATE FUNCTION dirichlet_categorical_probabilities(model bayes_model, level flo
   RETURNS TABLE (label text, count float8, mean float8, map float8, ml float8, lower float8,
     upper float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The labels with the number of their rows and what is known of their probabilities: '
+COMMENT IS 'The labels with the number of their rows and the estimates of their probabilities: '
   'posterior mean, mode (NULL if it does not exist), maximum likelihood, and the interval that '
-  'holds it with probability level, between quantiles of its posterior. '
+  'contains the probability with probability level, between quantiles of its posterior. '
   @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'The posterior mean of the probability of a label. One that is not known has the share '
-  'of one more label, a / (a + sum of alphas and counts), a that of labels that the prior does not '
-  'name. 22023 for NaN. '
+COMMENT IS 'The posterior mean of the probability of a label. An unknown label has the probability '
+  'of one additional label, a / (a + sum of alphas and counts), where a is the alpha of labels '
+  'that the prior does not name. 22023 for NaN. '
   @conjugate_errors;
 CREATE FUNCTION dirichlet_categorical_log_density(model bayes_model, label "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'The logarithm of the posterior predictive probability of one more label; of one that '
-  'is not known as for dirichlet_categorical_mean. 22023 for NaN. '
+COMMENT IS 'The logarithm of the posterior predictive probability of a label in one more row; for '
+  'an unknown label as in dirichlet_categorical_mean. 22023 for NaN. '
   @conjugate_errors;
 CREATE FUNCTION dirichlet_categorical_evidence(model bayes_model) @conjugate_number;
 COMMENT IS 'The logarithm of the probability of all rows under the prior over the known labels. '

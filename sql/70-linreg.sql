@@ -5,13 +5,13 @@ DEFINE @linreg_rows =
   'element of x is NULL, or the weight NULL or 0, is left out and counted; no rows give NULL. '
   'Errors: 22023 NaN, infinite or negative weight; 2202E rows of different length; 22003 sums '
   'overflow; 54000 more than 5000 terms.';
-DEFINE @linreg_options = 
-  'options: see docs/linreg.md; NULL means none. By default the precision of the noise is '
-  'Gamma(1/2, rate (1 + q) s^2 / 2), s^2 the variance of the residuals of least squares, q the '
-  'degrees of freedom that coefficients but the intercept take; of methods vi and gibbs without q; '
-  'more with fewer than five residual degrees of freedom. '
+DEFINE @linreg_options =
+  'options: see docs/linreg.md; NULL means none. The default prior of the noise precision is '
+  'Gamma(1/2, rate (1 + q) s^2 / 2), where s^2 is the variance of the least-squares residuals and '
+  'q the number of degrees of freedom that the coefficients except the intercept take; for methods '
+  'vi and gibbs without q. With fewer than five residual degrees of freedom the rate is larger. '
   'Errors: 22023 invalid option; 22004 a NULL with option missing = error.';
--- d = 20 takes some 12 kB.
+-- With 20 predictors a state takes some 12 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
 -- ---- the type of sufficient statistics ----
 
@@ -20,13 +20,13 @@ CREATE TYPE linreg_stats;
 CREATE FUNCTION _linreg_stats_in(cstring) RETURNS linreg_stats
   AS 'MODULE_PATHNAME', 'linreg_stats_in' @strict COST 100;
 COMMENT IS 'Input function of linreg_stats: JSON, as the output function writes it. 22P02 for text '
-  'that is none.';
+  'that is not valid statistics.';
 CREATE FUNCTION _linreg_stats_out(linreg_stats) RETURNS cstring
   AS 'MODULE_PATHNAME', 'linreg_stats_out' @strict COST 100;
 COMMENT IS 'Output function of linreg_stats: JSON that reads back to the same bits.';
 CREATE FUNCTION _linreg_stats_recv(internal) RETURNS linreg_stats
   AS 'MODULE_PATHNAME', 'linreg_stats_recv' @strict COST 100;
-COMMENT IS 'Binary input function of linreg_stats. 22P03 for bytes that are none.';
+COMMENT IS 'Binary input function of linreg_stats. 22P03 for bytes that are not valid statistics.';
 CREATE FUNCTION _linreg_stats_send(linreg_stats) RETURNS bytea
   AS 'MODULE_PATHNAME', 'linreg_stats_send' @strict COST 100;
 COMMENT IS 'Binary output function of linreg_stats: the stored bytes.';
@@ -38,15 +38,15 @@ CREATE TYPE linreg_stats (
 );
 COMMENT ON TYPE linreg_stats IS
   'Sufficient statistics of linear regression: weighted sums of products of all pairs of response '
-  'and predictors, of twice the precision of float8. A linear regression needs nothing else of its '
-  'rows. bayes_rollup() adds them up; text, binary and jsonb forms are exact.';
+  'and predictors, with twice the precision of float8. A linear regression needs nothing else '
+  'about its rows. bayes_rollup() adds them up; text, binary and jsonb forms are exact.';
 
 CREATE FUNCTION _linreg_stats_to_jsonb(linreg_stats) RETURNS jsonb
   AS 'MODULE_PATHNAME', 'linreg_stats_to_jsonb' @strict COST 100;
 COMMENT IS 'The statistics as jsonb.';
 CREATE FUNCTION _linreg_stats_from_jsonb(jsonb) RETURNS linreg_stats
   AS 'MODULE_PATHNAME', 'linreg_stats_from_jsonb' @strict COST 100;
-COMMENT IS 'The statistics that jsonb describes. 22P02 for one that describes none.';
+COMMENT IS 'Statistics from jsonb. 22P02 for jsonb that is not valid statistics.';
 CREATE CAST (linreg_stats AS jsonb) WITH FUNCTION _linreg_stats_to_jsonb(linreg_stats)
   AS ASSIGNMENT;
 COMMENT ON CAST (linreg_stats AS jsonb) IS 'statistics as jsonb';
@@ -57,10 +57,10 @@ COMMENT ON CAST (jsonb AS linreg_stats) IS 'statistics from jsonb';
 
 CREATE FUNCTION _linreg_stats_eq(linreg_stats, linreg_stats) RETURNS boolean
   AS 'byteaeq' @bytes;
-COMMENT IS 'Are two statistics the same to the last bit of every sum?';
+COMMENT IS 'Whether two statistics are identical in every bit.';
 CREATE FUNCTION _linreg_stats_ne(linreg_stats, linreg_stats) RETURNS boolean
   AS 'byteane' @bytes;
-COMMENT IS 'Do two statistics differ?';
+COMMENT IS 'Whether two statistics differ in any bit.';
 CREATE FUNCTION _linreg_stats_lt(linreg_stats, linreg_stats) RETURNS boolean
   AS 'bytealt' @bytes;
 COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
@@ -118,8 +118,9 @@ CREATE OPERATOR CLASS linreg_stats_ops DEFAULT FOR TYPE linreg_stats USING hash 
 CREATE FUNCTION linreg_stats_info(stats linreg_stats)
   RETURNS TABLE (rows bigint, skipped bigint, weight float8, predictors int, columns int)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
-COMMENT IS 'What statistics are of: rows that count and rows left out; the weight of those that '
-  'count; predictors as they came; columns: numbers and labels that their sums are of.';
+COMMENT IS 'The contents of statistics. rows: used; skipped: left out; weight: of the rows used; '
+  'predictors: the number of predictors as given; columns: the number of columns in the sums, one '
+  'for each number and each label.';
 
 -- ---- aggregates: rows in, statistics or a model out ----
 
@@ -131,32 +132,32 @@ COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION _linreg_inverse_transition(state internal, y float8, x "any" [, weight float8])
   RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_inverse_transition' @immutable;
-COMMENT IS 'Internal. Takes one row away, or NULL if rounding errors forbid it.';
+COMMENT IS 'Internal. Removes one row; NULL if rounding errors would be too large.';
 CREATE FUNCTION _linreg_stats_final(state internal) RETURNS linreg_stats
   AS 'MODULE_PATHNAME', 'linreg_stats_final' @immutable COST 100;
-COMMENT IS 'Internal. The statistics of the rows so far.';
+COMMENT IS 'Internal. Returns the statistics of the rows so far.';
 
 CREATE AGGREGATE linreg_stats(y float8, x "any" [, weight float8]) (
   SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums,
   MSFUNC = _linreg_transition, MINVFUNC = _linreg_inverse_transition, MSTYPE = internal,
   MSSPACE = 16384, MFINALFUNC = _linreg_stats_final
 );
-COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linreg_fit: one pass, '
-  'parallel, and moving over windows. '
+COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linreg_fit: in one '
+  'pass, in parallel, and over moving windows. '
   @linreg_rows;
 COMMENT IS 'The same with a weight for each row: how many times it counts. '
   @linreg_rows;
 
 CREATE FUNCTION _linreg_rollup_transition(state internal, stats linreg_stats) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_rollup_transition' @immutable;
-COMMENT IS 'Internal. Adds statistics to others.';
+COMMENT IS 'Internal. Adds statistics.';
 
 CREATE AGGREGATE bayes_rollup(stats linreg_stats) (
   SFUNC = _linreg_rollup_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums
 );
-COMMENT IS 'The statistics of all rows that several statistics are of. Columns of records are '
-  'matched by name; labels may differ. NULL values are left out. 22023 for statistics of other '
-  'columns, 2202E of arrays of another length, 54000 more than 5000 terms.';
+COMMENT IS 'Merges statistics of parts of the rows into those of all rows. Columns of records are '
+  'matched by name; labels may differ. NULL values are left out. 22023 for statistics of different '
+  'columns, 2202E for arrays of different lengths, 54000 more than 5000 terms.';
 
 CREATE AGGREGATE linreg_fit(y float8, x "any" [, options jsonb [, weight float8]]) (
   SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _bayes_sums_final, @combine_sums
@@ -165,26 +166,27 @@ COMMENT IS 'Fits a Bayesian linear regression of y on x, by default with its exa
   @linreg_rows;
 COMMENT IS 'The same with options. '
   @linreg_options;
-COMMENT IS 'The same with a weight for each row: how many times it counts, not its share; 22003 '
-  'for weights that, with an intercept, add up to 1 or less. '
+COMMENT IS 'The same with a weight for each row: how many times it counts (not relative weights); '
+  '22003 for weights that, with an intercept, add up to 1 or less. '
   @linreg_options;
 
 -- ---- statistics ----
 
 CREATE FUNCTION linreg_fit(stats linreg_stats, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'linreg_fit_stats' @immutable COST 10000;
-COMMENT IS 'Fits a Bayesian linear regression to statistics of linreg_stats or bayes_rollup, as to '
-  'the rows themselves. Equal statistics give equal models: seconds of bayes_info is 0. '
+COMMENT IS 'Fits a Bayesian linear regression to statistics from linreg_stats or bayes_rollup, '
+  'with the same result as from the rows. Equal statistics give equal models: seconds of '
+  'bayes_info is 0. '
   @linreg_options;
 
--- ---- relations: a query in ----
+-- ---- relations: a query in, a relation out ----
 
 DEFINE @response_query =
   'query: one SELECT of the response and the predictors, columns, or one array or record; option '
-  'weight names a column that says how many times a row counts, option id one that is left out. It '
-  'is run as the caller, read-only. 22023 for any other query. Other errors: as those of the '
-  'aggregate.';
--- Options are also text: of two literals the second would otherwise have several meanings.
+  'weight names a column that says how many times each row counts, option id a column that is left '
+  'out. It is run as the caller, read-only. 22023 for any other query. Other errors: as those of '
+  'the aggregate.';
+-- There is also a form with options as text: a call with two literals would otherwise be ambiguous.
 CREATE FUNCTION linreg_fit(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
@@ -196,7 +198,7 @@ COMMENT IS 'Fits a linear regression to the rows of a query and returns its coef
 CREATE FUNCTION linreg_fit(query bayes_query, options text)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options that are a text. '
+COMMENT IS 'The same with options as text. '
   @linreg_options;
 
 CREATE FUNCTION linreg_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
@@ -207,29 +209,29 @@ COMMENT IS 'Fits a linear regression to the rows of a query and returns the mode
 -- ---- a model as relations ----
 
 DEFINE @linreg_level =
-  'The same with intervals that hold it with probability level; 22023 unless 0 < level < 1.';
+  'The same with intervals that contain it with probability level; 22023 unless 0 < level < 1.';
 CREATE FUNCTION linreg_coefficients(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS 'The posterior of every coefficient: its mean, standard deviation, and the quantiles '
-  'that bound an interval that holds it with probability level, 22023 unless 0 < level < 1. term: '
-  '(intercept), the name of a column, column=label, or x1, x2, ... for arrays. All NULL for a '
-  'term that the rows do not tell and the prior neither; sd and bounds NULL for method em. 42804 '
+  'that bound an interval that contains it with probability level, 22023 unless 0 < level < 1. '
+  'term: (intercept), the name of a column, column=label, or x1, x2, ... for arrays. All NULL for '
+  'a term that neither the rows nor the prior determine; sd and bounds NULL for method em. 42804 '
   'for a model of another family.';
 
 CREATE FUNCTION linreg_noise(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
 COMMENT IS 'The posterior of the variance of the noise: its mean, standard deviation (NULL where '
-  'they do not exist), and an interval that holds it with probability level, 22023 unless 0 < '
+  'they do not exist), and an interval that contains it with probability level, 22023 unless 0 < '
   'level < 1. 42804 for a model of another family.';
 
 DEFINE @contrast =
-  'its mean, standard deviation, and an interval that holds it with probability level (0.95), '
-  '22023 unless 0 < level < 1. weights: an object of numbers by the names of terms, as '
-  'F_coefficients has them; a term that it does not name has weight 0. 22023 for a name that is '
-  'no term, and for an object without names. All NULL if a term with a weight has no coefficient; '
-  'sd and bounds NULL of a point estimate. 42804 for a model of another family.';
+  'its mean, standard deviation, and an interval that contains it with probability level (0.95), '
+  '22023 unless 0 < level < 1. weights: an object of numbers by the names of terms, as in '
+  'F_coefficients; a term that it does not name has weight 0. 22023 for a name that is not a term, '
+  'and for an object without names. All NULL if a term with a weight has no coefficient; sd and '
+  'bounds NULL for a point estimate. 42804 for a model of another family.';
 CREATE FUNCTION linreg_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
@@ -243,9 +245,10 @@ CREATE TYPE linreg_prediction AS (
   mean_sd float8, mean_lower float8, mean_upper float8
 );
 COMMENT ON TYPE linreg_prediction IS
-  'What a linear regression predicts for a row. mean: the expected response; sd, lower, upper: '
-  'of a new response, its standard deviation and an interval; mean_sd, mean_lower, mean_upper: of '
-  'the expected response, as far as coefficients are uncertain, NULL after method em.';
+  'The prediction of a linear regression for a row. mean: the expected response; sd, lower, upper: '
+  'standard deviation and interval of a new response; mean_sd, mean_lower, mean_upper: standard '
+  'deviation and interval of the expected response, due to the uncertainty of the coefficients, '
+  'NULL after method em.';
 
 CREATE FUNCTION linreg_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS linreg_prediction
@@ -258,6 +261,6 @@ COMMENT IS 'The posterior predictive distribution of the response for a row, wit
 CREATE FUNCTION linreg_log_density(model bayes_model, x "any", y float8) RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;
 COMMENT IS 'The log density of the posterior predictive distribution of the response at y, for a '
-  'row x; sums of it over rows that were not fitted compare models. Infinity at, and -Infinity off '
-  'the response of a model without noise. NULL and errors as of linreg_predict; 22023 for a y that '
-  'is not finite.';
+  'row x; its sum over rows that were not fitted compares models. For a model without noise '
+  'Infinity at the predicted response, -Infinity elsewhere. NULL and errors as for linreg_predict; '
+  '22023 for a y that is not finite.';

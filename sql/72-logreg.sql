@@ -1,27 +1,27 @@
 -- Logistic regression
 
--- What is true of 74-probit.sql too.
+-- Definitions that 74-probit.sql uses too.
 DEFINE @binary_rows =
   'y: a boolean, or a number that is 0 or 1. x: numbers, as many in every row; in a record each '
-  'column is a number, a boolean or a label, and a column of labels becomes an indicator for '
-  'each label but a reference, the first. Rows with a NULL are skipped; no rows give NULL. '
-  'Errors: 22023 invalid option, another y, a NaN or an infinite element; 22004 a NULL with '
-  'option missing = error; 2202E rows of different length; 42804 y of another type; 54000 more '
-  'than 5000 terms; 22003 no fit exists.';
+  'column is a number, a boolean or a label, and a column of labels becomes an indicator for each '
+  'label except the first, which is the reference. Rows with a NULL are skipped; no rows give '
+  'NULL. Errors: 22023 invalid option, any other y, a NaN or an infinite element; 22004 a NULL '
+  'with option missing = error; 2202E rows of different length; 42804 y of any other type; 54000 '
+  'more than 5000 terms; 22003 no fit exists.';
 DEFINE @binary_options =
   'The same with options: see docs/classification.md; NULL means none.';
 DEFINE @binary_weight =
   'The same with a weight for each row: how many times it counts. A row of weight 0 or NULL is '
   'left out; 22023 if negative, not finite, or all zero';
 DEFINE @binary_terms =
-  'The coefficients, in units of the columns: (intercept), names of columns, or x1, x2 and so on '
-  'of arrays, column=label of indicators.';
+  'The coefficients, in units of the columns. term: (intercept), the name of a column, x1, x2 and '
+  'so on for arrays, or column=label for indicators.';
 DEFINE @binary_other_model = '42804 for a model of another family.';
 DEFINE @binary_term_level =
-  ' Intervals hold a coefficient with probability level, 0.95 by default; 22023 unless 0 < level '
-  '< 1.';
+  ' Intervals contain a coefficient with probability level, 0.95 by default; 22023 unless 0 < '
+  'level < 1.';
 DEFINE @binary_contrast_level =
-  ' The interval holds it with probability level, 0.95 by default; 22023 unless 0 < level < 1.';
+  ' The interval contains it with probability level, 0.95 by default; 22023 unless 0 < level < 1.';
 DEFINE @binary_prediction =
   'The probability that y is true of a row x: its posterior mean, which is the predictive '
   'probability, its standard deviation, and its quantiles (1 - level) / 2 and (1 + level) / 2';
@@ -34,8 +34,8 @@ DEFINE @binary_prediction_level =
 
 CREATE TYPE bayes_probability AS (mean float8, sd float8, lower float8, upper float8);
 COMMENT ON TYPE bayes_probability IS
-  'A probability that is not known exactly: its mean and standard deviation, and the quantiles '
-  'that bound an interval.';
+  'The distribution of an uncertain probability: its mean and standard deviation, and the '
+  'quantiles that bound an interval.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -59,9 +59,9 @@ COMMENT IS @binary_options;
 COMMENT IS @binary_weight
   '.';
 
--- ---- relations: a query in ----
+-- ---- relations: a query in, a relation out ----
 
--- Options are also text: of two literals the second would otherwise have several meanings.
+-- There is also a form with options as text: a call with two literals would otherwise be ambiguous.
 CREATE FUNCTION logreg_fit(query bayes_query, options text DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
@@ -72,7 +72,7 @@ COMMENT IS 'Fits a logistic regression to the rows of a query and returns its co
 CREATE FUNCTION logreg_fit(query bayes_query, options jsonb)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options that are no literal.';
+COMMENT IS 'The same with options of type jsonb.';
 
 CREATE FUNCTION logreg_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'logreg_model_query' @volatile COST 1000000;
@@ -86,9 +86,9 @@ CREATE FUNCTION logreg_coefficients(model bayes_model, level float8 DEFAULT 0.95
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS @binary_terms
-  ' Posterior mode and standard deviation, and the quantiles 0.025 and 0.975 of its normal '
-  'approximation; of method gibbs mean, deviation and quantiles of the draws. '
-  'A coefficient is the change of the log odds for one unit of its column. '
+  ' Posterior mode and standard deviation, and the bounds of an interval of its normal '
+  'approximation; for method gibbs mean, standard deviation and quantiles of the draws. A '
+  'coefficient is the change of the log odds for one unit of its column. '
   @binary_other_model
   @binary_term_level;
 

@@ -22,9 +22,9 @@ COMMENT IS @binary_options;
 COMMENT IS @binary_weight
   ', or if the method samples.';
 
--- ---- relations: a query in ----
+-- ---- relations: a query in, a relation out ----
 
--- Options are also text: of two literals the second would otherwise have several meanings.
+-- There is also a form with options as text: a call with two literals would otherwise be ambiguous.
 CREATE FUNCTION probit_fit(query bayes_query, options text DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
@@ -35,7 +35,7 @@ COMMENT IS 'Fits a probit regression to the rows of a query and returns its coef
 CREATE FUNCTION probit_fit(query bayes_query, options jsonb)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options that are no literal.';
+COMMENT IS 'The same with options of type jsonb.';
 
 CREATE FUNCTION probit_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'probit_model_query' @volatile COST 1000000;
@@ -49,8 +49,9 @@ CREATE FUNCTION probit_coefficients(model bayes_model, level float8 DEFAULT 0.95
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS @binary_terms
-  ' Posterior mean (of methods but gibbs the mode) and standard deviation, and the quantiles 0.025 '
-  'and 0.975 of the posterior; these three NULL of a point estimate (method em). '
+  ' Posterior mean for method gibbs, mode for the others, and standard deviation, and the '
+  'quantiles of the posterior that bound an interval; the last three NULL for a point estimate '
+  '(method em). '
   @binary_other_model
   @binary_term_level;
 
@@ -68,7 +69,7 @@ CREATE FUNCTION probit_predict(model bayes_model, x "any", level float8 DEFAULT 
   RETURNS bayes_probability
   AS 'MODULE_PATHNAME' @of_labels COST 200;
 COMMENT IS @binary_prediction
-  '; the last three NULL of a point estimate (method em). '
+  '; the last three NULL for a point estimate (method em). '
   @binary_new_rows
   @binary_prediction_level;
 

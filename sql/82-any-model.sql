@@ -1,39 +1,41 @@
--- Questions to a model of any family.
+-- Functions for a model of any family.
 
 DEFINE @model_takes_rows =
-  'Columns are matched by name. Of models that take rows: gmm, bmm, dpmm, nb, linreg, logreg and '
-  'probit. What a NULL, or a label that the model does not know, means was said by option missing '
-  'when the model was fitted: marginalize, the other elements count alone; skip, the result is '
-  'NULL; error, an error (22004, 22023). Errors: 42804 for a model of a family that cannot answer, '
-  'with the functions of that family that can; 2202E if the row does not have the length of the '
-  'model''s rows, 22023 for an invalid element.';
+  'Columns are matched by name. For models that take rows: gmm, bmm, dpmm, nb, linreg, logreg and '
+  'probit. Option missing of the fit determines the result for a NULL, or a label that the model '
+  'does not know: marginalize, the other elements alone count; skip, the result is NULL; error, an '
+  'error (22004, 22023). Errors: 42804 for a model of any other family, with the functions of that '
+  'family to use instead; 2202E if the row does not have the length of the model''s rows, 22023 '
+  'for an invalid element.';
 
 CREATE FUNCTION bayes_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'The numbers of a model as rows, those of F_parameters where the family has it: of '
-  'components, clusters, states and classes weights and the parameters of every column; of topics '
-  '(lda) the weight and the probability of every term, its label; of factors (nmf) the weight and '
-  'those of every row and column (row_weight, column_weight), their keys the labels; of '
-  'regressions the coefficient of every term, its label, and of linreg the noise_variance; of '
-  'conjugate models their parameters. Intervals hold a parameter with probability level, 22023 '
-  'unless 0 < level < 1. 42804 for models of pmf, whose vectors say nothing one by one. '
+COMMENT IS 'The parameters of a model as rows, those of F_parameters where the family has this '
+  'function: for components, clusters, states and classes the weights and the parameters of every '
+  'column; for topics (lda) the weight, and the probability of every term (label); for factors '
+  '(nmf) the weight, and the weights of every row and column (row_weight, column_weight), with the '
+  'key in label; for regressions the coefficient of every term (label), and for linreg the '
+  'noise_variance; for conjugate models their parameters. Intervals contain a parameter with '
+  'probability level, 22023 unless 0 < level < 1. 42804 for models of pmf, whose vectors have no '
+  'meaning element by element. '
   @parameters;
 
 CREATE TYPE bayes_prediction AS (
   component int, label text, value float8, sd float8, lower float8, upper float8
 );
 COMMENT ON TYPE bayes_prediction IS
-  'What a model predicts for a row. Of a mixture or a classifier component: the most probable '
-  'component, cluster or class, from 1, and label: its name, if it has one. Of a regression value: '
-  'the expected response, of a binary one the probability that it is true; sd, lower, upper: of '
-  'linreg those of a new response, of logreg and probit those of the probability; NULL if unknown.';
+  'The prediction of a model for a row. For a mixture or a classifier, component: the most '
+  'probable component, cluster or class, from 1, and label: its name, if it has one. For a '
+  'regression, value: the expected response, or the probability that a binary response is true; '
+  'sd, lower, upper: for linreg those of a new response, for logreg and probit those of the '
+  'probability; NULL if unknown.';
 
 CREATE FUNCTION bayes_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS bayes_prediction
   AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'What a model predicts for a row: (bayes_predict(model, t)).component, or .label, or '
-  '.value. level: of the interval of a response. '
+COMMENT IS 'The prediction of a model for a row: (bayes_predict(model, t)).component, or .label, '
+  'or .value. level: the probability of the interval from lower to upper. '
   @model_takes_rows;
 
 CREATE FUNCTION bayes_probabilities(model bayes_model, x "any") RETURNS float8[]
@@ -46,8 +48,8 @@ COMMENT IS 'The posterior probability of every component (cluster, class) for a 
 CREATE FUNCTION bayes_log_density(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The natural logarithm of the predictive density (or probability) of a row: low for '
-  'rows that are unlike those of the fit. Of nb whatever the label is. Regressions have a '
-  'density of the response alone: 42804. '
+  'rows that are unlike those of the fit. For nb it is summed over the labels. Regressions have a '
+  'density of the response only: 42804. '
   @model_takes_rows;
 
 CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint)

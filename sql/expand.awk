@@ -1,8 +1,8 @@
-# Makes the install script from the files of this directory, SQL with four notations that avoid
+# Makes the install script from the files in this directory: SQL with four notations that avoid
 # repetition.
 #
 #   DEFINE @name = text;          @name stands for the text in all statements that follow, those in
-#                                 later files too. (Literals below each other are one literal.)
+#                                 later files too. (SQL joins literals on successive lines.)
 #
 #   CREATE FUNCTION f(a int [, b int [, c int]]) ...;
 #                                 a function (or aggregate) for each number of arguments: f(a int),
@@ -43,14 +43,14 @@ function define(statement,    name) {
   definitions[name] = expanded(substr(statement, RLENGTH + 1, length(statement) - RLENGTH - 1))
 }
 
-# How many alternatives the first braces have.
+# The number of alternatives in the first braces.
 function alternatives(arguments,    inside, parts) {
   if (!match(arguments, /[{][^}]*[}]/)) return 1
   inside = substr(arguments, RSTART, RLENGTH)
   return split(inside, parts, /[|]/)
 }
 
-# The arguments with one of the alternatives of each braces.
+# The arguments with alternative number `kind` in place of each pair of braces.
 function chosen(arguments, kind,    done, parts) {
   done = ""
   while (match(arguments, /[{][^}]*[}]/)) {
@@ -96,7 +96,7 @@ function without_defaults(signature) {
   return signature
 }
 
-# Writes what was created last, each with its comment.
+# Writes the functions of the last CREATE statement, each with its comment.
 function flush_created(    at, i) {
   if (forms == 0) return
   if (comments > forms) fail(created " has more comments than it has numbers of arguments")
