@@ -42,7 +42,7 @@ double DocumentStep::infer(const DocumentTerms &document, LocalLimits limits, bo
     allocation_.allocate(weights_.data());
     std::copy_n(sums, stride_, tokens);
   }
-  // The sums are 0 in the padding, but for a document without terms, whose rows are all ones.
+  // The sums are 0 in the padding, except for a document without terms, whose rows are all ones.
   for (int update = 0;; ++update) {
     each_vector(stride_, [&](int at, int) {
       const simd::Vector gamma = simd::load(prior_.alpha.data() + at) + simd::load(tokens + at);

@@ -144,7 +144,7 @@ void TopicModel::describe_parameters(std::optional<double> level, const TakePara
 std::optional<LabelProfiles> TopicModel::label_profiles() const {
   return LabelProfiles{
       terms(), weights(),
-      // not code(), to which a term of probability 0 is none of the model's
+      // Not code(), which returns -1 for a term of probability 0.
       [&terms = terms()](std::string_view term) {
         const auto at = std::lower_bound(terms.begin(), terms.end(), term);
         return at == terms.end() || *at != term ? -1 : std::int32_t(at - terms.begin());

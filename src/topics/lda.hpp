@@ -23,7 +23,7 @@ namespace bayes {
 inline constexpr Method lda_methods[] = {Method::vi,   Method::em,    Method::svi,
                                          Method::cvb0, Method::gibbs, Method::collapsed};
 inline constexpr int lda_max_topics = 10000;
-/// A model holds the name of every term.
+/// limited, since a model stores the name of every term
 inline constexpr std::int32_t lda_max_terms = 500000;
 
 /// How a fit reads its documents; known before the first one is read.
@@ -107,9 +107,9 @@ class BAYES_API TopicModel final : public Model {
 
   const ModelWords &words() const override;
   /// The weight of every topic and the probabilities of its terms; after vi and svi with their
-  /// posterior, which is that of the mean field.
+  /// mean-field posterior.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
-  /// topics over terms
+  /// for every topic the probabilities of terms
   std::optional<LabelProfiles> label_profiles() const override;
 
   struct State;

@@ -289,15 +289,16 @@ HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uin
       3.0 * options.particles *
       ((draws[0].sampled ? 8 : 4) * out.tokens + 8 * double(draws[0].alpha.size()));
   if (bytes > options.memory)
-    throw Error(Errc::too_large,
-                message("a document has {} tokens, too many for the left-to-right estimator",
-                        describe_number(out.tokens)),
-                message("{} particles hold a topic for every token, about {} MB, but the limit is "
-                        "{} MB: maintenance_work_mem, or 1 GB if that is more, for each thread its "
-                        "part.",
-                        options.particles, describe_number(std::floor(bytes / 1048576)),
-                        describe_number(std::floor(options.memory / 1048576))),
-                "Use document completion, or fewer particles.");
+    throw Error(
+        Errc::too_large,
+        message("a document has {} tokens, too many for the left-to-right estimator",
+                describe_number(out.tokens)),
+        message("{} particles hold a topic for every token, about {} MB, but the limit is "
+                "{} MB: maintenance_work_mem, or 1 GB if that is more, divided by the number "
+                "of threads.",
+                options.particles, describe_number(std::floor(bytes / 1048576)),
+                describe_number(std::floor(options.memory / 1048576))),
+        "Use document completion, or fewer particles.");
   // Random numbers depend on the contents of the document.
   std::uint64_t name = 0;
   for (std::size_t i = 0; i < document.size(); ++i)

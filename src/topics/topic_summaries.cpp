@@ -51,7 +51,7 @@ void TopicCoherence::add(const DocumentTerms &document) {
 
 void TopicCoherence::add(const TopicCoherence &other) {
   if (other.top_ != top_)
-    throw Error(Errc::internal, "coherences of different terms were to be added");
+    throw Error(Errc::internal, "coherences of different terms cannot be added");
   documents_ += other.documents_;
   for (std::size_t k = 0; k < counts_.size(); ++k)
     for (std::size_t i = 0; i < counts_[k].size(); ++i) counts_[k][i] += other.counts_[k][i];

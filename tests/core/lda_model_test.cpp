@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(errors_name_invalid_members) {
   BOOST_TEST(with(vi, "eta", 0) ==
              "\"eta\" is 0, but must be a finite number greater than 0.0 and "
              "at most 1000000000000000.0");
-  BOOST_TEST(with(vi, "method", "map") == R"("method" is "map", but none of lda)");
+  BOOST_TEST(with(vi, "method", "map") == R"("method" is "map", which is not a method of lda)");
   BOOST_TEST(with(em, "eta", 1).find("invalid bayes_model: unknown member") == 0);
   BOOST_TEST(with(vi, "dimension", 7) == "\"terms\" must be an array of 7 terms");
   const Document::List same = {"a", "b", "b", "c", "d", "e"}, wrong = {"a", 1, "c", "d", "e", "f"};
