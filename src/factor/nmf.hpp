@@ -82,10 +82,10 @@ class BAYES_API NmfModel final : public Model {
   NmfWeights transform(Side side, const DocumentTerms &cells) const;
 
   const ModelWords &words() const override;
-  /// Of every factor its weight, its share of the sum of all cells, and then the weights of rows
-  /// and columns; after vi and svi with their posterior, which is that of the mean field.
+  /// For every factor its weight (its share of the sum of all cells), then its weights of rows and
+  /// columns; after vi and svi these with their mean-field posterior.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
-  /// Factors over columns, of which each has its share of the factor's sum.
+  /// For every factor the columns' shares of its sum.
   std::optional<LabelProfiles> label_profiles() const override;
 
   struct State;

@@ -69,7 +69,7 @@ class NmfFit {
     const double largest = options_.squared() ? max_squared_sum : max_sum;
     if (!(totals_.most_tokens <= largest))
       throw Error(Errc::numeric,
-                  message("the numbers of a {} add up to {}, but to at most {} with method {}",
+                  message("the numbers of a {} add up to {}, but the limit is {} with method {}",
                           by_rows() ? "row" : "column", totals_.most_tokens,
                           describe_number(largest), options_.method),
                   {}, "Divide all numbers by a constant.");

@@ -100,7 +100,7 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   t.finish(out.setting());
   if (out.own_rates() && (out.row.learns() || out.column.learns()))
     throw Error(Errc::invalid_argument,
-                message("nothing of the prior can be learned with option {}",
+                message("parameters of the prior cannot be learned with option {}",
                         out.hierarchical ? "hierarchical" : "\"absent\": \"missing\""),
                 {}, "Options prior.a, prior.b, prior.c and prior.d must then be numbers.");
   return out;

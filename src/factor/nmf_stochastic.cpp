@@ -239,7 +239,7 @@ class StochasticFactors final : public detail::Iteration {
   Buffer document_counts_;
   double document_digammas_ = 0;
   double share_ = 1;
-  /// terms factored since all terms were
+  /// the number of terms factored since all terms were last factored
   double visited_ = std::numeric_limits<double>::infinity();
   bool factored_ = false;
 };

@@ -273,7 +273,8 @@ PmfModel::PmfModel() : state(std::make_unique<State>()) { info.family = "pmf"; }
 PmfModel::~PmfModel() = default;
 
 const ModelWords &PmfModel::words() const {
-  // A rotation of all vectors leaves every cell as it is, so their numbers mean nothing alone.
+  // Cells are invariant under a rotation of all vectors, so single elements of vectors have no
+  // meaning.
   static constexpr ModelWords words = {
       .part = "factor",
       .parts = "factors",
@@ -332,7 +333,7 @@ std::vector<PmfRecommendation> PmfModel::recommend_new(Side side, const Document
 std::vector<PmfRecommendation> PmfModel::recommend(std::int32_t row, std::int64_t n,
                                                    bool all) const {
   if (!all && !state->knows_rated)
-    throw Error(Errc::invalid_argument, "the model does not know which cells had numbers",
+    throw Error(Errc::invalid_argument, "the model does not store which cells had numbers",
                 "It was fitted with option rated = false.",
                 "Ask for all columns, or fit with option rated = true.");
   const PmfDraws draws(*state, std::size_t(rank()));

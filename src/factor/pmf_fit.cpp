@@ -322,7 +322,7 @@ std::unique_ptr<PmfModel> pmf_fit(const FactorTable &table, int rank, const Docu
                                   Control &control) {
   const PollScope scope(control);
   PmfOptions read = read_pmf_options(rank, options);
-  if (!table.transposed) throw Error(Errc::internal, "the table is there by one side only");
+  if (!table.transposed) throw Error(Errc::internal, "the table has no transposed copy");
   if (table.documents.totals().entries == 0)
     throw Error(Errc::invalid_argument, "there are no numbers to fit");
   return PmfFit(table, std::move(read), control).run();

@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(recommendations_leave_out_rated_columns) {
   BOOST_TEST(model.recommend(-1, 1000, false).size() == 250U);
   const auto forgetful = ratings::fit(usual_data().fitted, 2, chains_of(1, 4).set("rated", false));
   BOOST_TEST(error_of([&] { forgetful->recommend(0, 3, false); }) ==
-             "the model does not know which cells had numbers");
+             "the model does not store which cells had numbers");
   BOOST_TEST(forgetful->recommend(0, 300, true).size() == 250U);
 }
 

@@ -54,8 +54,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT nmf_fit('a', 'b', v::float8, 2) FROM (VALUES (1e308), (1e308)) AS t(v)$q$,
     '22003 the sum of the numbers of row "a" and column "b" overflows'),
   ($q$SELECT nmf_fit(r, c, 1e300, 2) FROM cells$q$,
-    '22003 the numbers of a row add up to 1e+300, but to at most 1000000000000000 with method vi '
-    '| Divide all numbers by a constant.'),
+    '22003 the numbers of a row add up to 1e+300, but the limit is 1000000000000000 with method '
+    'vi | Divide all numbers by a constant.'),
   ($q$SELECT nmf_fit(r, c, 0, 2) FROM cells$q$,
     '22023 every cell of the table is 0 | A factorization needs cells that are greater than 0.'),
   ($q$SELECT nmf_fit(r, c, NULL::float8, 2) FROM cells$q$,
@@ -152,7 +152,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "svi", "batch_size": 0}') FROM cells$q$,
     '22023 option "batch_size" is 0, but must be a whole number from 1 to 100000000'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"hierarchical": true, "prior": {"a": "learned"}}') FROM cells$q$,
-    '22023 nothing of the prior can be learned with option hierarchical | Options prior.a, '
+    '22023 parameters of the prior cannot be learned with option hierarchical | Options prior.a, '
     'prior.b, prior.c and prior.d must then be numbers.')
   ) AS v(statement, said);
 

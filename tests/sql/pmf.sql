@@ -77,7 +77,7 @@ SELECT is(key, (SELECT f::text FROM fitted, generate_series(1, 80) AS f,
 FROM fitted, pmf_recommend(model, 'nobody', 1);
 SELECT throws_ok($$SELECT r.* FROM (SELECT pmf_fit(u, f, x, 1, '{"draws": 4, "rated": false}') AS m
   FROM ratings) AS f, pmf_recommend(m, 1, 3) AS r$$, '22023',
-  'the model does not know which cells had numbers', 'rated = false');
+  'the model does not store which cells had numbers', 'rated = false');
 SELECT is(count(*), 3::bigint, 'but all can be asked for')
 FROM (SELECT pmf_fit(u, f, x, 1, '{"draws": 4, "rated": false}') AS m FROM ratings) AS f,
   pmf_recommend(m, 1, 3, true);
