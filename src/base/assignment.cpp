@@ -92,7 +92,7 @@ ExchangeableGroups no_exchange(int k) {
   return out;
 }
 
-bool tells_apart(const ExchangeableGroups &groups) {
+bool has_several_groups(const ExchangeableGroups &groups) {
   for (const int group : groups)
     if (group != 0) return true;
   return false;
@@ -100,7 +100,7 @@ bool tells_apart(const ExchangeableGroups &groups) {
 
 std::vector<int> best_assignment(const std::vector<double> &overlap, int k,
                                  const ExchangeableGroups &groups) {
-  if (!tells_apart(groups)) return best_assignment(overlap, k);
+  if (!has_several_groups(groups)) return best_assignment(overlap, k);
   std::vector<int> out(static_cast<std::size_t>(k));
   std::vector<std::vector<int>> members(out.size());
   for (std::size_t i = 0; i < out.size(); ++i) members[std::size_t(groups[i])].push_back(int(i));

@@ -29,7 +29,7 @@ exchangeable_groups(int k, const std::function<bool(int i, int j)> &exchangeable
 /// k groups of one.
 ExchangeableGroups no_exchange(int k);
 /// Is there more than one group?
-bool tells_apart(const ExchangeableGroups &groups);
+bool has_several_groups(const ExchangeableGroups &groups);
 
 /// The best of the assignments that map every i to a member of its own group.
 BAYES_API std::vector<int> best_assignment(const std::vector<double> &overlap, int k,

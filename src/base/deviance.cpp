@@ -67,8 +67,8 @@ double log_binomial(double x, double y, double p, double q, double difference) {
   const auto of = [&](double count, double share, double apart) {
     // If n overflows, n p does not, as it is between x and y.
     const double mean = large ? share * x + share * y : n * share;
-    return mean < least_normal ? count * (log_ratio(count, n) - std::log(share)) - apart
-                               : deviance(count, mean, apart);
+    return mean < min_normal ? count * (log_ratio(count, n) - std::log(share)) - apart
+                             : deviance(count, mean, apart);
   };
   return stirling_error(n) - stirling_error(x) - stirling_error(y) - of(x, p, difference) -
          of(y, q, -difference) + 0.5 * (odds - std::log(y)) - half_log_two_pi;

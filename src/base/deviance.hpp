@@ -7,7 +7,7 @@ namespace bayes {
 
 /// Numbers below this may be subnormal, or lead to subnormal results, and lose digits; they are
 /// replaced by their logarithms.
-inline constexpr double least_normal = 1e-300;
+inline constexpr double min_normal = 1e-300;
 
 /// The remainder of Stirling's formula for log Gamma(x), x > 0: log Gamma(x) - ((x - 1/2) log x - x
 /// + log(2 pi) / 2). It is also the remainder for log x!.

@@ -60,7 +60,7 @@ struct DoubleDouble {
   bool operator==(const DoubleDouble &) const = default;
 
   /// x rounded to 24 bits.
-  static double short_of(double x) {
+  static double rounded_to_24_bits(double x) {
     constexpr int dropped = 29;
     constexpr std::uint64_t unit = std::uint64_t(1) << dropped;
     const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -69,7 +69,7 @@ struct DoubleDouble {
   }
   /// hi + lo rounded to 77 bits, which drops the digits that depend on the order of summation. If
   /// lo is rounded up to half a unit in the last place of hi, hi may change.
-  DoubleDouble rounded() const { return of(hi, short_of(lo)); }
+  DoubleDouble rounded() const { return of(hi, rounded_to_24_bits(lo)); }
 };
 
 inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {

@@ -92,7 +92,7 @@ template <class A, class B> double continued_fraction(A a, B b) {
 
 /// The tails at x + rest. log_x is used where x underflows. shape <= large_shape.
 Tails gamma_tails(double shape, double x, double log_x, double rest) {
-  const double log_density = x < least_normal && (shape < 10 || x == 0)
+  const double log_density = x < min_normal && (shape < 10 || x == 0)
                                  ? shape * log_x - log_gamma(shape)
                                  : std::log(shape) + log_poisson(shape, x, shape - x - rest);
   if (shape < 1 && x < 1.5) {
@@ -141,7 +141,7 @@ struct Place {
 Tails lower_beta_tails(double a, double b, const Place &at, double difference) {
   const double x = at.x, y = at.y;
   const double log_density =
-      x < least_normal && (a < 10 || x == 0)
+      x < min_normal && (a < 10 || x == 0)
           ? a * at.log_x + b * at.log_y - log_beta(a, b)
           : std::log(a) + std::log(b) - std::log(a + b) + log_binomial(a, b, x, y, difference);
   if (a < 1) {
@@ -302,7 +302,7 @@ double gamma_quantile_of(double shape, double p, int side) {
     return shape + std::sqrt(shape) * (side > 0 ? normal.quantile(p) : normal.upper_quantile(p));
   }
   const double log_x = log_gamma_quantile_of(shape, p, side), x = std::exp(log_x);
-  if (x < least_normal) return x;
+  if (x < min_normal) return x;
   Tails tails = gamma_tails(shape, x, std::log(x), 0);
   return side > 0 ? polished(x, tails, p, x) : polished(x, tails.turned(), p, -x);
 }
@@ -348,7 +348,7 @@ double beta_quantile(double a, double b, double p) {
     return (1 + u / std::sqrt(a * (1 + a / b))) / (1 + b / a);
   }
   const Place at = Place::at_log_odds(beta_log_odds(a, b, p));
-  if (!(at.x > least_normal && at.y > 0)) return at.x;
+  if (!(at.x > min_normal && at.y > 0)) return at.x;
   return polished(at.x, beta_tails(a, b, at.x), p, at.x * at.y);
 }
 

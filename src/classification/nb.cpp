@@ -16,7 +16,7 @@
 namespace bayes {
 namespace {
 
-constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
+constexpr double absent_value = std::numeric_limits<double>::quiet_NaN();
 
 [[noreturn]] void refuse_element(const NbTotals &totals, const Column &column, int feature,
                                  double x) {
@@ -30,11 +30,11 @@ constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
 }
 
 /// The value of naive feature i as the scorers expect it: unseen_category for a category that
-/// occurred in no row. Throws Error for a value that the likelihood does not allow; `takes_any`: it
-/// allows every number.
-double checked_element(const NbTotals &totals, int i, bool takes_any, double x) {
+/// occurred in no row. Throws Error for a value that the likelihood does not allow;
+/// `allows_any_number`: it allows every number.
+double checked_element(const NbTotals &totals, int i, bool allows_any_number, double x) {
   const Column &column = totals.product.columns->column(i);
-  if (x != x || takes_any || column.allowed(x)) return x;
+  if (x != x || allows_any_number || column.allowed(x)) return x;
   if (column.by_value && x == std::floor(x)) return unseen_category;
   refuse_element(totals, column, totals.naive[std::size_t(i)], x);
 }
@@ -54,7 +54,7 @@ int BayesClassifier::find_label(std::string_view label) const {
 NbClass BayesClassifier::class_of(int k) const {
   const NbTotals &totals = state->totals;
   const double a = state->options.alpha + totals.weight(k),
-               whole = state->alpha_of_all() + totals.total();
+               whole = state->class_alpha_sum() + totals.total();
   return {totals.rows[std::size_t(k)], totals.weight(k), 1.0 / totals.size(), a / whole,
           std::sqrt(a / whole * ((whole - a) / whole) / (whole + 1))};
 }
@@ -90,12 +90,12 @@ void BayesClassifier::State::prepare() {
   const std::size_t padded =
       std::size_t(std::max(naive ? naive->padded() : 0, joint ? joint->padded() : 0));
   for (Buffer *const each : {&base, &scores, &part}) *each = Buffer(padded);
-  of_unseen.reset();
+  unseen_scorer.reset();
   x.resize(totals.naive.size());
-  takes_any.clear();
+  allows_any_number.clear();
   for (const int feature : totals.naive)
-    takes_any.push_back(totals.specs[std::size_t(feature)].name() ==
-                        std::string_view(normal_family));
+    allows_any_number.push_back(totals.specs[std::size_t(feature)].name() ==
+                                std::string_view(normal_family));
   y.resize(totals.joint.size());
   for (std::size_t i = 0; i < padded; ++i) base[i] = 0;
   features.clear();
@@ -104,12 +104,12 @@ void BayesClassifier::State::prepare() {
       features.emplace(totals.names[j].name, std::int32_t(j));
   if (totals.sparse && naive) {
     for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = totals.is_zero_if_absent(totals.naive[i]) ? 0 : not_there;
+      x[i] = totals.is_zero_if_absent(totals.naive[i]) ? 0 : absent_value;
     naive->log_predictive(x.data(), base.data());
   }
   for (int c = 0; c < k; ++c)
     base[std::size_t(c)] +=
-        std::log((options.alpha + totals.weight(c)) / (alpha_of_all() + totals.total()));
+        std::log((options.alpha + totals.weight(c)) / (class_alpha_sum() + totals.total()));
 }
 
 std::span<const double> BayesClassifier::log_joint(std::span<const double> row) const {
@@ -119,7 +119,8 @@ std::span<const double> BayesClassifier::log_joint(std::span<const double> row) 
   s.unseen.clear();
   if (s.naive) {
     for (std::size_t i = 0; i < s.x.size(); ++i) {
-      s.x[i] = checked_element(totals, int(i), s.takes_any[i], row[std::size_t(totals.naive[i])]);
+      s.x[i] = checked_element(totals, int(i), s.allows_any_number[i],
+                               row[std::size_t(totals.naive[i])]);
       if (is_unseen(s.x[i])) s.unseen.push_back(int(i));
     }
     s.naive->log_predictive(s.x.data(), s.scores.data());
@@ -157,8 +158,9 @@ std::span<const double> BayesClassifier::log_joint(std::span<const NbWord> words
   for (const NbWord &word : words) {
     const double x = checked_element(s.totals, word.feature, false, word.value);
     if (is_unseen(x)) s.unseen.push_back(word.feature);
-    s.naive->replace_element(word.feature, s.totals.is_zero_if_absent(word.feature) ? 0 : not_there,
-                             x, s.scores.data());
+    s.naive->replace_element(word.feature,
+                             s.totals.is_zero_if_absent(word.feature) ? 0 : absent_value, x,
+                             s.scores.data());
   }
   return {s.scores.data(), k};
 }
@@ -166,9 +168,9 @@ std::span<const double> BayesClassifier::log_joint(std::span<const NbWord> words
 double BayesClassifier::log_density() const {
   const State &s = *state;
   const std::size_t k = std::size_t(s.totals.size());
-  if (!s.unseen.empty() && !s.of_unseen)
-    s.of_unseen.emplace(*s.posterior, category_alphas(*s.prior));
-  for (const int j : s.unseen) s.of_unseen->add(j, s.scores.data());
+  if (!s.unseen.empty() && !s.unseen_scorer)
+    s.unseen_scorer.emplace(*s.posterior, category_alphas(*s.prior));
+  for (const int j : s.unseen) s.unseen_scorer->add(j, s.scores.data());
   s.unseen.clear();
   return log_sum_exp(std::span<const double>(s.scores.data(), k));
 }
@@ -230,7 +232,7 @@ void BayesClassifier::describe_parameters(std::optional<double> level,
     unseen[std::size_t(s.totals.naive[i])] =
         column.by_value && (s.totals.product.values
                                 .middleRows(s.totals.product.columns->offsets(int(i)).statistics,
-                                            column.numbers_of_name())
+                                            column.numbers_per_name())
                                 .array() == 0)
                                .all();
   }

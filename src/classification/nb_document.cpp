@@ -35,7 +35,7 @@ Document write_statistics(const ProductStatistics &statistics) {
 }
 
 /// Whether these statistics can be those of rows, and are within the bound.
-bool can_be(const Column &column, const double *statistics) {
+bool is_valid_statistics(const Column &column, const double *statistics) {
   return column.valid_statistics(statistics) &&
          std::all_of(statistics, statistics + column.size().statistics,
                      [](double s) { return std::abs(s) <= max_statistic; });
@@ -53,7 +53,7 @@ void read_statistics(const MemberReader &in, NbTotals &totals) {
     for (int k = 0; k < totals.size(); ++k)
       for (const int j : group) {
         poll_in_loop(std::size_t(j));
-        if (!can_be(columns.column(j), from))
+        if (!is_valid_statistics(columns.column(j), from))
           own.reject(name, message("has invalid numbers for class {}, feature {}", k + 1,
                                    totals.naive[std::size_t(j)] + 1));
         const int size = columns.column(j).size().statistics;

@@ -47,8 +47,8 @@ ProductSurvey survey_of(const NbTotals &totals) {
       throw Error(Errc::numeric, "the variance of the rows overflows",
                   "Values or weights are too large for double precision.",
                   "Rescale the columns or the weights.");
-    out.constant[std::size_t(j)] = !(variance > least_variance);
-    if (variance > least_variance) out.variance(j) = variance;
+    out.constant[std::size_t(j)] = !(variance > min_variance);
+    if (variance > min_variance) out.variance(j) = variance;
   });
   return out;
 }

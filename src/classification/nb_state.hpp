@@ -40,18 +40,18 @@ struct BayesClassifier::State {
   mutable MarginalScorers<NormalClusters> marginals;
   mutable Buffer scores, part;
   /// for each naive feature: every number is allowed (it is normal)
-  std::vector<char> takes_any;
+  std::vector<char> allows_any_number;
   /// buffers for the naive and for the joint features of a row
   mutable std::vector<double> x, y;
   /// naive features of the last scored row whose category occurred in no row of the fit
   mutable std::vector<int> unseen;
   /// created for the first such row
-  mutable std::optional<UnseenCategories> of_unseen;
+  mutable std::optional<UnseenCategories> unseen_scorer;
 
   /// for sparse rows: the index of each feature by its name
   std::unordered_map<std::string_view, std::int32_t> features;
 
-  double alpha_of_all() const { return options.alpha * totals.size(); }
+  double class_alpha_sum() const { return options.alpha * totals.size(); }
   /// Computes the posteriors from the totals and the priors.
   void learn();
   /// Creates the scorers.

@@ -112,7 +112,7 @@ void add_feature(const NbTotals &from, int i, const NbTotals *other, int j, NbTo
 void add_column(const Column &from, const double *statistics, const std::vector<int> &codes,
                 const Column &to, double *out) {
   if (!from.by_value) return to.merge(statistics, out);
-  for (int i = 0; i < from.numbers_of_name(); ++i) {
+  for (int i = 0; i < from.numbers_per_name(); ++i) {
     if (statistics[i] == 0) continue;
     const int place = codes.empty() ? int(to.element(from.value(i))) : codes[std::size_t(i)];
     out[place] += statistics[i];
@@ -179,7 +179,7 @@ void add_part(const NbTotals &part, const std::vector<int> &features, NbTotals &
       double *const out =
           to.product.values.col(at).data() + to.product.columns->offsets(int(i)).statistics;
       const int feature = place_of[std::size_t(to.naive[i])];
-      poll(1 + std::size_t(column.by_value ? column.numbers_of_name() : 0));
+      poll(1 + std::size_t(column.by_value ? column.numbers_per_name() : 0));
       if (feature >= 0) {
         const int own = naive_of[std::size_t(feature)];
         const Columns &columns = *part.product.columns;

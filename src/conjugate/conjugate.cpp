@@ -28,7 +28,7 @@ struct PriorKey {
 // reference prior, constant in mu and log sigma, whose intervals are those of Student's t test.
 constexpr PriorKey beta_prior[] = {{"a", 1, 0, true}, {"b", 1, 0, true}};
 constexpr PriorKey gamma_prior[] = {{"a", 0.5, 0, true}, {"b", 0, 0, false}};
-constexpr PriorKey normal_prior[] = {{"m", 0, -largest_conjugate_number, false},
+constexpr PriorKey normal_prior[] = {{"m", 0, -max_conjugate_number, false},
                                      {"c", 0, 0, false},
                                      {"a", -0.5, -0.5, false},
                                      {"b", 0, 0, false}};
@@ -42,7 +42,7 @@ std::span<const PriorKey> prior_of(ConjugateKind kind) {
   return normal_prior;
 }
 
-[[noreturn]] void refuse_sums() {
+[[noreturn]] void throw_sums_overflow() {
   throw Error(Errc::numeric, "sums over the rows are beyond double precision");
 }
 
@@ -64,8 +64,7 @@ ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options)
   const Document nothing;
   OptionReader numbers(given ? *given : nothing, "prior.");
   for (std::size_t i = 0; const PriorKey &key : prior_of(kind))
-    prior[i++] =
-        numbers.number(key.name, key.value, key.low, largest_conjugate_number, key.low_open);
+    prior[i++] = numbers.number(key.name, key.value, key.low, max_conjugate_number, key.low_open);
   numbers.finish();
   reader.finish();
   return prior;
@@ -97,7 +96,7 @@ DoubleDouble ConjugateModel::mean() const {
 void ConjugateModel::update() {
   const auto &s = sums_.sums;
   for (const DoubleDouble &sum : s)
-    if (!(std::fabs(sum.hi) <= largest_conjugate_sum)) refuse_sums();
+    if (!(std::fabs(sum.hi) <= max_conjugate_sum)) throw_sums_overflow();
   posterior_ = prior_;
   if (kind_ != ConjugateKind::normal_inverse_gamma) {
     posterior_[0] += s[0].hi;
@@ -110,7 +109,7 @@ void ConjugateModel::update() {
     posterior_[0] = (DoubleDouble{prior_[0]} + away * DoubleDouble{n / (c + n)}).hi;
     posterior_[2] += n / 2;
     posterior_[3] += sums_.squares().hi / 2 + c * (n / (c + n)) * away.hi * away.hi / 2;
-    if (std::isinf(posterior_[3])) refuse_sums();  // it is NaN without rows
+    if (std::isinf(posterior_[3])) throw_sums_overflow();  // it is NaN without rows
   }
   info.objective = finite_or_none(log_evidence());
   info.log_likelihood = log_likelihood();

@@ -32,7 +32,7 @@ enum class ConjugateKind : char { beta_bernoulli, gamma_poisson, normal_inverse_
 inline constexpr Method conjugate_methods[] = {Method::exact};
 
 /// Bounds of absolute values: of the numbers of a prior and of a mean, and of sums.
-inline constexpr double largest_conjugate_number = 1e150, largest_conjugate_sum = 1e305;
+inline constexpr double max_conjugate_number = 1e150, max_conjugate_sum = 1e305;
 
 /// Parameters of the prior: a, b; for normal_inverse_gamma m, c, a, b.
 using ConjugatePrior = std::array<double, 4>;

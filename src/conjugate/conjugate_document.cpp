@@ -51,8 +51,8 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
     const double high = pair.values[0], low = pair.values[1];
     const bool any_sign = (kind == ConjugateKind::gamma_poisson && i == 2) ||
                           (kind == ConjugateKind::normal_inverse_gamma && i == 1);
-    if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > largest_conjugate_sum ||
-        DoubleDouble::short_of(low) != low)
+    if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > max_conjugate_sum ||
+        DoubleDouble::rounded_to_24_bits(low) != low)
       statistics.reject(name, "is not a number and its rounding error");
     sums.sums[i] = {high, low};
   }
@@ -66,7 +66,7 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
     const DoubleDouble rest{mean.lo};
     sums.sums[1] = count * rest;
     sums.sums[2] = squares + count * rest * rest;
-    if (std::fabs(mean.hi) > largest_conjugate_number) statistics.reject("mean", "is too large");
+    if (std::fabs(mean.hi) > max_conjugate_number) statistics.reject("mean", "is too large");
   } else if (!((sums.sums[0] + sums.sums[1]).hi > 0) ||
              (kind == ConjugateKind::gamma_poisson && !(sums.sums[1].hi > 0))) {
     statistics.reject(sum_names[int(kind)][1], "must be positive");

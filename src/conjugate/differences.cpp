@@ -52,24 +52,25 @@ class Difference {
  public:
   Difference(const Marginal &x, const Marginal &y) : x_(x), y_(y) {
     const auto width = [](const Marginal &of) { return of.quantile(0.75) - of.quantile(0.25); };
-    over_x_ = width(x) < width(y);
+    x_is_narrower_ = width(x) < width(y);
     bounds_ = even_bounds();
     for (int s = -max_log_odds; s <= max_log_odds; s += 2)
-      turns_.push_back(other().quantile(probability_of(s)));
+      other_breakpoints_.push_back(other().quantile(probability_of(s)));
   }
 
   double probability_below(double t) const {
-    const Marginal &of = over_x_ ? x_ : y_;
-    const double shift = over_x_ ? t : -t;
+    const Marginal &of = x_is_narrower_ ? x_ : y_;
+    const double shift = x_is_narrower_ ? t : -t;
     std::vector<double> bounds = bounds_;
-    for (const double turn : turns_) bounds.push_back(of.probability_below(turn + shift));
+    for (const double turn : other_breakpoints_)
+      bounds.push_back(of.probability_below(turn + shift));
     std::erase_if(bounds, [this](double p) { return !(p >= bounds_[0] && p <= bounds_.back()); });
     std::sort(bounds.begin(), bounds.end());
     double sum = 0;
     each_point(bounds, [&](double p, double weight) {
       poll_here();
       const double below = other().probability_below(of.quantile(p) - shift);
-      sum += weight * (over_x_ ? 1 - below : below);
+      sum += weight * (x_is_narrower_ ? 1 - below : below);
     });
     return sum;
   }
@@ -90,13 +91,13 @@ class Difference {
  private:
   /// the wider one, whose distribution function is integrated over the probabilities of the
   /// narrower one
-  const Marginal &other() const { return over_x_ ? y_ : x_; }
+  const Marginal &other() const { return x_is_narrower_ ? y_ : x_; }
 
   const Marginal x_, y_;
-  bool over_x_;
+  bool x_is_narrower_;
   /// bounds of pieces, as probabilities of the narrower one; values of the other one at even steps
   /// of its log odds
-  std::vector<double> bounds_, turns_;
+  std::vector<double> bounds_, other_breakpoints_;
 };
 
 }  // namespace

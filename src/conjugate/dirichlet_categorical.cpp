@@ -15,14 +15,14 @@
 namespace bayes {
 namespace {
 
-constexpr double largest_alpha = 1e150;
+constexpr double max_prior_alpha = 1e150;
 
 void check_alpha(std::string_view label, double alpha) {
-  if (!(alpha > 0 && alpha <= largest_alpha))
+  if (!(alpha > 0 && alpha <= max_prior_alpha))
     throw Error(Errc::invalid_argument,
                 message("option \"prior.alpha\" has {} for \"{}\", but must be above 0 and at most "
                         "{}",
-                        alpha, label, largest_alpha));
+                        alpha, label, max_prior_alpha));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ DirichletPrior DirichletPrior::read(const Document &options) {
       out.by_label.emplace(label, *number);
     }
   } else {
-    out.alpha = prior.number("alpha", 1, 0, largest_alpha, true);
+    out.alpha = prior.number("alpha", 1, 0, max_prior_alpha, true);
   }
   prior.finish();
   reader.finish();
@@ -75,15 +75,15 @@ Document DirichletPrior::document() const {
 LabelWeight &LabelSums::weight_of(std::string_view label) {
   const auto found = weights.find(label);
   if (found != weights.end()) return found->second;
-  if (label.size() > DirichletCategorical::longest_label)
+  if (label.size() > DirichletCategorical::max_label_bytes)
     throw Error(Errc::too_large, message("a label is {} bytes long, but the limit is {}",
-                                         label.size(), DirichletCategorical::longest_label));
+                                         label.size(), DirichletCategorical::max_label_bytes));
   if (weights.size() == std::size_t(DirichletCategorical::max_labels))
     throw Error(Errc::too_large,
                 message("there are more than {} labels", DirichletCategorical::max_labels));
-  if ((bytes += label.size()) > DirichletCategorical::most_bytes)
+  if ((bytes += label.size()) > DirichletCategorical::max_label_bytes_total)
     throw Error(Errc::too_large, message("distinct labels take more than {} MB",
-                                         DirichletCategorical::most_bytes >> 20));
+                                         DirichletCategorical::max_label_bytes_total >> 20));
   return weights.emplace(label, LabelWeight{}).first->second;
 }
 
@@ -257,7 +257,8 @@ std::unique_ptr<Model> read_dirichlet_categorical(const Document &document) {
     const std::optional<Tensor> pair = to_tensor(value, true);
     const bool two = pair && pair->values.size() == 2 && pair->shape.size() == 1;
     const double high = two ? pair->values[0] : 0, low = two ? pair->values[1] : 0;
-    if (!(high > 0 && high <= 1e305) || high + low != high || DoubleDouble::short_of(low) != low)
+    if (!(high > 0 && high <= 1e305) || high + low != high ||
+        DoubleDouble::rounded_to_24_bits(low) != low)
       reader.reject("counts", message("has no count for \"{}\"", label));
     sums.weights.emplace(label, LabelWeight{{high, low}});
     sums.total += high;

@@ -57,7 +57,8 @@ struct BAYES_API LabelSums {
 class BAYES_API DirichletCategorical final : public Model {
  public:
   static constexpr int max_labels = 1'000'000;
-  static constexpr std::size_t longest_label = 10000, most_bytes = std::size_t(256) << 20;
+  static constexpr std::size_t max_label_bytes = 10000, max_label_bytes_total = std::size_t(256)
+                                                                                << 20;
 
   DirichletCategorical(DirichletPrior prior, LabelSums sums);
 

@@ -30,7 +30,7 @@ class Arrangement {
         rows_(std::size_t(rows.rows())),
         threads_(plan_tasks(20 * double(rows.rows()), 0, control).threads),
         bits_(std::clamp(int(std::bit_width(rows_ / rows_of_bucket)), 1, max_bits)),
-        pieces_of_chunk_((pieces_.size() + most_chunks - 1) / most_chunks),
+        pieces_of_chunk_((pieces_.size() + max_chunks - 1) / max_chunks),
         chunks_((pieces_.size() + pieces_of_chunk_ - 1) / pieces_of_chunk_),
         position_(rows_),
         buffer_(2 * rows_) {}
@@ -52,7 +52,7 @@ class Arrangement {
   }
 
  private:
-  static constexpr std::size_t rows_of_bucket = 2048, most_chunks = 64;
+  static constexpr std::size_t rows_of_bucket = 2048, max_chunks = 64;
   static constexpr int max_bits = 12;  // the streams of more buckets would not fit into caches
 
   std::size_t buckets() const { return std::size_t(1) << bits_; }
@@ -157,7 +157,7 @@ class Arrangement {
   }
 
   void sort_buckets() {
-    const std::size_t at_once = (buckets() + most_chunks - 1) / most_chunks;
+    const std::size_t at_once = (buckets() + max_chunks - 1) / max_chunks;
     run_tasks((buckets() + at_once - 1) / at_once, threads_, control_,
               [&](std::size_t task, const Stop &stop) {
                 std::vector<std::uint32_t> bins;

@@ -70,7 +70,7 @@ void require_constant(RowSource &rows, int column, Control &control) {
         throw Error(Errc::numeric,
                     message("the values of {} differ by so little that their squares underflow",
                             rows.name_of_element(column)),
-                    message("Their variance is below {}.", least_variance),
+                    message("Their variance is below {}.", min_variance),
                     "Rescale it: multiply it by a constant.");
     }
   }

@@ -144,7 +144,7 @@ class BAYES_API MemoryRows final : public RowSource {
 
 /// Columns with a smaller variance are refused: squared differences, and fractions of the variance,
 /// would underflow.
-inline constexpr double least_variance = 1e-280;
+inline constexpr double min_variance = 1e-280;
 
 /// For a column with a smaller variance: throws Error(numeric) unless it is constant, apart from
 /// values that are missing (NaN) or have weight 0.

@@ -39,7 +39,7 @@ struct Sequences {
   double weights = 0;
   /// steps of the longest sequence
   std::int64_t longest = 0;
-  std::vector<LongSequence> long_ones = {};
+  std::vector<LongSequence> long_sequences = {};
   /// if not 0: an observation is one whole number from 0 to values - 1, or missing
   int values = 0;
   /// total weight of steps whose elements are all missing
@@ -64,7 +64,7 @@ template <class Append> class SequenceWriter {
     const std::int64_t used = to_.rows.rows() % capacity_;
     if (used > 0 && used + steps > capacity_)
       for (std::int64_t i = used; i < capacity_; ++i) append_(nothing_.data(), 0.0);
-    if (steps >= capacity_) to_.long_ones.push_back({to_.rows.rows(), steps});
+    if (steps >= capacity_) to_.long_sequences.push_back({to_.rows.rows(), steps});
     ++to_.count;
     to_.steps += steps;
     to_.weight += weight * double(steps);
@@ -76,10 +76,10 @@ template <class Append> class SequenceWriter {
   /// begin().
   void extend(const double *x) {
     const double weight = std::fabs(weight_);
-    ++to_.long_ones.back().steps;
+    ++to_.long_sequences.back().steps;
     ++to_.steps;
     to_.weight += weight;
-    to_.longest = std::max(to_.longest, to_.long_ones.back().steps);
+    to_.longest = std::max(to_.longest, to_.long_sequences.back().steps);
     step(x);
   }
   void step(const double *x) {

@@ -10,7 +10,7 @@ namespace bayes {
 namespace {
 
 /// Smaller responsibilities are treated as 0.
-constexpr double least_share = 1e-6;
+constexpr double min_share = 1e-6;
 
 /// Responsibilities of the rows of a block, as (component, share) for each row.
 class Shares {
@@ -45,7 +45,7 @@ class Shares {
       shares.clear();
       for (int j = 0; j < k; ++j)
         if (const double share = logits_[std::size_t(j) * block_rows + std::size_t(b)];
-            share > least_share)
+            share > min_share)
           shares.emplace_back(j, share);
     }
   }

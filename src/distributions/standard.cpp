@@ -14,9 +14,9 @@ namespace bayes {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double least_positive = std::numeric_limits<double>::denorm_min();
+constexpr double min_positive = std::numeric_limits<double>::denorm_min();
 /// For larger shapes, shape - 1 has no exact double.
-constexpr double largest_exact = 1e15;
+constexpr double max_exact_shape = 1e15;
 
 [[noreturn]] void refuse(const char *distribution, const char *name, double value,
                          const char *range) {
@@ -144,7 +144,7 @@ double StudentDistribution::log_density(double x) const {
   if (std::isinf(x)) return -infinite;
   const double t = deviate(x, location, scale), log_degrees = std::log(degrees);
   // 1 / (sqrt(degrees) B(degrees / 2, 1 / 2)), with its limit for degrees next to 0
-  const double half = degrees / 2, constant = degrees < least_normal
+  const double half = degrees / 2, constant = degrees < min_normal
                                                   ? log_degrees / 2 - std::log(2)
                                                   : -deviance(half, half + 0.5, -0.5) +
                                                         stirling_error(half + 0.5) -
@@ -181,9 +181,9 @@ double StudentDistribution::draw(Random &random) const {
   const double z = random.normal(), half = degrees / 2;
   if (half >= 1) return location + scale * z / std::sqrt(random.gamma(half) / half);
   // in logarithms for few degrees of freedom, as the square may underflow
-  const double log_square = random.log_gamma_variate(std::max(half, least_positive)),
+  const double log_square = random.log_gamma_variate(std::max(half, min_positive)),
                square = std::exp(log_square);
-  if (square > least_normal) return location + scale * z / std::sqrt(square / half);
+  if (square > min_normal) return location + scale * z / std::sqrt(square / half);
   const double log_size =
       std::log(scale) + std::log(std::fabs(z)) + (std::log(degrees) - std::log(2) - log_square) / 2;
   return location + std::copysign(std::exp(log_size), z);
@@ -205,7 +205,7 @@ double BetaDistribution::log_density(double x) const {
   const auto binomial = [x, y](double p, double q) {
     return log_binomial(p, q, x, y, binomial_difference(p, q, x, y));
   };
-  if ((a < 1 && b < 1) || std::max(a, b) > largest_exact)
+  if ((a < 1 && b < 1) || std::max(a, b) > max_exact_shape)
     return std::log(a) + std::log(b) - log_sum(a, b) - std::log(x) - std::log1p(-x) +
            binomial(a, b);
   if (a < 1) return std::log(a) - std::log(x) + binomial(a, b - 1);
@@ -234,9 +234,9 @@ double GammaDistribution::log_density(double x) const {
   if (std::isnan(x)) return x;
   if (x < 0 || std::isinf(x)) return -infinite;
   if (x == 0) return shape < 1 ? infinite : shape > 1 ? -infinite : std::log(rate);
-  if (rate * x < least_normal)
+  if (rate * x < min_normal)
     return log_ratio(shape, x) + log_poisson_at(shape, std::log(rate) + std::log(x));
-  if (shape < 1 || shape > largest_exact)
+  if (shape < 1 || shape > max_exact_shape)
     return log_ratio(shape, x) + log_poisson(shape, rate * x, std::fma(-rate, x, shape));
   return log_poisson(shape - 1, rate * x, std::fma(-rate, x, shape - 1)) + std::log(rate);
 }
@@ -245,8 +245,8 @@ double GammaDistribution::below(double x) const {
   if (std::isnan(x)) return x;
   const double y = rate * x;
   if (x <= 0) return 0;
-  return y < least_normal ? gamma_below_at(shape, std::log(rate) + std::log(x))
-                          : gamma_below(shape, y, std::fma(rate, x, -y));
+  return y < min_normal ? gamma_below_at(shape, std::log(rate) + std::log(x))
+                        : gamma_below(shape, y, std::fma(rate, x, -y));
 }
 
 double GammaDistribution::quantile(double p) const {
@@ -254,14 +254,14 @@ double GammaDistribution::quantile(double p) const {
   if (p == 0) return 0;
   if (p == 1) return infinite;
   const double y = gamma_quantile(shape, p), x = y / rate;
-  if (y > least_normal) return within_doubles(x, p);
+  if (y > min_normal) return within_doubles(x, p);
   return within_doubles(std::exp(log_gamma_quantile(shape, p) - std::log(rate)), p);
 }
 
 double GammaDistribution::draw(Random &random) const {
   if (shape >= 1) return random.gamma(shape) / rate;
   const double log_y = random.log_gamma_variate(shape), y = std::exp(log_y);
-  return y > least_normal ? y / rate : std::exp(log_y - std::log(rate));
+  return y > min_normal ? y / rate : std::exp(log_y - std::log(rate));
 }
 
 // ---- inverse gamma ----
@@ -279,7 +279,7 @@ double InverseGammaDistribution::log_density(double x) const {
   // the density of y = scale / x, which is Gamma(shape, 1), times the derivative y / x
   const double y = scale / x;
   if (std::isinf(y)) return -infinite;
-  if (y < least_normal)
+  if (y < min_normal)
     return log_ratio(shape, x) + log_poisson_at(shape, std::log(scale) - std::log(x));
   return std::log(shape) + log_poisson(shape, y, shape - y - lost(y, x)) - std::log(x);
 }
@@ -293,8 +293,8 @@ double InverseGammaDistribution::below(double x) const {
   if (std::isinf(x)) return x > 0;
   const double y = scale / x;
   if (x <= 0) return 0;
-  return y < least_normal ? gamma_above_at(shape, std::log(scale) - std::log(x))
-                          : gamma_above(shape, y, lost(y, x));
+  return y < min_normal ? gamma_above_at(shape, std::log(scale) - std::log(x))
+                        : gamma_above(shape, y, lost(y, x));
 }
 
 double InverseGammaDistribution::quantile(double p) const {
@@ -302,7 +302,7 @@ double InverseGammaDistribution::quantile(double p) const {
   if (p == 0) return 0;
   if (p == 1) return infinite;
   const double y = upper_gamma_quantile(shape, p);
-  if (y > least_normal) return within_doubles(scale / y, p);
+  if (y > min_normal) return within_doubles(scale / y, p);
   return within_doubles(std::exp(std::log(scale) - log_upper_gamma_quantile(shape, p)), p);
 }
 

@@ -10,16 +10,16 @@
 namespace bayes {
 namespace {
 
-constexpr std::size_t largest_matrix = 1000;
+constexpr std::size_t max_matrix_rows = 1000;
 
 /// The lower Cholesky factor of a matrix given by rows.
 Matrix factor_of(const char *name, std::span<const double> values) {
   const auto d = Eigen::Index(std::lround(std::sqrt(double(values.size()))));
   if (d == 0 || std::size_t(d) * std::size_t(d) != values.size())
     throw Error(Errc::array_shape, message("{} is not a square matrix", name));
-  if (std::size_t(d) > largest_matrix)
+  if (std::size_t(d) > max_matrix_rows)
     throw Error(Errc::too_large,
-                message("{} has {} rows, but may have at most {}", name, d, largest_matrix));
+                message("{} has {} rows, but may have at most {}", name, d, max_matrix_rows));
   Matrix m(d, d);
   for (Eigen::Index i = 0; i < d; ++i)
     for (Eigen::Index j = 0; j < d; ++j) m(i, j) = values[std::size_t(i * d + j)];

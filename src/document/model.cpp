@@ -198,7 +198,8 @@ ModelInfo read_model_info(const Document &document, std::span<const Method> meth
   const std::string by = reader.text("method");
   const std::optional<Method> method = method_of(by);
   if (!method || !is_one_of(*method, methods))
-    reader.reject("method", message("is {}, but none of {}", describe(Document(by)), info.family));
+    reader.reject("method", message("is {}, which is not a method of {}", describe(Document(by)),
+                                    info.family));
   info.method = *method;
   info.rows = reader.integer("rows", 1, max_count);
   info.skipped = reader.integer("skipped", 0, max_count);

@@ -21,7 +21,7 @@ const Document *OptionTable::given(std::string_view key) const {
 }
 
 bool OptionTable::skips(std::string_view key, bool applies) {
-  if (!applies && reader_) elsewhere_.push_back(key);
+  if (!applies && reader_) inapplicable_keys_.push_back(key);
   return !applies;
 }
 
@@ -150,7 +150,7 @@ void OptionTable::other(std::string_view key, const std::function<void(const Doc
 }
 
 void OptionTable::finish(const std::string &setting) const {
-  if (reader_) reader_->finish(setting, elsewhere_);
+  if (reader_) reader_->finish(setting, inapplicable_keys_);
 }
 
 }  // namespace bayes

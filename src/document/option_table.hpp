@@ -92,7 +92,7 @@ class BAYES_API OptionTable {
   bool skips(std::string_view key, bool applies);
 
   std::optional<OptionReader> reader_;
-  std::vector<std::string_view> elsewhere_;  // keys that do not apply
+  std::vector<std::string_view> inapplicable_keys_;  // keys that do not apply
   Document written_;
 };
 

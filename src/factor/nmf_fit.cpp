@@ -294,7 +294,7 @@ class NmfFit {
   /// Orders factors by descending share, or as in the start model; the run that began at it already
   /// has its order.
   void order() {
-    if (start_ && run_.winner() == 1) return;
+    if (start_ && run_.best_restart() == 1) return;
     std::vector<int> order(static_cast<std::size_t>(k_));
     std::iota(order.begin(), order.end(), 0);
     const std::vector<double> &of_all = model_->state->shares;

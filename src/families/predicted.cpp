@@ -40,7 +40,7 @@ class Excess {
 
 /// Bisection between whole numbers `low`, where the excess is negative, and `high`, where it is
 /// not.
-double whole_quantile(const Excess &excess, double low, double high) {
+double integer_quantile(const Excess &excess, double low, double high) {
   while (high - low > 1) {
     const double middle = low + std::floor((high - low) / 2);
     if (!(middle > low && middle < high)) break;  // doubles are more than 1 apart here
@@ -99,7 +99,7 @@ double quantile_of_mixture(std::span<const Predicted> parts, std::span<const dou
     if (n == max_doublings || !std::isfinite(high)) return not_found;
     low = high;
   }
-  if (support == Support::whole) return whole_quantile(excess, low, high);
+  if (support == Support::whole) return integer_quantile(excess, low, high);
   if (low == 0) {
     // The scale is unknown: halve from above, until the bounds differ by a factor of 2.
     while (high > 0 && excess(high / 2) >= 0) high /= 2;

@@ -122,7 +122,7 @@ std::vector<int> places_of_categories(const Column &before, const RowColumn *lab
   std::unordered_map<std::string, std::size_t> codes;
   for (std::size_t i = 0; by_label && i < labels_after->labels.size(); ++i)
     codes.emplace(labels_after->labels[i], i);
-  for (int i = 0; i < before.numbers_of_name(); ++i) {
+  for (int i = 0; i < before.numbers_per_name(); ++i) {
     double value = before.value(i);
     if (const std::string *const label = by_label ? label_of(*labels_before, value) : nullptr) {
       const auto found = codes.find(*label);

@@ -49,7 +49,7 @@ class Convergence {
 
   bool reached(double objective) {
     const double now = in_nats(objective), step = now - last_, before = before_;
-    if (schedule_.gain_window > 1 || schedule_.span > 0) course_.push_back(now);
+    if (schedule_.gain_window > 1 || schedule_.span > 0) objectives_.push_back(now);
     // Not less than the rounding errors of sums over many rows.
     const double allowed =
         schedule_.tolerance > 0
@@ -63,22 +63,22 @@ class Convergence {
       return std::abs(step) <= allowed / 1000 || reached_in_windows(allowed);
     if (!(step > 0)) return std::abs(step) <= allowed;
     if (step > allowed) return false;
-    const std::size_t iterations = course_.empty() ? 0 : course_.size() - 1;
+    const std::size_t iterations = objectives_.empty() ? 0 : objectives_.size() - 1;
     const std::size_t span = std::size_t(schedule_.span * double(iterations));
     if (span < 2) return nearly_over(step, before, allowed);
-    const double half = course_[iterations - span];
-    return nearly_over(now - half, half - course_[iterations - 2 * span], allowed);
+    const double half = objectives_[iterations - span];
+    return nearly_over(now - half, half - objectives_[iterations - 2 * span], allowed);
   }
 
  private:
   bool reached_in_windows(double allowed) const {
     constexpr int windows = 4;
     const std::size_t w = std::size_t(schedule_.gain_window);
-    if (course_.size() <= windows * w) return false;
+    if (objectives_.size() <= windows * w) return false;
     double gains[windows];
     for (std::size_t i = 0; i < windows; ++i) {
-      const std::size_t end = course_.size() - 1 - i * w;
-      gains[i] = course_[end] - course_[end - w];
+      const std::size_t end = objectives_.size() - 1 - i * w;
+      gains[i] = objectives_[end] - objectives_[end - w];
     }
     if (!(gains[0] > 0)) return std::abs(gains[0]) <= allowed;
     if (gains[0] > allowed) return false;
@@ -93,15 +93,15 @@ class Convergence {
   }
   double in_nats(double objective) const {
     if (schedule_.squares == 0) return objective;
-    return -schedule_.squares / 2 * std::log(std::max(-objective, least_square));
+    return -schedule_.squares / 2 * std::log(std::max(-objective, min_sum_of_squares));
   }
 
-  static constexpr double least_square = std::numeric_limits<double>::min();
+  static constexpr double min_sum_of_squares = std::numeric_limits<double>::min();
   const Schedule &schedule_;
   double last_ = std::numeric_limits<double>::quiet_NaN();
   double before_ = std::numeric_limits<double>::quiet_NaN();
   /// the objectives so far, if gains are judged in windows or over a span
-  std::vector<double> course_;
+  std::vector<double> objectives_;
 };
 
 /// Convergence of a noisy objective, checked at the end of every window.

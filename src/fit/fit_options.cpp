@@ -33,14 +33,14 @@ void FitOptions::linear_response_line(OptionTable &t) {
   bayes::linear_response_line(t, linear_response, method == Method::vi);
 }
 
-void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int least_iterations) {
+void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int min_iterations) {
   chains.lines(t, sampled());
   if (t.reads()) {
     max_iterations = stochastic() ? 2000 : default_iterations;
     // Linear response is valid only at the optimum itself.
     tolerance = stochastic() ? 0.01 : linear_response.value_or(false) ? 1e-8 : 1e-4;
   }
-  t.integer("max_iter", max_iterations, least_iterations, 1000000, !sampled());
+  t.integer("max_iter", max_iterations, min_iterations, 1000000, !sampled());
   t.number("tol", tolerance, {0, 1e6}, !sampled());
 }
 
@@ -74,9 +74,9 @@ void FitOptions::plan_lines(OptionTable &t) {
   plan.seed = seed;
 }
 
-void FitOptions::prior_line(OptionTable &t,
-                            const std::function<void(const Document &prior, bool handed_on)> &read,
-                            const std::function<Document()> &write, bool applies) {
+void FitOptions::prior_line(
+    OptionTable &t, const std::function<void(const Document &prior, bool is_inherited)> &read,
+    const std::function<Document()> &write, bool applies) {
   const Document *const given = t.given("prior");
   t.other(
       "prior", [&](const Document &prior) { read(prior, false); }, write, applies);
@@ -106,7 +106,7 @@ std::string FitOptions::setting() const {
          std::string(method_name(method));
 }
 
-void hand_on_number(const ModelInfo &start, std::string_view key, OptionRange range,
+void inherit_number(const ModelInfo &start, std::string_view key, OptionRange range,
                     double &member) {
   const Document *const given = start.options.find(key);
   const auto number = given ? to_number(*given, false) : std::nullopt;

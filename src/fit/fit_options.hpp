@@ -75,7 +75,7 @@ struct FitOptions {
   /// linear_response, for method vi; must precede iteration_lines
   void linear_response_line(OptionTable &t);
   /// max_iter and tol, whose defaults depend on the method, or the chain options of a sampler
-  void iteration_lines(OptionTable &t, int default_iterations = 10000, int least_iterations = 1);
+  void iteration_lines(OptionTable &t, int default_iterations = 10000, int min_iterations = 1);
   /// samples, for method mcem
   void sample_line(OptionTable &t);
   /// restarts, unless the fit makes only one run; 1 by default if the fit starts from a model
@@ -87,10 +87,10 @@ struct FitOptions {
   /// batch_size, kappa, t0
   void plan_lines(OptionTable &t);
   /// prior, which `read` reads and `write` writes, if it applies. If it is not given, the prior
-  /// that was given to the start model is read, with `handed_on` true: members that have no meaning
-  /// for this fit are then ignored.
+  /// that was given to the start model is read, with `is_inherited` true: members that have no
+  /// meaning for this fit are then ignored.
   void prior_line(OptionTable &t,
-                  const std::function<void(const Document &prior, bool handed_on)> &read,
+                  const std::function<void(const Document &prior, bool is_inherited)> &read,
                   const std::function<Document()> &write, bool applies);
   /// alpha of the prior; at least 1 for method map
   void alpha_line(OptionTable &prior);
@@ -106,7 +106,7 @@ struct FitOptions {
 };
 
 /// Copies number `key` from the options of a start model to `member`, if it is in the range.
-void hand_on_number(const ModelInfo &start, std::string_view key, OptionRange range,
+void inherit_number(const ModelInfo &start, std::string_view key, OptionRange range,
                     double &member);
 
 /// Throws Error(invalid_argument) unless options are null or an object; `example` is for the hint.

@@ -12,12 +12,12 @@ std::string megabytes(double bytes) { return std::to_string(std::int64_t(bytes /
 
 }  // namespace
 
-void require_rows(const RowSource &rows, const char *what, int most_elements, const Model *start) {
+void require_rows(const RowSource &rows, const char *what, int max_elements, const Model *start) {
   if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
   const int d = rows.shape().dimension;
-  if (d > most_elements)
+  if (d > max_elements)
     throw Error(Errc::too_large,
-                message("rows have {} elements, but {} takes at most {}", d, what, most_elements));
+                message("rows have {} elements, but {} takes at most {}", d, what, max_elements));
   if (start && start->info.dimension != d)
     throw Error(Errc::array_shape, message("rows have {} elements, but the start model has {}", d,
                                            start->info.dimension));
@@ -101,7 +101,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     (trial_weight ? trial_iterations_ : iterations_) += run.iterations;
     if (restart == 1 || better(run)) {
       best = model_.trace.size() - 1;
-      winner_ = restart;
+      best_restart_ = restart;
       take(run, 0);
       restarts.keep();
     }

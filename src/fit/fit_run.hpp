@@ -22,7 +22,7 @@ namespace bayes {
 /// Throws Error if there are no rows (invalid_argument), if they have more elements than `what`,
 /// such as "a Gaussian mixture", accepts (too_large), or if their number of elements differs from
 /// that of the start model, if there is one (array_shape).
-void require_rows(const RowSource &rows, const char *what, int most_elements,
+void require_rows(const RowSource &rows, const char *what, int max_elements,
                   const Model *start = nullptr);
 
 /// Throws Error(too_large) if a model of `what`, which takes this many doubles, would not fit into
@@ -129,7 +129,7 @@ class FitRun {
   }
 
   /// which restart was the best, from 1
-  int winner() const { return winner_; }
+  int best_restart() const { return best_restart_; }
   /// Iterations of all restarts on all data, and on trial data.
   double iterations() const { return iterations_; }
   double trial_iterations() const { return trial_iterations_; }
@@ -162,7 +162,7 @@ class FitRun {
   Control &control_;
   Schedule schedule_;
   double weight_ = 1;
-  int winner_ = 1;
+  int best_restart_ = 1;
   /// Keeps the traces of the ten best restarts and empties the others: traces of tens of restarts
   /// would make the model of a small table tens of times as large.
   void drop_traces();

@@ -24,7 +24,7 @@ using simd::store;
 /// Scaled variables below this may underflow.
 constexpr double least = 1e-200;
 /// Probabilities below this are too small for scaled recursions.
-constexpr double least_probability = 1e-150;
+constexpr double min_probability = 1e-150;
 /// SIMD vectors of a step held in registers at once.
 constexpr int max_held = 4;
 
@@ -221,13 +221,13 @@ MarkovChain::MarkovChain(const Vector &log_initial, const Matrix &log_transition
   for (int i = 0; i < k_; ++i) {
     log_initial_[std::size_t(i)] = log_initial(i);
     initial_[std::size_t(i)] = std::exp(log_initial(i));
-    safe_ &= initial_[std::size_t(i)] >= least_probability;
+    safe_ &= initial_[std::size_t(i)] >= min_probability;
     for (int j = 0; j < k_; ++j) {
       const std::size_t ij = std::size_t(i) * row + std::size_t(j),
                         ji = std::size_t(j) * row + std::size_t(i);
       log_transition_[ij] = log_transition_transposed_[ji] = log_transition(i, j);
       transition_[ij] = transition_transposed_[ji] = std::exp(log_transition(i, j));
-      safe_ &= transition_[ij] >= least_probability;
+      safe_ &= transition_[ij] >= min_probability;
     }
   }
 }

@@ -202,7 +202,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
                   correct_deviation(deviations[std::size_t(i)], corrected[i], at[i]);
               }
               if (column.probabilities && column.by_value) {
-                for (int v = 0; v < column.numbers_of_name(); ++v) {
+                for (int v = 0; v < column.numbers_per_name(); ++v) {
                   const std::string name = name_of_category(j, v, column.value(v));
                   take({k, j, &name, at[v], deviations[std::size_t(v)], {}, {}});
                 }
@@ -238,7 +238,7 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
               const Column &column = q.columns->column(j);
               const double *at = q.column(k, j);
               for (const char *const key : column.prior_keys)
-                for (int v = 0; v < column.numbers_of_name(); ++v, ++at) {
+                for (int v = 0; v < column.numbers_per_name(); ++v, ++at) {
                   if (column.by_value) {
                     const std::string name = name_of_category(j, v, column.value(v));
                     take({k, j, &name, key, {*at}, false});

@@ -84,7 +84,7 @@ NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
   const KMeans kmeans(floor_.deviation());
   if (options_.means) {
     const Matrix centres = given_means(options_, dimension());
-    Statistics out = shared_out(kmeans, centres);
+    Statistics out = allocated_to_nearest(kmeans, centres);
     out.mean = centres;
     return out;
   }
@@ -103,7 +103,7 @@ NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
                        : kmeans_plus_plus(from, k_, floor_.deviation(), random, control_);
   if (restart % 3 == 1)
     centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
-  return shared_out(kmeans, centres);
+  return allocated_to_nearest(kmeans, centres);
 }
 
 NormalEmissions::Point NormalEmissions::first_point(const Statistics &statistics) const {
@@ -129,8 +129,8 @@ Survey NormalEmissions::look(const CovarianceShape &shape, const Sequences &sequ
   return survey(shape, all, control);
 }
 
-NormalEmissions::Statistics NormalEmissions::shared_out(const KMeans &kmeans,
-                                                        const Matrix &centres) {
+NormalEmissions::Statistics NormalEmissions::allocated_to_nearest(const KMeans &kmeans,
+                                                                  const Matrix &centres) {
   return local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
                                     std::vector<double>(std::size_t(k_), 0.0))
       .statistics;
@@ -184,7 +184,7 @@ ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) 
 
 ProductEmissions::Point ProductEmissions::first_point(const Statistics &statistics) const {
   Point point = point_estimate(posterior(statistics, replicate(neutral_, k_)));
-  if (options_.means) put_means(point);
+  if (options_.means) set_given_means(point);
   return point;
 }
 
@@ -194,7 +194,8 @@ ProductSurvey ProductEmissions::look(const Sequences &sequences, const HmmOption
   const int d = sequences.dimension;
   check_likelihood_count(options.emission, d, "emission");
   SharedColumns columns = start ? start->point.emissions.columns : nullptr;
-  if (options.symbols && (!columns || columns->column(0).numbers_of_name() < std::ssize(symbols))) {
+  if (options.symbols &&
+      (!columns || columns->column(0).numbers_per_name() < std::ssize(symbols))) {
     ColumnSpec spec{*likelihood_named("categorical"),
                     int(std::max<std::size_t>(1, symbols.size()))};
     columns = std::make_shared<const Columns>(std::vector<ColumnSpec>{spec});
@@ -236,7 +237,7 @@ void ProductEmissions::check_means() const {
   });
 }
 
-void ProductEmissions::put_means(Point &point) const {
+void ProductEmissions::set_given_means(Point &point) const {
   for (int i = 0; i < k_; ++i)
     columns().for_each([&](int j, const Column &column, const ColumnOffsets &at) {
       const double mean =

@@ -52,7 +52,7 @@ class NormalEmissions {
 
  private:
   static Survey look(const CovarianceShape &shape, const Sequences &sequences, Control &control);
-  Statistics shared_out(const KMeans &kmeans, const Matrix &centres);
+  Statistics allocated_to_nearest(const KMeans &kmeans, const Matrix &centres);
 
   const HmmOptions &options_;
   int k_;
@@ -104,7 +104,7 @@ class ProductEmissions {
   void check_means() const;
 
   /// Sets the means to those of option init.means.
-  void put_means(Point &point) const;
+  void set_given_means(Point &point) const;
 
   /// Checks values before the survey does, so that errors name sequence and step, not a row of the
   /// store.

@@ -55,7 +55,7 @@ class HmmFitBase {
     model_->state->transitions = counts.transitions;
   }
   /// Sets names_; call once the prior is known.
-  void find_names(const MarkovWeights &prior);
+  void set_numbering(const MarkovWeights &prior);
   /// Puts visits, transitions and run_ into this order of the states, and returns it; if it is
   /// empty, exchangeable states are sorted by descending visits.
   std::vector<int> order_states(std::vector<int> order);
@@ -81,7 +81,7 @@ class HmmFitBase {
   MarkovWeights first_;
   /// states are numbered by a start model, option init, the topology or known states
   bool named_ = false;
-  StateNames names_;
+  StateNumbering names_;
 
  private:
   void find_start_of_chain(const MarkovWeights *start);
@@ -106,7 +106,7 @@ template <class E> class HmmFit : HmmFitBase {
     model_->state->whole_steps = E::whole_steps;
     prior_ = update_ ? *start_posterior_
                      : MarkovPosterior<Q>{prior_of_options(), replicate(emissions_.prior(), k_)};
-    find_names(prior_);
+    set_numbering(prior_);
     if (options_.linear_response.value_or(false))
       require_linear_response_size(double(markov::natural_parameters(prior_).size()) +
                                    natural_size(prior_.emissions));
@@ -201,10 +201,10 @@ template <class E> class HmmFit : HmmFitBase {
 
   /// Must the states be matched to the prior's numbering? If the chain's prior is asymmetric, and
   /// neither a start model nor given means number the states.
-  bool finds_names() const {
+  bool must_match_prior() const {
     // The final run, after all restarts, continues the best one.
     const int number = run_.schedule().restart,
-              restart = number > options_.restarts ? run_.winner() : number;
+              restart = number > options_.restarts ? run_.best_restart() : number;
     return !names_.of_prior.empty() && is_fresh(restart) && !options_.means;
   }
 
@@ -212,11 +212,12 @@ template <class E> class HmmFit : HmmFitBase {
   /// runs on from there, for as long as the objective increases. A single run ends in one of many
   /// local optima of such a prior, often with states in the wrong places.
   template <class L, class Go>
-  auto with_names(const L &learner, typename L::State state, Schedule schedule, Go go) {
+  auto run_and_renumber(const L &learner, typename L::State state, Schedule schedule, Go go) {
     auto run = go(std::move(state), schedule);
     if constexpr (requires { learner.renamed(run.state, *run.statistics, {}); }) {
-      while (finds_names() && run.iterations < schedule.max_iterations) {
-        const std::vector<int> order = markov::best_names(*run.statistics, prior_, names_.of_prior);
+      while (must_match_prior() && run.iterations < schedule.max_iterations) {
+        const std::vector<int> order =
+            markov::best_state_order(*run.statistics, prior_, names_.of_prior);
         if (markov::is_identity(order)) break;
         schedule.max_iterations -= run.iterations + 1;
         auto next = go(learner.renamed(run.state, *run.statistics, order), schedule);
@@ -230,11 +231,12 @@ template <class E> class HmmFit : HmmFitBase {
   }
 
   template <class L> void fit_point(const L &learner, Fitted &fitted) {
-    auto run = best_of_restarts([&](int restart) { return begin_point(restart); },
-                                [&](auto state, const Sequences &data) {
-                                  return with_names(learner, std::move(state), run_.schedule(),
-                                                    by_sweeps(learner, data, control_));
-                                });
+    auto run =
+        best_of_restarts([&](int restart) { return begin_point(restart); },
+                         [&](auto state, const Sequences &data) {
+                           return run_and_renumber(learner, std::move(state), run_.schedule(),
+                                                   by_sweeps(learner, data, control_));
+                         });
     set_counts(*run.statistics);
     model_->info.log_likelihood = run.sums.objective;
     fitted.point = std::move(run.state);
@@ -278,14 +280,15 @@ template <class E> class HmmFit : HmmFitBase {
 
   void fit_variational(Fitted &fitted) {
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    auto run = best_of_restarts([&](int restart) { return begin_posterior(learner, restart); },
-                                [&](auto state, const Sequences &data) {
-                                  if (!options_.stochastic())
-                                    return with_names(learner, std::move(state), run_.schedule(),
-                                                      by_sweeps(learner, data, control_));
-                                  return with_names(learner, std::move(state), run_.schedule(),
-                                                    by_minibatches(learner, data));
-                                });
+    auto run =
+        best_of_restarts([&](int restart) { return begin_posterior(learner, restart); },
+                         [&](auto state, const Sequences &data) {
+                           if (!options_.stochastic())
+                             return run_and_renumber(learner, std::move(state), run_.schedule(),
+                                                     by_sweeps(learner, data, control_));
+                           return run_and_renumber(learner, std::move(state), run_.schedule(),
+                                                   by_minibatches(learner, data));
+                         });
     set_counts(*run.statistics);
     if (options_.corrected()) correct(learner, run, fitted);
     fitted.point = mean_parameters(run.state);
@@ -346,8 +349,8 @@ template <class E> class HmmFit : HmmFitBase {
       brief.max_iterations = 20;
       brief.tolerance = 1e-4 * data.weight;
       QuietControl quiet(control_);
-      return mean_parameters(with_names(learner, begin_posterior(learner, chain + 1), brief,
-                                        by_sweeps(learner, data, quiet))
+      return mean_parameters(run_and_renumber(learner, begin_posterior(learner, chain + 1), brief,
+                                              by_sweeps(learner, data, quiet))
                                  .state);
     };
     SampledHmm<P, Q> draws = sample_hmm(sequences_, prior_, E::whole_steps, names_, options_.chains,
@@ -364,8 +367,8 @@ template <class E> class HmmFit : HmmFitBase {
   /// If a fresh restart beats the run from the start model: the order of its states that matches
   /// the start model's emissions best, unless zeros of the chain or the prior determine it. Else
   /// empty.
-  std::vector<int> names_of_start(const Fitted &fitted) const {
-    if (!start_ || options_.sampled() || run_.winner() == 1) return {};
+  std::vector<int> order_like_start(const Fitted &fitted) const {
+    if (!start_ || options_.sampled() || run_.best_restart() == 1) return {};
     if (!names_.of_prior.empty()) return {};
     if (!(start_point_->transition.minCoeff() > 0 && start_point_->initial.minCoeff() > 0))
       return {};
@@ -375,7 +378,7 @@ template <class E> class HmmFit : HmmFitBase {
   }
 
   void order(Fitted &fitted) {
-    const std::vector<int> order = order_states(names_of_start(fitted));
+    const std::vector<int> order = order_states(order_like_start(fitted));
     if (fitted.posterior) {
       fitted.posterior = reordered(*fitted.posterior, order);
       // recomputed in this order of summation, as when the stored model is read

@@ -85,12 +85,12 @@ MarkovWeights HmmFitBase::prior_of_options() const {
           (first_.transition.array() > 0).select(options_.transition_prior.square(k_), 0.0)};
 }
 
-void HmmFitBase::find_names(const MarkovWeights &prior) {
+void HmmFitBase::set_numbering(const MarkovWeights &prior) {
   const ExchangeableGroups of_prior = options_.bayesian() ? markov::exchangeable_states(prior)
                                                           : ExchangeableGroups(std::size_t(k_), 0);
   names_.groups = named_ ? no_exchange(k_) : of_prior;
   // In an update the prior of the emissions distinguishes states as well.
-  if (tells_apart(of_prior) && !update_ && !sequences_.labelled) names_.of_prior = of_prior;
+  if (has_several_groups(of_prior) && !update_ && !sequences_.labelled) names_.of_prior = of_prior;
 }
 
 const Sequences *HmmFitBase::trial() {
@@ -179,11 +179,11 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
     if (symbols.size() > known.size()) require_known_symbol(sequences, known.size(), control);
   }
   // Smaller batches make steps too noisy.
-  constexpr std::int64_t least_batch_steps = 2000;
+  constexpr std::int64_t min_batch_steps = 2000;
   if (!read.batch_given)
     read.plan.batch_rows =
         std::max(read.plan.batch_rows,
-                 (least_batch_steps * sequences.count + sequences.steps - 1) / sequences.steps);
+                 (min_batch_steps * sequences.count + sequences.steps - 1) / sequences.steps);
   if (read.symbols && symbols.empty())
     throw Error(Errc::invalid_argument, "all observations are missing", {},
                 "Add sequences with observed values.");

@@ -81,7 +81,7 @@ std::pair<double, double> mixed(const Vector &weight, const auto &mean, const au
 std::vector<double> shares(const ProductPoint &point, const Vector &states) {
   std::vector<double> out;
   point.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
-    for (int v = 0; column.by_value && v < column.numbers_of_name(); ++v) {
+    for (int v = 0; column.by_value && v < column.numbers_per_name(); ++v) {
       double p = 0;
       for (int i = 0; i < point.components(); ++i) p += states(i) * point.column(i, j)[v];
       out.push_back(p);

@@ -35,7 +35,7 @@ Matrix squares_of(const ProductPosterior &q, const ProductPoint &mean) {
         double *const own = out.col(i).data() + at.point;
         const double *const means = mean.values.col(i).data() + at.point;
         column.deviations(q.column(int(i), j), own);
-        for (int n = 0; n < column.numbers_of_name(); ++n)
+        for (int n = 0; n < column.numbers_per_name(); ++n)
           own[n] = own[n] * own[n] + means[n] * means[n];
       }
   });
@@ -132,20 +132,20 @@ class WeightSums {
 };
 
 /// Is none of the states exchangeable?
-bool all_named(const StateNames &names) {
+bool none_exchangeable(const StateNumbering &names) {
   return names.groups == no_exchange(int(names.groups.size()));
 }
 
 template <class P, class Q> class Sampling {
  public:
   Sampling(const Sequences &sequences, const MarkovPosterior<Q> &prior, bool whole_steps,
-           const StateNames &names, const ChainPlan &plan, std::uint64_t seed,
+           const StateNumbering &names, const ChainPlan &plan, std::uint64_t seed,
            const Control &control)
       : sequences_(sequences),
         prior_(prior),
         learner_(prior, whole_steps),
         names_(names),
-        named_(all_named(names)),
+        named_(none_exchangeable(names)),
         warmup_(plan.warmup),
         seed_(seed),
         plan_(plan),
@@ -194,7 +194,7 @@ template <class P, class Q> class Sampling {
   const Sequences &sequences_;
   const MarkovPosterior<Q> &prior_;
   const MarkovVariational<Q> learner_;
-  const StateNames &names_;
+  const StateNumbering &names_;
   const bool named_;
   const int warmup_;
   const std::uint64_t seed_;
@@ -271,7 +271,7 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     if (all_.names_.of_prior.empty()) return;
     Random random(all_.seed_, std::uint64_t(number_), std::uint64_t(index - 1), 10);
     const std::vector<int> order =
-        markov::draw_names(counts_, all_.prior_, all_.names_.of_prior, random);
+        markov::draw_state_order(counts_, all_.prior_, all_.names_.of_prior, random);
     if (markov::is_identity(order)) return;
     posterior_ = {markov::posterior(markov::reordered(counts_, order), all_.prior_),
                   pick(posterior_->emissions, order)};
@@ -322,10 +322,11 @@ Matrix draw_distributions(const Matrix &alpha, Random &random) {
 
 template <class P, class Q>
 SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q> &prior,
-                            bool whole_steps, const StateNames &names, const ChainPlan &plan,
+                            bool whole_steps, const StateNumbering &names, const ChainPlan &plan,
                             std::uint64_t seed, Control &control,
                             const std::function<MarkovPoint<P>(int chain)> &begin) {
-  if (!all_named(names) && 2.0 * double(sequences.rows.rows()) > std::max(control.row_memory, 64e6))
+  if (!none_exchangeable(names) &&
+      2.0 * double(sequences.rows.rows()) > std::max(control.row_memory, 64e6))
     throw Error(Errc::too_large,
                 "method gibbs keeps the states of one path, which for " +
                     std::to_string(sequences.steps) + " steps do not fit into maintenance_work_mem",
@@ -340,11 +341,11 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
 }
 
 template SampledHmm<NormalPoint, NormalWishart> sample_hmm(
-    const Sequences &, const MarkovPosterior<NormalWishart> &, bool, const StateNames &,
+    const Sequences &, const MarkovPosterior<NormalWishart> &, bool, const StateNumbering &,
     const ChainPlan &, std::uint64_t, Control &,
     const std::function<MarkovPoint<NormalPoint>(int)> &);
 template SampledHmm<ProductPoint, ProductPosterior> sample_hmm(
-    const Sequences &, const MarkovPosterior<ProductPosterior> &, bool, const StateNames &,
+    const Sequences &, const MarkovPosterior<ProductPosterior> &, bool, const StateNumbering &,
     const ChainPlan &, std::uint64_t, Control &,
     const std::function<MarkovPoint<ProductPoint>(int)> &);
 

@@ -46,7 +46,7 @@ template <class P, class Q> struct SampledHmm {
 /// observations.
 template <class P, class Q>
 SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q> &prior,
-                            bool whole_steps, const StateNames &names, const ChainPlan &plan,
+                            bool whole_steps, const StateNumbering &names, const ChainPlan &plan,
                             std::uint64_t seed, Control &control,
                             const std::function<MarkovPoint<P>(int chain)> &begin);
 

@@ -149,13 +149,13 @@ void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
   member.given = std::move(*given);
 }
 
-void read_prior(const Document &given, bool handed_on, HmmOptions &o) {
+void read_prior(const Document &given, bool is_inherited, HmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   const bool map = o.method == Method::map;
   dirichlet_line(t, "initial", o.initial_prior, {o.k}, map);
   dirichlet_line(t, "transition", o.transition_prior, {o.k, o.k}, map);
   o.products ? o.prior.lines(t, o.emission) : o.normal_prior.lines(t);
-  if (!handed_on) t.finish();
+  if (!is_inherited) t.finish();
 }
 
 /// Method, emission and covariance, on which all other options depend.
@@ -194,7 +194,7 @@ void lines(OptionTable &t, HmmOptions &o) {
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
   o.prior_line(
-      t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); }, {},
+      t, [&](const Document &given, bool is_inherited) { read_prior(given, is_inherited, o); }, {},
       o.bayesian() && !o.update);
   // Symbols that the model to be updated does not know still need the prior that was given to it.
   if (t.reads() && o.update && !o.given_prior.is_null()) read_prior(o.given_prior, true, o);
@@ -239,8 +239,8 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   out.restarts = 0;
   if (start) {
     out.inherit(start->info, update);
-    hand_on_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
-    hand_on_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
+    inherit_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
+    inherit_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
     out.emission = start->emission();
     out.symbols = start->symbols();
     if (start->multivariate()) out.covariance = start->covariance();

@@ -78,7 +78,7 @@ std::vector<HiddenMarkovModel::Category> HiddenMarkovModel::categories() const {
   if (const auto *const fitted = std::get_if<ProductHmm>(&state->fitted))
     fitted->point.emissions.columns->for_each(
         [&](int j, const Column &column, const ColumnOffsets &) {
-          for (int v = 0; column.by_value && v < column.numbers_of_name(); ++v)
+          for (int v = 0; column.by_value && v < column.numbers_per_name(); ++v)
             out.push_back({j, name_of_category(j, v, column.value(v))});
         });
   return out;

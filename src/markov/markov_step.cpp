@@ -394,7 +394,7 @@ MarkovSums markov_step(const Sequences &sequences, Control &control, const Marko
 
   Worker &own = *workers[0];
   own.set_first(0);
-  for (const LongSequence &sequence : sequences.long_ones) {
+  for (const LongSequence &sequence : sequences.long_sequences) {
     BlockCache cache(sequences.rows, window_blocks(chain.padded()) + 1);
     own.clear();
     own.checkpointed([&cache](std::int64_t index) { return cache(index); }, sequence.first,

@@ -77,14 +77,14 @@ class Evidence {
   const Vector leaving_, prior_leaving_;
 };
 
-constexpr double least_gain = 1e-9;
+constexpr double min_gain = 1e-9;
 
 std::vector<int> best_of_all(const Evidence &evidence, Eigen::Index k) {
   std::vector<int> best = identity(k), order = best;
   double most = evidence.of(order);
   while (std::next_permutation(order.begin(), order.end())) {
     const double now = evidence.of(order);
-    if (!(now > most + least_gain)) continue;
+    if (!(now > most + min_gain)) continue;
     most = now;
     best = order;
   }
@@ -105,8 +105,8 @@ ExchangeableGroups exchangeable_states(const MarkovWeights &prior) {
   });
 }
 
-std::vector<int> best_names(const MarkovCounts &counts, const MarkovWeights &prior,
-                            const ExchangeableGroups &of_prior) {
+std::vector<int> best_state_order(const MarkovCounts &counts, const MarkovWeights &prior,
+                                  const ExchangeableGroups &of_prior) {
   const Evidence evidence(counts, prior);
   const Eigen::Index k = prior.initial.size();
   constexpr Eigen::Index few = 6;
@@ -118,7 +118,7 @@ std::vector<int> best_names(const MarkovCounts &counts, const MarkovWeights &pri
       for (int j = i + 1; j < int(k); ++j) {
         if (of_prior[std::size_t(i)] == of_prior[std::size_t(j)]) continue;
         poll_here();
-        if (!(evidence.gain(order, i, j) > least_gain)) continue;
+        if (!(evidence.gain(order, i, j) > min_gain)) continue;
         std::swap(order[std::size_t(i)], order[std::size_t(j)]);
         better = true;
       }
@@ -127,8 +127,8 @@ std::vector<int> best_names(const MarkovCounts &counts, const MarkovWeights &pri
   return order;
 }
 
-std::vector<int> draw_names(const MarkovCounts &counts, const MarkovWeights &prior,
-                            const ExchangeableGroups &of_prior, Random &random) {
+std::vector<int> draw_state_order(const MarkovCounts &counts, const MarkovWeights &prior,
+                                  const ExchangeableGroups &of_prior, Random &random) {
   const Evidence evidence(counts, prior);
   const auto k = std::uint64_t(prior.initial.size());
   std::vector<int> order = identity(prior.initial.size());

@@ -11,7 +11,7 @@
 namespace bayes {
 
 /// What determines the numbering of the states.
-struct StateNames {
+struct StateNumbering {
   /// groups of states that may be exchanged when draws are relabelled or states sorted
   ExchangeableGroups groups;
   /// If the prior of the chain, and nothing else, distinguishes states: its groups of exchangeable
@@ -27,14 +27,14 @@ ExchangeableGroups exchangeable_states(const MarkovWeights &prior);
 /// The order of the states in which such (expected) counts are most probable under the prior, with
 /// the chain's parameters integrated out: the best of all orders of up to 6 states, else a local
 /// optimum of pairwise exchanges.
-std::vector<int> best_names(const MarkovCounts &counts, const MarkovWeights &prior,
-                            const ExchangeableGroups &of_prior);
+std::vector<int> best_state_order(const MarkovCounts &counts, const MarkovWeights &prior,
+                                  const ExchangeableGroups &of_prior);
 
 /// A Metropolis update of the order of the states, given the counts of a path and with the chain's
 /// parameters integrated out: returns the new order. Without it a sampler would keep its initial
 /// numbering, because other updates hardly ever exchange states.
-std::vector<int> draw_names(const MarkovCounts &counts, const MarkovWeights &prior,
-                            const ExchangeableGroups &of_prior, Random &random);
+std::vector<int> draw_state_order(const MarkovCounts &counts, const MarkovWeights &prior,
+                                  const ExchangeableGroups &of_prior, Random &random);
 
 /// Is the order 0, 1, 2, ...?
 bool is_identity(const std::vector<int> &order);

@@ -39,8 +39,8 @@ ChainRun run_chains(const ChainSettings &settings, Control &control,
   out.quantities.draws = plan.stored();
   out.best = -std::numeric_limits<double>::infinity();
   const std::int64_t all = plan.all_stored(),
-                     stored = std::max<std::int64_t>(1, std::min(settings.most_stored, all)),
-                     kept = std::clamp(settings.most_kept, stored, all);
+                     stored = std::max<std::int64_t>(1, std::min(settings.max_stored_draws, all)),
+                     kept = std::clamp(settings.max_kept_draws, stored, all);
   std::int64_t index = 0, next = 0;  // of draws after warmup and thinning; of those kept
   EvenlySpaced keeps(all, kept), stores(kept, stored);
   const auto begin = std::chrono::steady_clock::now();

@@ -36,11 +36,11 @@ struct ChainSettings {
   /// names of the quantities that record() appends; log_joint comes first
   std::vector<std::string> quantities;
   /// maximal number of stored draws, evenly spaced among the kept ones
-  std::int64_t most_stored = 0;
+  std::int64_t max_stored_draws = 0;
   /// name of the inputs, for the overflow hint
   const char *data = "columns";
-  /// maximal number of kept draws, evenly spaced among all; at least most_stored
-  std::int64_t most_kept = 0;
+  /// maximal number of kept draws, evenly spaced among all; at least max_stored_draws
+  std::int64_t max_kept_draws = 0;
 };
 
 /// Results of the chains, apart from the stored draws.

@@ -117,10 +117,10 @@ PredictiveErrors predictive_errors(std::span<const double> masses, std::size_t o
 
 DrawBlocks::DrawBlocks(std::int64_t draws, int chain_count) : chains(std::max(chain_count, 1)) {
   // The diagnostics need a dozen of each chain.
-  constexpr std::int64_t max_blocks = 128, least_of_chain = 24, longest = 65535;
+  constexpr std::int64_t max_blocks = 128, min_blocks_of_chain = 24, longest = 65535;
   if (draws % chains != 0) return;
   draws_of_chain_ = draws / chains;
-  const std::int64_t most = std::max(least_of_chain, max_blocks / chains);
+  const std::int64_t most = std::max(min_blocks_of_chain, max_blocks / chains);
   length = int(std::min(longest, (draws_of_chain_ + most - 1) / most));
   if (length > 0) of_chain = int(draws_of_chain_ / length);
 }

@@ -29,7 +29,7 @@ std::size_t pattern_limit(int dimension) {
 double possible_patterns(const Columns &columns) {
   double product = 1;
   columns.for_each([&](int, const Column &column, const ColumnOffsets &) {
-    product *= column.by_value                                     ? column.numbers_of_name()
+    product *= column.by_value                                     ? column.numbers_per_name()
                : std::string_view(column.name) == bernoulli_family ? 2
                                                                    : undefined;
   });
@@ -148,9 +148,9 @@ BmmFitStatistics bmm_fit_statistics(const BernoulliMixture &model, RowSource &ro
   }
   if (out.df >= 1 && !std::isnan(out.g2)) {
     const double expected = out.complete / out.possible;
-    out.sparse = expected < least_expected_g2;
+    out.sparse = expected < min_expected_g2;
     if (!out.sparse) out.g2_p = chi_square_tail(out.g2, out.df);
-    if (expected >= least_expected_x2) out.x2_p = chi_square_tail(out.x2, out.df);
+    if (expected >= min_expected_x2) out.x2_p = chi_square_tail(out.x2, out.df);
   }
   return out;
 }

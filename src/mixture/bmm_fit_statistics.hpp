@@ -13,7 +13,7 @@ namespace bayes {
 /// Mean expected count of a pattern, complete / possible, below which g2 and x2 do not have
 /// chi-squared distributions: five for g2, one for x2, which is the more robust one (Koehler and
 /// Larntz 1980; Agresti 2002, section 9.8).
-inline constexpr double least_expected_g2 = 5, least_expected_x2 = 1;
+inline constexpr double min_expected_g2 = 5, min_expected_x2 = 1;
 
 /// Fit statistics of a mixture at its point estimate, for any rows that it could have been fitted
 /// to. NaN or nullopt where a statistic does not exist.
@@ -42,7 +42,7 @@ struct BmmFitStatistics {
   /// possible - 1 - free parameters
   double df = 0;
   /// the probability of a larger g2 or x2 under a chi-squared distribution with df degrees of
-  /// freedom; NaN if df < 1, or if counts are too small (least_expected_g2, _x2)
+  /// freedom; NaN if df < 1, or if counts are too small (min_expected_g2, _x2)
   double g2_p = 0, x2_p = 0;
   /// counts are too small for g2_p, though perhaps not for x2_p
   bool sparse = false;

@@ -25,11 +25,11 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
     else
       o.likelihood = std::move(likelihood);
   };
-  const auto read_prior = [&](const Document &given, bool handed_on) {
+  const auto read_prior = [&](const Document &given, bool is_inherited) {
     OptionTable prior = OptionTable::reading(given, "prior.");
     o.alpha_line(prior);
     o.prior.lines(prior, o.likelihood);
-    if (!handed_on) prior.finish();
+    if (!is_inherited) prior.finish();
   };
   o.method_line(t, bmm_methods);
   t.other("likelihood", read_own, [&] { return likelihood_document(o.likelihood); });
@@ -61,7 +61,7 @@ BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
   BmmOptions out;
   if (start) {
     out.inherit(start->info, update);
-    hand_on_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
+    inherit_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
     out.likelihood = start->likelihood();
     if (all_equal(out.likelihood)) out.likelihood.resize(1);
   }

@@ -108,10 +108,10 @@ struct DirichletProcessMixture::Predictor {
     if (!unseen_) {
       const Vector alphas = category_alphas(product_->prior);
       unseen_.emplace(product_->components, alphas);
-      unseen_alone_.emplace(product_->prior, alphas);
+      unseen_in_new_.emplace(product_->prior, alphas);
     }
     unseen_->add(x.data(), joint.data());
-    unseen_alone_->add(x.data(), &alone);
+    unseen_in_new_->add(x.data(), &alone);
   }
   std::span<const double> scores() const { return {joint.data(), log_weights.size()}; }
   double largest() const {
@@ -143,7 +143,7 @@ struct DirichletProcessMixture::Predictor {
   const DpmmFitted<NormalWishart> *normal_ = nullptr;
   const DpmmFitted<ProductPosterior> *product_ = nullptr;
   /// for the components, and for a new cluster
-  std::optional<UnseenCategories> unseen_, unseen_alone_;
+  std::optional<UnseenCategories> unseen_, unseen_in_new_;
   MarginalScorers<Predictor> marginals_;
   std::variant<std::monostate, NormalClusters, ProductClusters> clusters_;
   Buffer joint;

@@ -145,12 +145,12 @@ struct DpmmFit {
 BAYES_API DpmmFit dpmm_fit(RowSource &rows, const Document &options, Control &control);
 
 /// The largest number of rows for dpmm_similarity: they have more than ten million pairs.
-inline constexpr std::int64_t dpmm_most_similar_rows = 5000;
+inline constexpr std::int64_t dpmm_max_similarity_rows = 5000;
 
 /// Samples the posterior and gives, for row 0, 1, ... in turn, the probabilities that it is in one
 /// cluster with each row before it, and their Monte Carlo standard errors (see similarity). Row i
 /// of the source is row order[i] of the result; without `order` it is row i. Throws Error:
-/// too_large for more rows than dpmm_most_similar_rows, and whatever dpmm_fit throws;
+/// too_large for more rows than dpmm_max_similarity_rows, and whatever dpmm_fit throws;
 /// invalid_argument for method vi.
 BAYES_API void dpmm_similarity(
     RowSource &rows, const Document &options, Control &control,

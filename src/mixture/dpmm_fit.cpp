@@ -54,7 +54,7 @@ struct MostProbable {
 };
 
 /// Assigns rows by given labels, and adds up their scores under these.
-struct GivenScores {
+struct ScoredGivenAllocation {
   static constexpr bool scored = true;
   const int *labels;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
@@ -66,11 +66,11 @@ struct GivenScores {
 };
 
 /// The order of components by descending number of rows; labels are renumbered accordingly.
-struct ByCounts {
+struct OrderByCounts {
   std::vector<int> order;
   int clusters = 0;  // number of components that have rows
 
-  ByCounts(std::vector<int> &labels, int components) {
+  OrderByCounts(std::vector<int> &labels, int components) {
     Vector counts = Vector::Zero(components);
     for (const int label : labels) ++counts(label);
     order = descending_order(counts);
@@ -260,7 +260,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
       fitted_.shares.insert(fitted_.shares.end(), shares.begin(), shares.end());
       parts.push_back(std::move(chains.components[s]));
     }
-    fitted_.components = joined_all(std::move(parts));
+    fitted_.components = concatenate_all(std::move(parts));
   }
 
   void fit_variational() {
@@ -287,7 +287,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
     local_step<MostProbable>(rows_, control_, learner.scorer(best.state),
                              learner.log_weights(best.state),
                              {fit_.labels.data(), fit_.probability.data()});
-    const ByCounts by_counts(fit_.labels, sticks);
+    const OrderByCounts by_counts(fit_.labels, sticks);
     const int clusters = by_counts.clusters;
     const double none = std::numeric_limits<double>::quiet_NaN();
     model_->state->estimate = {"variational", clusters, none,     none,     false,
@@ -309,17 +309,17 @@ template <class Q> class ProcessFit : ProcessFitBase {
   /// component that stands for all others: except for their order, the weights of the sticks are
   /// distributed as Dirichlet(rows, ..., concentration).
   void correct(int clusters, int sticks) {
-    constexpr double hardly_any = 0.01;
+    constexpr double negligible_alpha = 0.01;
     const int k = std::min(clusters + 1, sticks);
     std::vector<int> own(std::size_t(k), 0);
     std::iota(own.begin(), own.end(), 0);
     const double whole = double(rows_.rows()) + model_->state->concentration;
-    Vector alpha = Vector::Constant(k, hardly_any);
+    Vector alpha = Vector::Constant(k, negligible_alpha);
     if (k > clusters) alpha(clusters) = model_->state->concentration;
     const Variational<Q> learner({alpha, replicate(prior_, k)});
     Vector counts = whole * Eigen::Map<const Vector>(fitted_.weights.data(), k);
     if (k > clusters) counts(clusters) = whole - counts.head(clusters).sum();
-    const MixturePosterior<Q> q{counts.cwiseMax(hardly_any), pick(fitted_.components, own)};
+    const MixturePosterior<Q> q{counts.cwiseMax(negligible_alpha), pick(fitted_.components, own)};
     const double rows = double(rows_.rows());
     const Response<Variational<Q>> response =
         options_.linear_response
@@ -365,10 +365,10 @@ template <class Q> class ProcessFit : ProcessFitBase {
   /// With missing elements log p(rows | partition) has no closed form. Computes the posterior of
   /// the clusters and a lower bound by variational inference, given the labels.
   void improve_bound(const Q &prior) {
-    constexpr int most_iterations = 1000;
+    constexpr int iteration_limit = 1000;
     double before = -std::numeric_limits<double>::infinity();
-    for (int i = 0; i < most_iterations; ++i) {
-      const auto local = local_step<GivenScores>(
+    for (int i = 0; i < iteration_limit; ++i) {
+      const auto local = local_step<ScoredGivenAllocation>(
           rows_, control_, make_scorer(fitted_.clusters),
           std::vector<double>(std::size_t(prior.components()), 0.0), {fit_.labels.data()});
       const double bound = local.sums.objective - divergence(fitted_.clusters, prior);
@@ -425,11 +425,11 @@ void dpmm_similarity(
                              std::span<const double> mcse)> &emit,
     std::span<const std::uint32_t> order) {
   require_draws(options, "similarities need draws");
-  if (rows.rows() > dpmm_most_similar_rows)
+  if (rows.rows() > dpmm_max_similarity_rows)
     throw Error(
         Errc::too_large, "similarities of " + std::to_string(rows.rows()) + " rows are too many",
         "Every pair of rows has one: " + std::to_string(rows.rows() * (rows.rows() - 1) / 2) +
-            " numbers. The limit is " + std::to_string(dpmm_most_similar_rows) + " rows.",
+            " numbers. The limit is " + std::to_string(dpmm_max_similarity_rows) + " rows.",
         "Use a sample of the rows, or dpmm_cluster, which needs no pairs.");
   const DpmmFit fitted = dpmm_fit(rows, options, control);
   if (order.empty()) return similarity(fitted.draws, fitted.chains, control, emit);

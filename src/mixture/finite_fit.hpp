@@ -69,7 +69,7 @@ RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOpti
 /// The range of the number of restarts of mixtures, for FitOptions::settle_restarts.
 inline constexpr int min_restarts = 10, max_restarts = 60;
 /// How many of the runs begin independently of each other. The others begin near the best of these.
-inline int runs_afresh(int runs) { return std::max(std::min(runs, 5), (runs + 2) / 3); }
+inline int independent_runs(int runs) { return std::max(std::min(runs, 5), (runs + 2) / 3); }
 
 /// P: parameters of K components at a point; Q: their conjugate posterior.
 template <class P, class Q> class FiniteFit {
@@ -235,7 +235,7 @@ template <class P, class Q> class FiniteFit {
   /// is negligible beside a single row, it is repeated from begin(restart).
   template <class L, class First, class Begin, class Go>
   auto best_of_restarts(const L &learner, const First &first, Begin begin, Go go) {
-    const int afresh = runs_afresh(options_.restarts);
+    const int afresh = independent_runs(options_.restarts);
     int moved = 0;  // the number of the restart that begins after a move
     return run_.best_of_restarts(
         rows_.data, rows_.trial(run_.weight()),
@@ -310,7 +310,7 @@ template <class P, class Q> class FiniteFit {
   std::vector<int> order_of_start() {
     std::vector<int> order(std::size_t(k_), 0);
     std::iota(order.begin(), order.end(), 0);
-    if (!options_.sampled() && begins_at_model(run_.winner())) return order;
+    if (!options_.sampled() && begins_at_model(run_.best_restart())) return order;
     const PollScope scope(run_.control());
     return best_assignment(
         shared_rows(rows_.sample, run_.control(), make_scorer(start_point->components),
@@ -353,7 +353,7 @@ template <class P, class Q> class FiniteFit {
   /// Also counts components as degenerate that have fewer rows than their covariance or variances
   /// need, even if they are at no bound. If the total weight is less than the number of rows,
   /// weights are relative, and scaled up to that number.
-  template <class R> void note_small(R &run) const {
+  template <class R> void add_small_components(R &run) const {
     const double needed = rows_needed(run.state.components),
                  each = std::max(1.0, double(rows_.all.rows()) / run_.weight());
     for (int k = 0; k < k_; ++k) {
@@ -385,7 +385,7 @@ template <class P, class Q> class FiniteFit {
         },
         [&](MixturePoint<P> state, RowSource &rows) {
           Run<L> run = go(learner, std::move(state), rows);
-          if constexpr (requires { learner.degenerate(run.state); }) note_small(run);
+          if constexpr (requires { learner.degenerate(run.state); }) add_small_components(run);
           return run;
         });
     found.point = std::move(run.state);

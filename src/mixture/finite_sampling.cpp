@@ -118,7 +118,7 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
   out.point.weights /= out.point.weights.sum();
   out.counts = Eigen::Map<const Vector>(counts.data(), k);
   out.draws.draws = int(stored.size());
-  out.draws.components = joined_all(std::move(stored));
+  out.draws.components = concatenate_all(std::move(stored));
   out.chains = std::move(static_cast<ChainRun &>(chains));
   return out;
 }

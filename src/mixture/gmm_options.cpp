@@ -18,10 +18,10 @@ void prior_lines(OptionTable &t, GmmOptions &o) {
   o.prior.lines(t, !o.independent);
 }
 
-void read_prior(const Document &given, bool handed_on, GmmOptions &o) {
+void read_prior(const Document &given, bool is_inherited, GmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   prior_lines(t, o);
-  if (!handed_on) t.finish(o.independent ? "prior.type independent" : "prior.type linked");
+  if (!is_inherited) t.finish(o.independent ? "prior.type independent" : "prior.type linked");
   if (o.independent && (!(o.method == Method::vi || o.method == Method::svi) ||
                         o.covariance != std::vector<std::string>{"full"}))
     throw Error(Errc::invalid_argument,
@@ -58,7 +58,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   // For another covariance shape, the numbers of the prior have another meaning.
   if (o.started && o.covariance[0] != of_prior) o.given_prior = {};
   o.prior_line(
-      t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); }, {},
+      t, [&](const Document &given, bool is_inherited) { read_prior(given, is_inherited, o); }, {},
       o.bayesian() && !o.update);
 }
 
@@ -74,7 +74,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
   if (start) {
     out.inherit(start->info, update);
     out.covariance = {start->covariance()};
-    hand_on_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
+    inherit_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
     out.scale = start->info.options.find("scale") != nullptr;
   }
   OptionTable t = OptionTable::reading(options);

@@ -112,7 +112,7 @@ void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, M
                           const std::function<void(const PartitionSampler &)> &store) {
   ChainSettings settings{
       method_name(method).data(), plan, {"clusters", "largest", "entropy"}, counts.stored};
-  settings.most_kept = counts.kept;
+  settings.max_kept_draws = counts.kept;
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
   static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {

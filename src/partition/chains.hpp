@@ -98,7 +98,7 @@ ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting 
 
 /// The components of all parts, concatenated. They are joined in pairs: appending one part at a
 /// time would take quadratic time.
-template <class Q> Q joined_all(std::vector<Q> parts) {
+template <class Q> Q concatenate_all(std::vector<Q> parts) {
   while (parts.size() > 1) {
     std::size_t halves = 0;
     for (std::size_t i = 0; i < parts.size(); i += 2) {

@@ -26,7 +26,7 @@ template <class Q> class CollapsedSampler {
         setting_(std::move(setting)),
         labels_(std::move(labels)),
         clusters_(prior),
-        moves_(rows, prior, setting_.most_sequential),
+        moves_(rows, prior, setting_.max_sequential),
         x_(std::size_t(rows_.dimension())) {
     const int clusters =
         labels_.empty() ? 0 : 1 + *std::max_element(labels_.begin(), labels_.end());

@@ -75,7 +75,7 @@ template <class Loss> class PartitionSearch {
     }
     search();
     check_draws();
-    best_.optimal = least_ == 0;
+    best_.optimal = min_loss_ == 0;
     return best_;
   }
 
@@ -92,7 +92,7 @@ template <class Loss> class PartitionSearch {
       offer(labels, *std::max_element(labels.begin(), labels.end()) + 1);
       if (improved) improve_from({labels.begin(), labels.end()}, full_work / 16);
     }
-    best_.optimal = least_ == 0;
+    best_.optimal = min_loss_ == 0;
     return best_;
   }
 
@@ -100,9 +100,9 @@ template <class Loss> class PartitionSearch {
   // Accepts the partition if its exact expected loss is smaller than that of the best one so far.
   bool offer(std::span<const int> labels, int clusters) {
     comparison_.set(labels, clusters);
-    const double loss = comparison_.mean<Loss>(least_);
-    if (!(loss < least_)) return false;
-    least_ = loss;
+    const double loss = comparison_.mean<Loss>(min_loss_);
+    if (!(loss < min_loss_)) return false;
+    min_loss_ = loss;
     best_ = {{labels.begin(), labels.end()}, clusters, false};
     return true;
   }
@@ -351,7 +351,7 @@ template <class Loss> class PartitionSearch {
     // The distance of each pair is computed once and added to both sums. A draw is eliminated as
     // soon as its sum is too large.
     std::vector<double> sum(candidates_.size(), 0);
-    const auto out = [&](std::size_t i) { return sum[i] > least_ * draws_.size(); };
+    const auto out = [&](std::size_t i) { return sum[i] > min_loss_ * draws_.size(); };
     double left = check_work;
     for (std::size_t a = 0; a < sum.size() && (left > 0 || best_.labels.empty()); ++a) {
       std::size_t next = a;
@@ -427,7 +427,7 @@ template <class Loss> class PartitionSearch {
   std::unique_ptr<SearchState<Loss>> state_;
   PatternPartition best_;
   std::vector<std::vector<int>> others_;  // the best with other numbers of clusters
-  double least_ = std::numeric_limits<double>::infinity();
+  double min_loss_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace

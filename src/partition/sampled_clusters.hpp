@@ -62,7 +62,7 @@ template <class Q> class SampledClusters {
   /// Split and merge moves, which update labels and the posteriors of the clusters concerned.
   void move_clusters(Random &random, Control &control) {
     if (has_clusters(prior_)) {
-      SplitMerge<Q> moves(rows_, prior_, setting_.most_sequential);
+      SplitMerge<Q> moves(rows_, prior_, setting_.max_sequential);
       for (int move = moves_per_sweep(rows_.rows()); move > 0; --move) {
         const auto made = moves.propose(
             setting_.partition, labels_.data(), clusters(),

@@ -111,12 +111,12 @@ struct SplitAllocation {
 
 template <class Q> class SplitMerge {
  public:
-  /// `most_sequential`: the largest number of rows to allocate sequentially. The rows must outlive
+  /// `max_sequential`: the largest number of rows to allocate sequentially. The rows must outlive
   /// this.
-  SplitMerge(RowSource &rows, const Q &prior, std::int64_t most_sequential)
+  SplitMerge(RowSource &rows, const Q &prior, std::int64_t max_sequential)
       : rows_(rows),
         prior_(prior),
-        most_sequential_(most_sequential),
+        max_sequential_(max_sequential),
         pair_(prior) {}
 
   /// One proposal. `labels`: the cluster of every row; log_marginal(cluster): log p(its rows);
@@ -208,8 +208,8 @@ template <class Q> class SplitMerge {
                  Concerned concerned, Random &random) {
     second_.assign(std::size_t(n) / 64 + block_rows / 64, 0);
     chosen_ = {i, j};
-    const std::int64_t wanted = std::min(size, most_sequential_ + 2);
-    if (size > 4 * most_sequential_ + 8) {
+    const std::int64_t wanted = std::min(size, max_sequential_ + 2);
+    if (size > 4 * max_sequential_ + 8) {
       set(i, true);
       set(j, true);
       while (std::int64_t(chosen_.size()) < wanted) {
@@ -259,7 +259,7 @@ template <class Q> class SplitMerge {
 
   RowSource &rows_;
   Q prior_;
-  std::int64_t most_sequential_;
+  std::int64_t max_sequential_;
   typename Q::Clusters pair_;
   std::vector<std::int64_t> chosen_;
   std::vector<bool> sides_;  // of the chosen

@@ -152,9 +152,9 @@ class BinaryFit {
     settings.plan = options_.chains;
     settings.quantities = {"log_likelihood"};
     for (int j = 1; j <= recorded; ++j) settings.quantities.push_back(message("w{}", j));
-    settings.most_stored =
+    settings.max_stored_draws =
         collected_draws(options_.chains, std::int64_t(max_stored_numbers / double(p)));
-    settings.most_kept = options_.chains.all_stored();
+    settings.max_kept_draws = options_.chains.all_stored();
     run_.take(run_chains(settings, control_,
                          [&](int chain) {
                            return logit ? logit_chain(task, chain) : probit_chain(task, chain);

@@ -5,7 +5,7 @@
 namespace bayes {
 namespace {
 
-constexpr double least_variance_of_prior = 1e-12, most_variance_of_prior = 1e12;
+constexpr double min_prior_variance = 1e-12, max_prior_variance = 1e12;
 
 /// A variance, given by key c of logistic regression as such, and by key lambda of probit
 /// regression as a precision.
@@ -13,8 +13,8 @@ void spread_line(OptionTable &t, Link link, std::string_view c, std::string_view
                  std::optional<double> &variance, bool applies = true) {
   std::optional<double> given = variance;
   if (link == Link::probit && given) given = 1 / *given;
-  t.number(link == Link::logit ? c : lambda, given,
-           {least_variance_of_prior, most_variance_of_prior}, applies);
+  t.number(link == Link::logit ? c : lambda, given, {min_prior_variance, max_prior_variance},
+           applies);
   if (!t.reads() || !given) return;
   variance = link == Link::probit ? 1 / *given : *given;
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// The squares of smaller ranges of a column would underflow.
-constexpr double least_range = 1e-140;
+constexpr double min_range = 1e-140;
 
 /// Range and sum of one term over all rows, from which its centre and scale follow.
 struct TermRange {
@@ -139,7 +139,7 @@ void BinaryRows::find_scales() {
     const double most = std::max(range.high - centre, centre - range.low);
     if (most == 0) constant_.push_back(int(j));
     if (range.two_valued || most == 0) continue;
-    if (most < least_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
+    if (most < min_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
     reach[j] = most;
   }
   std::vector<double> squares(p);

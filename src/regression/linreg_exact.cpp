@@ -36,7 +36,7 @@ class ExactLinreg {
 
   void find(LinregModel &model) {
     LinregModel::State &s = *model.state;
-    begin_state(system_, s);
+    initialise_state(system_, s);
     fill_coefficients(s);
     fill_covariance(s);
     s.noise_scaled = true;

@@ -41,7 +41,7 @@ void require_weight(const LinregSystem &system) {
 /// lose digits or overflow.
 void require_magnitudes(const LinregSystem &system) {
   // powers of 2: of the square root of a sum of squares, and of the ratio of two such roots
-  constexpr int least = -400, most_apart = 400;
+  constexpr int least = -400, max_ratio_exponent = 400;
   const auto refuse = [&](int i, const std::string &how) {
     throw Error(
         Errc::numeric,
@@ -58,7 +58,7 @@ void require_magnitudes(const LinregSystem &system) {
     const int of_i = system.exponent[std::size_t(i)];
     if (system.underflows[std::size_t(i)] || (of_i < least && !system.constant(i)))
       refuse(i, "varies too little for its squares to be added up");
-    if (!system.constant(i) && !constant_y && std::abs(of_i - of_y) > most_apart)
+    if (!system.constant(i) && !constant_y && std::abs(of_i - of_y) > max_ratio_exponent)
       refuse(i, "is too many orders of magnitude from the response");
   }
 }

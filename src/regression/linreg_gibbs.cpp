@@ -16,7 +16,7 @@ namespace {
 /// The largest number of coefficients that bayes_draws shows.
 constexpr int max_recorded = 50;
 /// The number of draws that a model stores by default, and the largest size of these.
-constexpr double usual_stored = 2000, most_stored_doubles = 2e6;
+constexpr double default_stored = 2000, max_stored_doubles = 2e6;
 
 class LinregChain final : public ChainSampler {
  public:
@@ -64,7 +64,7 @@ class LinregChain final : public ChainSampler {
   void keep(double) override {
     const auto all = [this](const Vector &v, double noise) {
       Vector out(v.size() + 2);
-      out << v, about_intercept(v), noise;
+      out << v, intercept_offset(v), noise;
       return out;
     };
     moments_.add(all(v_, 1 / alpha_), all(expected(), expected_noise_));
@@ -108,7 +108,7 @@ class LinregChain final : public ChainSampler {
     return problem_.in_basis ? product(problem_.eigen.vectors, expected_) : expected_;
   }
   /// The intercept that goes with v, less the response's centre, in the problem's units.
-  double about_intercept(const Vector &v) const {
+  double intercept_offset(const Vector &v) const {
     double out = 0;
     for (int j = 0; j < problem_.size(); ++j)
       out -= v[j] * problem_.scale[j] / problem_.unit *
@@ -143,9 +143,9 @@ class LinregChain final : public ChainSampler {
 };
 
 /// Posterior means and deviations are those of all draws after warmup and thinning.
-void take_moments(const LinregProblem &problem, const DrawMoments &moments,
-                  LinregModel::State &state) {
-  begin_state(problem.system, state);
+void store_moments(const LinregProblem &problem, const DrawMoments &moments,
+                   LinregModel::State &state) {
+  initialise_state(problem.system, state);
   const int p = problem.size();
   const Vector &mean = moments.mean(), deviation = moments.deviation();
   const double unit = problem.unit;
@@ -174,13 +174,13 @@ void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, Li
   const ChainPlan &plan = options.chains;
   const double numbers = problem.system.size + 1;
   const double most = std::min(control.memory / 4 / 8, max_stored_numbers) / numbers,
-               usual = std::clamp(most_stored_doubles / numbers, 10.0, usual_stored);
+               usual = std::clamp(max_stored_doubles / numbers, 10.0, default_stored);
   ChainSettings settings{
       "gibbs",
       plan,
       {"alpha"},
       equal_draws(plan, std::min(most, plan.stored_draws > 0 ? double(plan.stored_draws) : usual))};
-  settings.most_kept = plan.all_stored();
+  settings.max_kept_draws = plan.all_stored();
   if (problem.learns_lambda()) settings.quantities.push_back("lambda");
   for (int j = 0; records && j < problem.size(); ++j)
     settings.quantities.push_back(message("w{}", problem.used[std::size_t(j)] + 1));
@@ -191,7 +191,7 @@ void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, Li
                                                              *model.state, moments);
                       }),
            plan);
-  take_moments(problem, moments, *model.state);
+  store_moments(problem, moments, *model.state);
   const LinregModel::State &s = *model.state;
   double alpha = 0;
   for (const double each : s.drawn_alpha) alpha += each / double(s.draws());

@@ -14,9 +14,9 @@ namespace {
 
 /// Default prior standard deviations of the coefficients of terms with variance 1, in units of the
 /// response's standard deviation: with a shared lambda, and with one lambda for each (ard).
-constexpr double usual_coefficient = 2.5, usual_single_coefficient = 0.1;
+constexpr double default_coefficient_sd = 2.5, default_ard_coefficient_sd = 0.1;
 /// lower bound of the noise variance, as a share of the variance of the response
-constexpr double least_noise = 1e-12;
+constexpr double min_noise_share = 1e-12;
 /// the largest number of terms for which X'X is eigendecomposed
 constexpr int max_in_basis = 200;
 
@@ -41,7 +41,7 @@ LeastSquares::LeastSquares(const LinregSystem &system) {
   const double n = system.observations(), squares = system.squares(system.size);
   variance = n > 0 ? squares / n : 0;
   const double of_residuals = n > rank ? residual_squares / (n - rank) : variance;
-  noise_variance = std::max(of_residuals, least_noise * variance);
+  noise_variance = std::max(of_residuals, min_noise_share * variance);
 }
 
 std::vector<double> prior_scales(const LinregSystem &system, const LinregOptions &options) {
@@ -56,8 +56,8 @@ namespace {
 /// The effective number of coefficients: the trace of the hat matrix, which maps responses to
 /// fitted responses, where the prior precisions are `ratio` d_j times that of the noise. Near
 /// copies of a predictor do not add to it.
-double degrees_spent(const LinregSystem &system, const LeastSquares &least,
-                     const std::vector<double> &d, double ratio) {
+double effective_coefficients(const LinregSystem &system, const LeastSquares &least,
+                              const std::vector<double> &d, double ratio) {
   if (!(ratio > 0)) return least.rank;
   std::vector<int> used;
   for (int j = 0; j < system.size; ++j)
@@ -85,7 +85,8 @@ double degrees_spent(const LinregSystem &system, const LeastSquares &least,
 /// The addition to the rate of the noise's prior where the residuals have few degrees of freedom:
 /// they determine the noise badly, but its posterior has the degrees of freedom of all rows. In
 /// units of half the residual variance; it makes 95 % intervals as wide as those of least squares.
-double degrees_missed(const LinregSystem &system, const LeastSquares &least, double spent) {
+double few_residuals_correction(const LinregSystem &system, const LeastSquares &least,
+                                double spent) {
   constexpr double few = 5, upper = 0.975;
   const double residual = system.observations() - least.rank, all = 1 + spent + residual;
   if (!(residual >= 1 && residual < few && least.variance > 0)) return 0;
@@ -102,7 +103,7 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   // A constant response has no scale; it is taken to have variance 1.
   const double variance = least.variance > 0 ? least.variance : 1,
                noise = least.noise_variance > 0 ? least.noise_variance : 1;
-  const double width = options.ard ? usual_single_coefficient : usual_coefficient;
+  const double width = options.ard ? default_ard_coefficient_sd : default_coefficient_sd;
   double spread = 1;  // largest variance of a term, in units of d_j
   if (!options.standardize) {
     double squares = 0;
@@ -124,15 +125,16 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   // mode (em, laplace), the posterior of the noise counts all rows as degrees of freedom, although
   // some are spent on the coefficients. Adding those to the rate compensates for the smaller
   // residuals of least squares.
-  const bool counts_all = options.exact() || options.method == Method::em || options.method == Method::laplace;
+  const bool counts_all =
+      options.exact() || options.method == Method::em || options.method == Method::laplace;
   double spent = 0;
   if (!options.b && counts_all && system.observations() > least.rank) {
     const double ratio = options.exact()  ? *options.c
                          : options.lambda ? *options.lambda * noise
                                           : noise / of_coefficients;
-    spent = degrees_spent(system, least, prior_scales(system, options), ratio);
+    spent = effective_coefficients(system, least, prior_scales(system, options), ratio);
   }
-  usual(options.b, 0.5 * noise * (1 + spent + degrees_missed(system, least, spent)));
+  usual(options.b, 0.5 * noise * (1 + spent + few_residuals_correction(system, least, spent)));
   if (!options.learns_lambda()) return;
   usual(options.e, 0.5);
   usual(options.f, 0.5 * of_coefficients);
@@ -210,7 +212,7 @@ double LinregProblem::log_likelihood(double squares, double alpha) const {
   return log_constant + observations / 2 * std::log(alpha) - alpha / 2 * squares;
 }
 
-void begin_state(const LinregSystem &system, LinregModel::State &state) {
+void initialise_state(const LinregSystem &system, LinregModel::State &state) {
   state.terms = system.all_terms;
   state.intercept = system.intercept;
   state.weight = system.weight;
@@ -223,7 +225,7 @@ void begin_state(const LinregSystem &system, LinregModel::State &state) {
 void LinregProblem::describe(const Vector &v, const Matrix *factor, const GammaPosterior &noise,
                              const std::vector<GammaPosterior> &lambdas,
                              LinregModel::State &state) const {
-  begin_state(system, state);
+  initialise_state(system, state);
   state.noise = {noise.shape, noise.rate * unit * unit};
   // The lambda of a term that was left out keeps its prior.
   if (ard && !lambda)

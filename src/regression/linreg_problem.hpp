@@ -96,7 +96,7 @@ struct LinregProblem {
 };
 
 /// Initialises the state of a model: its centers, with all coefficients marked as left out.
-void begin_state(const LinregSystem &system, LinregModel::State &state);
+void initialise_state(const LinregSystem &system, LinregModel::State &state);
 
 /// log of the density of Gamma(q) at x, and of its normalizer: shape log rate - log Gamma(shape).
 double log_gamma_density(const GammaPosterior &q, double x);

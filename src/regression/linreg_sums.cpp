@@ -21,7 +21,7 @@ constexpr std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
 
 /// The largest number of cells whose matrix of sums is factored as a check: that takes some
 /// milliseconds.
-constexpr Eigen::Index most_factored = 500;
+constexpr Eigen::Index max_checked_cells = 500;
 
 bool has_labels(const RowColumn &column) { return column.kind == ValueKind::label; }
 
@@ -267,7 +267,7 @@ void LinregSums::check_labels(const MemberReader &in) const {
 
 void LinregSums::require_semidefinite() const {
   const auto size = Eigen::Index(cells_);
-  if (size > most_factored) return;
+  if (size > max_checked_cells) return;
   // Tolerance of a sum of products for rounding errors, relative to the sums of squares.
   constexpr double room = 1e-10;
   Matrix scaled(size, size), lower;

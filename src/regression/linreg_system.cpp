@@ -14,7 +14,7 @@ constexpr double constant_share = 1e-26;
 /// Smallest LinregSystem::tolerance. Errors in the last place of its numbers leave a share of 1e-32
 /// of a collinear term unexplained; polynomials of degree 10, which are not collinear, have been
 /// seen to leave 1e-19.
-constexpr double least_tolerance = 1e-23;
+constexpr double min_tolerance = 1e-23;
 /// Below this the low half of a sum of squares in double-double arithmetic is not exact.
 constexpr double least_squares = 1e-250;
 /// relative error of one rounding of a sum, with some allowance
@@ -59,7 +59,7 @@ LinregSystem::LinregSystem(const LinregSums &sums, bool with_intercept, const Do
     none[i] = !(squares > std::max(constant_share, roundings) * all);
     if (none[i]) continue;
     exponent[i] = half_exponent(squares);
-    if (i < tolerance.size()) tolerance[i] = std::max(least_tolerance, roundings * (all / squares));
+    if (i < tolerance.size()) tolerance[i] = std::max(min_tolerance, roundings * (all / squares));
   }
   WorkPoll poll;
   for (std::size_t i = 0; i < cell.size(); ++i) {

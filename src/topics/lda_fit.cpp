@@ -239,7 +239,7 @@ class TopicFit {
   /// model. The run that began at the start model already has its numbering.
   void order() {
     if (!options_.terms.is_null() || (options_.alpha && !options_.alpha->shape.empty())) return;
-    if (start_model_ && run_.winner() == 1) return;
+    if (start_model_ && run_.best_restart() == 1) return;
     TopicModel::State &state = *model_->state;
     std::vector<int> order(static_cast<std::size_t>(k_));
     std::iota(order.begin(), order.end(), 0);

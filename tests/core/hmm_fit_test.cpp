@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(fits_do_not_depend_on_threads_or_storage) {
                     data.all.weight,
                     data.all.weights,
                     data.all.longest,
-                    data.all.long_ones,
+                    data.all.long_sequences,
                     data.all.values,
                     data.all.unobserved};
     bayes::Control control;

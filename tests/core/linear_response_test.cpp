@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(factors_have_the_covariances_that_divergences_say) {
     // Cov[phi, g] is the gradient of E[g].
     const PosteriorFactor factor = posterior_factors(column)[0];
     const Vector natural = natural_parameters(column, column);
-    const int each = family.numbers_of_name();
+    const int each = family.numbers_per_name();
     const auto mean = [&](const Vector &at, int i) {
       const ProductPosterior moved = from_natural_parameters(at, column);
       const double *const from = moved.values.data();

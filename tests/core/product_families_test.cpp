@@ -106,8 +106,9 @@ BOOST_AUTO_TEST_CASE(samples_have_the_stated_density_mean_and_variance) {
       }
       // complete() computes a point's unnamed numbers.
       Numbers completed = point;
-      std::fill(completed.begin() + std::ptrdiff_t(F::parameters.size()) * family.numbers_of_name(),
-                completed.end(), hole);
+      std::fill(
+          completed.begin() + std::ptrdiff_t(F::parameters.size()) * family.numbers_per_name(),
+          completed.end(), hole);
       family.complete(completed.data());
       BOOST_TEST(support::distance(completed, point) < 1e-14);
       BOOST_TEST(!family.valid_point(Numbers(point.size(), -1.0).data()));
@@ -220,7 +221,7 @@ BOOST_AUTO_TEST_CASE(draws_have_the_stated_mean_and_deviation) {
         wrong[i] = bad;
         BOOST_TEST(!family.valid_posterior(wrong.data()));
       }
-    const int each = family.numbers_of_name();
+    const int each = family.numbers_per_name();
     Numbers mean(std::size_t(family.point_size()), 0.0), deviation = mean;
     family.point_estimate(q.data(), mean.data());
     family.deviations(q.data(), deviation.data());

@@ -61,7 +61,7 @@ inline ProductPosterior some_prior(std::vector<ColumnSpec> specs, int k = 1, dou
     for_each_family(*out.columns, [&]<class F>(int j, const F &family, const ColumnOffsets &at) {
       double *q = out.values.col(c).data() + at.posterior;
       for (std::size_t key = 0; key < F::prior_keys.size(); ++key)
-        for (int i = 0; i < family.numbers_of_name(); ++i)
+        for (int i = 0; i < family.numbers_per_name(); ++i)
           *q++ = F::prior_keys[key] == std::string_view("m")
                      ? 0.3 * j - c
                      : 1.3 + strength + 0.25 * (int(key) + i) + 0.1 * j + 0.2 * c;

@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(have_likelihoods_with_known_parameters) {
 // No family of the list refuses a method, but one may.
 BOOST_AUTO_TEST_CASE(have_no_method_that_does_not_apply_to_their_family) {
   const bayes::Method refused[] = {bayes::Method::map};
-  const bayes::ColumnTraits traits{.name = "zero_inflated", .refused_methods = refused};
+  const bayes::ColumnTraits traits{.name = "zero_inflated", .unsupported_methods = refused};
   BOOST_CHECK_NO_THROW(bayes::check_method(bayes::Method::em, traits));
   try {
     bayes::check_method(bayes::Method::map, traits, "emission");

@@ -45,12 +45,12 @@ template <class Q> void check_samplers(const Q &prior, const Matrix &x, const st
            SliceSampler<Q>(file, prior, setting_of(process, 17, learned), one, control), exact);
     }
     for (const auto &partition : {process, three})
-      for (const std::int64_t most_sequential : {1000, 1, 0}) {
+      for (const std::int64_t max_sequential : {1000, 1, 0}) {
         auto setting = setting_of(partition, 18);
-        setting.most_sequential = most_sequential;
+        setting.max_sequential = max_sequential;
         SplitMergeAlone<Q> moves(rows, prior, setting, one);
         const int sweeps = full_effort(6000);  // alone they mix slowly
-        test("split and merge, allocated sequentially " + std::to_string(most_sequential), moves,
+        test("split and merge, allocated sequentially " + std::to_string(max_sequential), moves,
              partition.full(3) ? exact_three : exact_posterior(rows, prior, process), sweeps);
         BOOST_TEST(moves.splits > sweeps / 100);
         BOOST_TEST(moves.merges > sweeps / 100);

@@ -310,7 +310,7 @@ template <class Q> class SplitMergeAlone {
         setting_(std::move(setting)),
         labels_(std::move(labels)),
         bias_(bias),
-        moves_(rows, prior_, setting_.most_sequential),
+        moves_(rows, prior_, setting_.max_sequential),
         clusters_(prior_) {
     build();
   }

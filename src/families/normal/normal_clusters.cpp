@@ -169,7 +169,7 @@ double NormalClusters::constant_of(double n, double c) const {
                    each / 2 * std::log(std::numbers::pi) - each / 2 * std::log((c + 1) / c));
 }
 
-double NormalClusters::tabled_constant(double n) {
+double NormalClusters::cached_constant(double n) {
   const std::size_t index = std::size_t(n);
   while (constants_.size() <= index)
     constants_.push_back(
@@ -236,7 +236,7 @@ bool NormalClusters::change(int slot, const double *x, double w, double step, in
     }
     if (shape_.isotropic) sound = changed(scale[0], sign * squares);
   }
-  refresh(slot, tabled_constant(of[Row::count]));
+  refresh(slot, cached_constant(of[Row::count]));
   return sound;
 }
 

@@ -82,7 +82,7 @@ class NormalClusters {
 
   /// The part of the log predictive's constant that depends only on the number of rows n and on c.
   double constant_of(double n, double c) const;
-  double tabled_constant(double n);
+  double cached_constant(double n);
 
   /// Computes all numbers that follow from count, c and scale.
   void refresh(int slot, double constant);

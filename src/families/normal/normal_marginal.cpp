@@ -9,8 +9,8 @@ Matrix some_rows(const Matrix &from, std::span<const int> of) {
   return out;
 }
 
-std::vector<Matrix> some_scales(const CovarianceShape &shape, std::vector<Matrix> scales,
-                                std::span<const int> of) {
+std::vector<Matrix> selected_scales(const CovarianceShape &shape, std::vector<Matrix> scales,
+                                    std::span<const int> of) {
   for (Matrix &scale : scales) {
     if (shape.isotropic) continue;
     scale = some_rows(scale, of);
@@ -22,19 +22,20 @@ std::vector<Matrix> some_scales(const CovarianceShape &shape, std::vector<Matrix
 }  // namespace
 
 NormalPoint marginal(const NormalPoint &point, std::span<const int> of) {
-  return {point.shape, some_rows(point.mean, of), some_scales(point.shape, point.covariance, of)};
+  return {point.shape, some_rows(point.mean, of),
+          selected_scales(point.shape, point.covariance, of)};
 }
 
 NormalWishart marginal(const NormalWishart &q, std::span<const int> of) {
   const double fewer = q.shape.dense ? double(q.dimension()) - double(of.size()) : 0;
   return {q.shape, some_rows(q.m, of), q.c, (q.a.array() - fewer).matrix(),
-          some_scales(q.shape, q.B, of)};
+          selected_scales(q.shape, q.B, of)};
 }
 
 NormalIndependent marginal(const NormalIndependent &q, std::span<const int> of) {
-  return {some_rows(q.m, of), some_scales(full_covariance, q.C, of),
+  return {some_rows(q.m, of), selected_scales(full_covariance, q.C, of),
           (q.a.array() - (double(q.dimension()) - double(of.size()))).matrix(),
-          some_scales(full_covariance, q.B, of)};
+          selected_scales(full_covariance, q.B, of)};
 }
 
 }  // namespace bayes

@@ -33,7 +33,7 @@ MissingElements::MissingElements(int dimension, int components, int scales)
     : d_(dimension),
       holes_of_columns_(std::size_t(dimension)),
       place_(std::size_t(dimension)),
-      remembered_(std::size_t(scales)),
+      conditional_cache_(std::size_t(scales)),
       precision_(std::size_t(scales)),
       unit_(std::size_t(scales)),
       has_means_(std::size_t(components)) {}
@@ -134,7 +134,7 @@ const MissingElements::Pattern *MissingElements::pattern_of(const Mask &mask) {
   auto found = patterns_.find(key);
   if (found == patterns_.end()) {
     const std::size_t size = made.columns.size(), numbers = 1 + size * (size + 1) / 2;
-    if ((numbers_ + numbers) * remembered_.size() > max_numbers) {
+    if ((numbers_ + numbers) * conditional_cache_.size() > max_numbers) {
       more_.push_back(std::make_unique<Pattern>(std::move(made)));
       return more_.back().get();
     }
@@ -210,7 +210,7 @@ const double *MissingElements::conditional(int s, int g) {
     compute(s, pattern, scratch_.data());
     return scratch_.data();
   }
-  std::vector<double> &own = remembered_[std::size_t(s)];
+  std::vector<double> &own = conditional_cache_[std::size_t(s)];
   if (own.size() < numbers_) own.resize(numbers_, std::numeric_limits<double>::quiet_NaN());
   double *const out = own.data() + pattern.first;
   if (out[0] != out[0]) compute(s, pattern, out);

@@ -146,7 +146,7 @@ class MissingElements {
   std::vector<std::unique_ptr<Pattern>> more_;
   std::size_t numbers_ = 0;
   /// the cache of every scale; the constant of a pattern that is not computed yet is NaN
-  std::vector<std::vector<double>> remembered_;
+  std::vector<std::vector<double>> conditional_cache_;
   /// of every scale: the precision, its rows and columns multiplied by unit_, so that its diagonal
   /// is 1
   std::vector<Matrix> precision_;

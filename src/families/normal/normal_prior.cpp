@@ -99,12 +99,12 @@ Vector first_values(RowSource &rows, Control &control) {
 
 /// Improves mean and covariance by EM for a single normal and incomplete rows.
 void improve(Survey &survey, RowSource &rows, Control &control) {
-  constexpr int most_iterations = 100;
+  constexpr int iteration_limit = 100;
   // of the log-likelihood per unit of weight: enough for a default prior and a starting point
   constexpr double tolerance = 1e-5;
   const CovarianceFloor floor(survey.variance, 1e-6);
   double before = -std::numeric_limits<double>::infinity();
-  for (int i = 0; i < most_iterations; ++i) {
+  for (int i = 0; i < iteration_limit; ++i) {
     Matrix regular = survey.covariance;
     floor.regularise(survey.shape, regular);
     const auto found = local_step<HardAllocation>(
@@ -185,7 +185,7 @@ Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
                 "Values or weights are too large for double precision.",
                 "Rescale the columns or the weights.");
   for (int j = 0; j < d; ++j)
-    if (out.variance(j) < least_variance) require_constant(rows, j, control);
+    if (out.variance(j) < min_variance) require_constant(rows, j, control);
   return out;
 }
 

@@ -56,7 +56,7 @@ struct Categorical final : SummedColumn<Categorical> {
   bool plain() const { return !codes; }
   double stabilised(double x, double) const override { return x; }
 
-  int numbers_of_name() const override { return categories; }
+  int numbers_per_name() const override { return categories; }
   int term_size() const { return categories; }  // log probabilities
   // log predictive probability of every category minus that of category 0
   int form_size() const { return categories; }
@@ -110,7 +110,7 @@ struct Categorical final : SummedColumn<Categorical> {
     for (int v = 0; v < categories; ++v) weight += point[v] = s[v] + (prior[v] - 1);
     if (weight > 0) {
       const std::vector<double> mass(point, point + categories);
-      maximise(mass.data(), least_mode, point);
+      maximise(mass.data(), mode_margin, point);
     } else {
       std::fill_n(point, categories, 1.0 / categories);
     }

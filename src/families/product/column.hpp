@@ -70,7 +70,7 @@ struct ColumnTraits {
   std::span<const char *const> parameters, prior_keys;
   std::span<const KnownParameter> known_parameters;
   /// Methods that do not apply to the family.
-  std::span<const Method> refused_methods;
+  std::span<const Method> unsupported_methods;
   /// Do distances between values have a meaning? Not between categories, nor between zeros and
   /// ones.
   bool ordered;
@@ -93,7 +93,7 @@ class BAYES_API Column : public ColumnTraits {
   /// Is the (finite) value x allowed?
   virtual bool allowed(double x) const = 0;
   /// The index of the first of n values that is neither allowed nor NaN; n if there is none.
-  virtual int first_refused(const double *x, int n) const = 0;
+  virtual int first_disallowed(const double *x, int n) const = 0;
   /// what a value must be: "0 or 1"
   virtual std::string requirement() const = 0;
   /// the element of a value: a category's code, a logarithm, else x itself
@@ -108,7 +108,7 @@ class BAYES_API Column : public ColumnTraits {
   // `simd::sum_lanes` wide) and forms.
 
   /// how many numbers a parameter's name stands for
-  virtual int numbers_of_name() const = 0;
+  virtual int numbers_per_name() const = 0;
   /// the sizes of all kinds of numbers
   virtual ColumnOffsets size() const = 0;
   virtual int free_parameters() const = 0;

@@ -26,7 +26,7 @@ inline bool valid_number(double x) { return x >= 1 / largest_number && x <= larg
 
 /// Probabilities, and rates of counts, of posterior modes are at least this far from values with
 /// infinite logarithms.
-inline constexpr double least_mode = 1e-12;
+inline constexpr double mode_margin = 1e-12;
 
 /// A final class, whose members are called without virtual calls where its type is known. F{} has
 /// default known parameters and no categories.

@@ -96,7 +96,7 @@ void ColumnSpec::set_categories(std::vector<double> categorical) {
 std::vector<double> categories_of(const Column &column) {
   std::vector<double> out;
   if (column.by_value)
-    for (int i = 0; i < column.numbers_of_name(); ++i) out.push_back(column.value(i));
+    for (int i = 0; i < column.numbers_per_name(); ++i) out.push_back(column.value(i));
   return out;
 }
 

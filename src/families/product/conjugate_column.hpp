@@ -41,14 +41,14 @@ template <class F> struct ColumnDefaults : Column {
   static constexpr bool has_carrier = false, zero_is_constant = false, ordered = true,
                         needs_variance = false, by_value = false, probabilities = false;
   static constexpr std::array<KnownParameter, 0> known_parameters = {};
-  static constexpr std::array<Method, 0> refused_methods = {};
+  static constexpr std::array<Method, 0> unsupported_methods = {};
 
   ColumnDefaults()
       : Column({F::name, F::mode_requirement, F::parameters, F::prior_keys, F::known_parameters,
-                F::refused_methods, F::ordered, F::by_value, F::probabilities, F::needs_variance}) {
-  }
+                F::unsupported_methods, F::ordered, F::by_value, F::probabilities,
+                F::needs_variance}) {}
 
-  int first_refused(const double *x, int n) const override {
+  int first_disallowed(const double *x, int n) const override {
     for (int i = 0; i < n; ++i)
       if (!self().allowed(x[i]) && !std::isnan(x[i])) return i;
     return n;
@@ -65,13 +65,13 @@ template <class F> struct ColumnDefaults : Column {
     for (int b = 0; b < block_rows; ++b) out[b] += self().log_carrier(x[b]);
   }
 
-  int numbers_of_name() const override { return 1; }
+  int numbers_per_name() const override { return 1; }
   ColumnOffsets size() const override {
     return {self().point_size(), self().posterior_size(), self().statistics_size(),
             self().term_size(),  self().sum_size(),       self().form_size()};
   }
-  int point_size() const { return int(F::parameters.size()) * self().numbers_of_name(); }
-  int posterior_size() const { return int(F::prior_keys.size()) * self().numbers_of_name(); }
+  int point_size() const { return int(F::parameters.size()) * self().numbers_per_name(); }
+  int posterior_size() const { return int(F::prior_keys.size()) * self().numbers_per_name(); }
   int free_parameters() const override { return int(F::parameters.size()); }
   void complete(double *) const override {}
   double element_mean(const double *point) const override { return self().mean(point); }
@@ -152,7 +152,7 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
   void maximum_posterior(const double *s, const double *prior, double *point) const override {
     auto all = F::offset;
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = s[i] + (prior[i] - F::offset[i]);
-    self().maximise(all.data(), {least_mode, 1, 0}, point);
+    self().maximise(all.data(), {mode_margin, 1, 0}, point);
   }
   double log_prior(const double *point, const double *prior) const override {
     const auto phi = self().natural(point);

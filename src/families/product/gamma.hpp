@@ -45,10 +45,10 @@ struct Gamma final : GammaRate<Gamma> {
   std::array<double, 2> statistic(double x) const { return {shape_, x}; }
   double weight(const double *s) const { return s[0] / shape_; }
   void maximise(const double *s, const ColumnBounds &bounds, double *point) const {
-    point[0] = 1 / std::max(s[1] / s[0], least_mean(bounds) / shape_);
+    point[0] = 1 / std::max(s[1] / s[0], min_mean(bounds) / shape_);
   }
   bool at_bound(const double *point, const ColumnBounds &bounds) const override {
-    return mean(point) <= 1.001 * least_mean(bounds);
+    return mean(point) <= 1.001 * min_mean(bounds);
   }
 
   /// Means shape / rate have the mean of the column as mean and standard deviation.
@@ -96,7 +96,7 @@ struct Gamma final : GammaRate<Gamma> {
 
  private:
   static constexpr double smallest = std::numeric_limits<double>::min();
-  static double least_mean(const ColumnBounds &bounds) {
+  static double min_mean(const ColumnBounds &bounds) {
     return bounds.minimum * std::sqrt(bounds.variance);
   }
 

@@ -26,7 +26,7 @@ void write_numbers(Document &document, const Columns &columns, const Matrix &val
       Tensor t{{values.cols(), 0}, {}};
       for (Eigen::Index k = 0; k < values.cols(); ++k)
         for (const int j : group) {
-          const int each = columns.column(j).numbers_of_name();
+          const int each = columns.column(j).numbers_per_name();
           const double *const from =
               values.col(k).data() + columns.offsets(j).*place + int(name) * each;
           t.values.insert(t.values.end(), from, from + each);
@@ -46,13 +46,13 @@ void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values
     const Column &family = columns.column(group[0]);
     const MemberReader own = in.object(family.name);
     std::int64_t width = 0;
-    for (const int j : group) width += columns.column(j).numbers_of_name();
+    for (const int j : group) width += columns.column(j).numbers_per_name();
     for (std::size_t name = 0; name < (family.*names).size(); ++name) {
       const Tensor t = own.tensor((family.*names)[name], {values.cols(), width});
       const double *from = t.values.data();
       for (Eigen::Index k = 0; k < values.cols(); ++k)
         for (const int j : group) {
-          const int each = columns.column(j).numbers_of_name();
+          const int each = columns.column(j).numbers_per_name();
           std::copy_n(from, each,
                       values.col(k).data() + columns.offsets(j).*place + int(name) * each);
           from += each;

@@ -23,8 +23,8 @@ std::string example_of(const Column &family) {
   return out + "}";
 }
 
-[[noreturn]] void misses_known(const Column &family, const KnownParameter &known,
-                               const std::string &place) {
+[[noreturn]] void reject_missing_known(const Column &family, const KnownParameter &known,
+                                       const std::string &place) {
   throw Error(Errc::invalid_argument,
               message("option \"{}\" is {}, which needs \"{}\"", place, family.name, known.key),
               message("This parameter is not estimated and must be given."),
@@ -51,7 +51,7 @@ ColumnSpec read_one(const Document &given, const std::string &place, const char 
     out.kind = *likelihood_named(name);
     const Column &family = column_family(out.kind);
     for (const KnownParameter &each : family.known_parameters) {
-      if (!in.given(each.key)) misses_known(family, each, place);
+      if (!in.given(each.key)) reject_missing_known(family, each, place);
       out.known.push_back(each.whole ? double(in.integer(each.key, 0, std::int64_t(each.low),
                                                          std::int64_t(each.high)))
                                      : in.number(each.key, 0, each.low, each.high, each.low_open));
@@ -62,7 +62,8 @@ ColumnSpec read_one(const Document &given, const std::string &place, const char 
   const Document options(Document::Object{{key, given}});
   out.kind = *likelihood_named(OptionReader(options).choice(key, "", column_family_names()));
   const Column &family = column_family(out.kind);
-  if (!family.known_parameters.empty()) misses_known(family, family.known_parameters[0], place);
+  if (!family.known_parameters.empty())
+    reject_missing_known(family, family.known_parameters[0], place);
   return out;
 }
 
@@ -161,8 +162,8 @@ void check_likelihood_count(const std::vector<ColumnSpec> &likelihood, int d, co
 }
 
 void check_method(Method method, const ColumnTraits &family, const char *key) {
-  if (std::find(family.refused_methods.begin(), family.refused_methods.end(), method) !=
-      family.refused_methods.end())
+  if (std::find(family.unsupported_methods.begin(), family.unsupported_methods.end(), method) !=
+      family.unsupported_methods.end())
     throw Error(Errc::invalid_argument,
                 message("method {} does not apply to {} \"{}\"", method, key, family.name));
 }

@@ -11,7 +11,7 @@ std::vector<Parameter> element_parameters(const ProductPoint &point, int k, int 
   const double *const numbers = point.column(k, j);
   for (const char *const name : column.parameters) {
     const bool root = std::string_view(name) == "variance";
-    for (int i = 0; i < column.numbers_of_name(); ++i) {
+    for (int i = 0; i < column.numbers_per_name(); ++i) {
       const int number = int(out.size());
       Parameter next{.component = k, .element = j};
       next.likelihood = column.name;
@@ -43,7 +43,7 @@ std::vector<Parameter> known_parameters(const ProductPoint &point, int k, int j)
 void add_marginals(const ProductPosterior &q, int k, int j, std::vector<Marginal> &out) {
   const Column &column = q.columns->column(j);
   const std::size_t before = out.size();
-  out.resize(before + column.parameters.size() * std::size_t(column.numbers_of_name()));
+  out.resize(before + column.parameters.size() * std::size_t(column.numbers_per_name()));
   column.marginals(q.column(k, j), out.data() + before);
 }
 

@@ -167,7 +167,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
     }
     columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
       const double *const at = block + std::size_t(j) * block_rows;
-      if (const int b = column.first_refused(at, size); b < size)
+      if (const int b = column.first_disallowed(at, size); b < size)
         unsuitable(at[b], column.name, column.requirement(), rows.name_of_element(j),
                    rows.number_of(first + b) + 1);
       double n = 0, sum = 0;
@@ -193,7 +193,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
   });
   for (int j = 0; j < d; ++j) {
     if (count(j) > 0) out.variance(j) /= count(j);
-    if (out.variance(j) > least_variance) continue;
+    if (out.variance(j) > min_variance) continue;
     out.constant[std::size_t(j)] = columns->column(j).needs_variance;
     out.variance(j) = 1;
     if (out.constant[std::size_t(j)]) require_constant(rows, j, control);
@@ -216,7 +216,7 @@ SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns, 
     std::vector<double> &values = seen[j];
     std::erase_if(values, [&known](double value) { return known.allowed(value); });
     if (values.empty()) continue;
-    for (int i = 0; i < known.numbers_of_name(); ++i) values.push_back(known.value(i));
+    for (int i = 0; i < known.numbers_per_name(); ++i) values.push_back(known.value(i));
     std::sort(values.begin(), values.end());
     check_categories(values, rows.name_of_element(int(j)));
     specs[j].set_categories(std::move(values));
@@ -233,7 +233,7 @@ SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,
     if (had.empty() || !is_categorical(specs[j])) continue;
     std::vector<double> values;
     const Column &column = columns.column(int(j));
-    for (int i = 0; i < column.numbers_of_name(); ++i) {
+    for (int i = 0; i < column.numbers_per_name(); ++i) {
       // Categories that option categories added have no label, and follow those with labels.
       const double code = column.value(i);
       const std::string *const label = label_of(before[j], code);
@@ -256,7 +256,7 @@ ProductPosterior widened(const ProductPosterior &q, const ProductPosterior &prio
       const Column &before = q.columns->column(j), &now = out.columns->column(j);
       const double *const from = q.column(k, j);
       double *const to = out.column(k, j);
-      const int had = before.numbers_of_name(), has = now.numbers_of_name();
+      const int had = before.numbers_per_name(), has = now.numbers_per_name();
       for (int i = 0; i < before.size().posterior; ++i)
         to[before.by_value ? i / had * has + int(now.element(before.value(i % had))) : i] = from[i];
     }
@@ -280,9 +280,9 @@ ProductPoint widened(const ProductPoint &point, const Vector &counts,
       }
       // New categories are counted as often as their parameters in the prior, beside the
       // component's rows.
-      const int has = now.numbers_of_name();
+      const int has = now.numbers_per_name();
       std::copy_n(prior.column(0, j), has, to);
-      for (int i = 0; i < before.numbers_of_name(); ++i)
+      for (int i = 0; i < before.numbers_per_name(); ++i)
         to[int(now.element(before.value(i)))] = from[i] * std::max(1.0, counts(k));
       double whole = 0;
       for (int i = 0; i < has; ++i) whole += to[i];
@@ -306,7 +306,7 @@ ProductPosterior make_product_prior(const ProductSurvey &survey,
     for (std::size_t c = 0; c < members; ++c) {
       const int j = group[c];
       const Column &column = columns.column(j);
-      const int each = column.numbers_of_name();
+      const int each = column.numbers_per_name();
       double *const at = out.column(0, j);
       column.default_prior(survey.mean(j), survey.variance(j), share, at);
       if (own == given.families.end()) continue;
@@ -349,7 +349,7 @@ Document product_prior_options(const ProductPosterior &prior,
       Tensor values{{std::int64_t(group.size())}, {}};
       for (const int j : group)
         values.values.push_back(
-            prior.column(0, j)[int(key) * prior.columns->column(j).numbers_of_name()]);
+            prior.column(0, j)[int(key) * prior.columns->column(j).numbers_per_name()]);
       const bool same = std::all_of(values.values.begin(), values.values.end(),
                                     [&](double v) { return v == values.values[0]; });
       if (same)

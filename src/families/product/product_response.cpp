@@ -6,7 +6,7 @@ namespace bayes {
 namespace {
 
 int quantities_of(const Column &column) {
-  return int(column.parameters.size()) * column.numbers_of_name();
+  return int(column.parameters.size()) * column.numbers_per_name();
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ void ProductScorer::Worker::prepare(const double *block) {
 void ProductScorer::Worker::score(const double *, int k, double *out) {
   for (int b = 0; b < block_rows; ++b) out[b] = scorer_.constant_(k) + row_carrier_[std::size_t(b)];
   const double *const terms = scorer_.terms_.col(k).data();
-  each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
-                        const ColumnOffsets &at) {
+  for_each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
+                            const ColumnOffsets &at) {
     const std::size_t c = std::size_t(group.first) + first;
     const std::span<const F> families(group.families.data() + first, size);
     if (!hole_[c]) return F::add_terms(families, x_.data() + c, terms + at.terms, out);
@@ -139,8 +139,8 @@ void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
   carrier_[std::size_t(k)] += simd::sum(carrier);
   const double *const terms = scorer_.terms_.col(k).data();
   double *const sums = sums_.data() + std::size_t(k) * sum_doubles();
-  each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
-                        const ColumnOffsets &at) {
+  for_each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
+                            const ColumnOffsets &at) {
     const std::size_t c = std::size_t(group.first) + first;
     const double *weight = r;
     if (hole_[c]) {
@@ -186,7 +186,7 @@ void ProductScorer::Worker::fill(const F &family, std::size_t c, const double *x
   if (holes) hole_[c] = to + block_rows;
 }
 
-template <class Function> void ProductScorer::Worker::each_run(Function f) const {
+template <class Function> void ProductScorer::Worker::for_each_run(Function f) const {
   for_each_group(columns_, [&](const auto &group) {
     const std::size_t n = group.columns.size(), step = holes_ ? 1 : n;
     for (std::size_t c = 0; c < n; c += step) f(group, c, step, columns_.offsets(group.columns[c]));

@@ -52,7 +52,7 @@ class BAYES_API ProductScorer final : public BlockScorer {
 
     /// f(group, first, size, offsets) for runs of a group's columns that can be processed at once:
     /// all of them, or one at a time if there are holes.
-    template <class Function> void each_run(Function f) const;
+    template <class Function> void for_each_run(Function f) const;
 
     const ProductScorer &scorer_;
     const Columns &columns_;

@@ -23,8 +23,8 @@ Vector category_alphas(const ProductPosterior &prior) {
     if (!column.by_value) return;
     const double *const q = prior.column(0, j);
     double sum = 0;
-    for (int v = 0; v < column.numbers_of_name(); ++v) sum += q[v];
-    out(j) = sum / column.numbers_of_name();
+    for (int v = 0; v < column.numbers_per_name(); ++v) sum += q[v];
+    out(j) = sum / column.numbers_per_name();
   });
   return out;
 }
@@ -66,7 +66,7 @@ UnseenCategories::UnseenCategories(const ProductPosterior &q, const Vector &alph
   fill(*q.columns, q.components(), alphas, [&q](int k, int j) {
     const double *const at = q.column(k, j);
     double sum = 0;
-    for (int v = 0; v < q.columns->column(j).numbers_of_name(); ++v) sum += at[v];
+    for (int v = 0; v < q.columns->column(j).numbers_per_name(); ++v) sum += at[v];
     return sum;
   });
 }
@@ -74,7 +74,7 @@ UnseenCategories::UnseenCategories(const ProductPosterior &q, const Vector &alph
 UnseenCategories::UnseenCategories(const ProductPoint &point, const Vector &counts,
                                    const Vector &alphas) {
   fill(*point.columns, point.components(), alphas, [&](int k, int j) {
-    return counts(k) + alphas(j) * point.columns->column(j).numbers_of_name();
+    return counts(k) + alphas(j) * point.columns->column(j).numbers_per_name();
   });
 }
 

@@ -21,7 +21,7 @@ void refuse_partial_state(std::size_t size, const char *what, const char *remedy
 }
 
 Datum partial_state(std::string_view bytes, const char *what, const char *remedy) {
-  if (bytes.size() > largest_varlena) refuse_partial_state(bytes.size(), what, remedy);
+  if (bytes.size() > max_varlena_bytes) refuse_partial_state(bytes.size(), what, remedy);
   return new_varlena(bytes);
 }
 

@@ -18,7 +18,7 @@ using namespace bayes::pg;
 
 namespace {
 
-constexpr int largest_dimension = 1000;
+constexpr int max_start_dimension = 1000;
 
 /// Why a function cannot be a log density, as the predicate of an error message; nullptr if it can.
 /// Raises.
@@ -42,7 +42,7 @@ struct Point {
   int size;
 };
 
-void tell_point(void *argument) {
+void add_point_context(void *argument) {
   const auto *const point = static_cast<const Point *>(argument);
   StringInfoData text;
   initStringInfo(&text);
@@ -86,7 +86,7 @@ class DensityFunction {
   /// Raises.
   double call(Point &point, bool &null) {
     ErrorContextCallback context;
-    context.callback = tell_point;
+    context.callback = add_point_context;
     context.arg = &point;
     context.previous = error_context_stack;
     error_context_stack = &context;
@@ -129,9 +129,9 @@ Starts starts_of(Datum datum) {
   Starts out;
   out.chains = dimensions == 2 ? ARR_DIMS(array)[0] : 1;
   out.dimension = std::size_t(ARR_DIMS(array)[dimensions - 1]);
-  if (out.dimension > largest_dimension)
+  if (out.dimension > max_start_dimension)
     throw Error(Errc::too_large, message("start has {} elements, but may have {} at most",
-                                         out.dimension, largest_dimension));
+                                         out.dimension, max_start_dimension));
   const auto *const values = reinterpret_cast<const double *>(ARR_DATA_PTR(array));
   out.values.assign(values, values + std::size_t(out.chains) * out.dimension);
   for (const double x : out.values)

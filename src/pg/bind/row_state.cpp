@@ -10,7 +10,7 @@ namespace {
 
 /// identifies the byte format; sender and receiver always run the same version of the module
 constexpr std::uint32_t format = 0x62617901;
-constexpr std::size_t largest_state = MaxAllocSize - VARHDRSZ - 65536;
+constexpr std::size_t max_state_bytes = MaxAllocSize - VARHDRSZ - 65536;
 
 template <class C> Datum serialize(FunctionCallInfo fcinfo) {
   aggregate_context(fcinfo);
@@ -21,7 +21,7 @@ template <class C> Datum serialize(FunctionCallInfo fcinfo) {
   state.data.write_counts(head);
 
   const std::size_t size = head.size() + state.data.bytes();
-  if (size > largest_state)
+  if (size > max_state_bytes)
     refuse_partial_state(size, "rows", "ANALYZE the table, so that the planner knows its size.");
   auto *const bytes = guarded(
       [size] { return static_cast<bytea *>(palloc_extended(size + VARHDRSZ, MCXT_ALLOC_HUGE)); });

@@ -6,19 +6,19 @@ namespace bayes::pg {
 namespace {
 
 /// in cells: small groups should take little memory, and files should be written in large parts
-constexpr std::size_t smallest_chunk = 256, largest_chunk = 65536;
+constexpr std::size_t min_chunk_cells = 256, max_chunk_cells = 65536;
 
 }  // namespace
 
 CellStore::CellStore(MemoryContext context, std::size_t bytes)
     : context_(context),
-      most_in_memory_(std::max(smallest_chunk, bytes / sizeof(TableCell))) {}
+      max_cells_in_memory_(std::max(min_chunk_cells, bytes / sizeof(TableCell))) {}
 
 void CellStore::next_chunk() {
   poll_interrupts();
   const std::size_t next =
-      std::clamp(2 * chunk_size_, smallest_chunk, std::min(largest_chunk, most_in_memory_));
-  if (file_ || in_memory_ + next > most_in_memory_) {
+      std::clamp(2 * chunk_size_, min_chunk_cells, std::min(max_chunk_cells, max_cells_in_memory_));
+  if (file_ || in_memory_ + next > max_cells_in_memory_) {
     if (in_memory_ > 0) return spill();
   }
   chunks_.push_back(std::make_unique_for_overwrite<TableCell[]>(next));
@@ -63,7 +63,7 @@ void CellStore::pass(const Take &take, const std::function<void(std::size_t chun
     if (after) after(i);
   }
   if (!file_) return;
-  const std::size_t most = std::min(largest_chunk, most_in_memory_);
+  const std::size_t most = std::min(max_chunk_cells, max_cells_in_memory_);
   const auto buffer = std::make_unique_for_overwrite<TableCell[]>(most);
   for (std::int64_t done = 0; done < size_;) {
     poll_interrupts();

@@ -54,7 +54,7 @@ class CellStore {
 
   MemoryContext context_;
   /// limit of the total size of all chunks, in cells
-  std::size_t most_in_memory_;
+  std::size_t max_cells_in_memory_;
   std::vector<Chunk> chunks_;
   std::vector<std::size_t> sizes_;
   std::size_t in_memory_ = 0;

@@ -85,7 +85,7 @@ class WeightedCollector : public Collector {
   std::int64_t zero_weights_ = 0;
 
  private:
-  static bool usable(double weight) { return weight > 0 && weight <= largest_element; }
+  static bool usable(double weight) { return weight > 0 && weight <= max_abs_element; }
   void leave_out(const NullableDatum &weight);
 };
 

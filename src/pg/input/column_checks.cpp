@@ -18,7 +18,7 @@ constexpr const char *leave_out_hint = "Leave it out: SELECT f(r) FROM (SELECT a
 }  // namespace
 
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
-                   const std::vector<std::size_t> &normal_unasked, const char *option) {
+                   const std::vector<std::size_t> &normal_by_default, const char *option) {
   const std::vector<std::string> names = quoted_names(columns);
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (columns[j].kind == ValueKind::label && !too_few_to_warn(count) &&
@@ -27,7 +27,7 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
                   "It probably identifies the row, and has nothing in common with other rows.",
                   leave_out_hint);
 
-  std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked;
+  std::vector<std::size_t> unseen(columns.size()), whole = normal_by_default;
   std::iota(unseen.begin(), unseen.end(), std::size_t(0));
   std::vector<std::size_t> constant = unseen;
   std::vector<double> value(columns.size(), std::numeric_limits<double>::quiet_NaN());

@@ -11,12 +11,12 @@
 namespace bayes::pg {
 
 /// Reports columns that are probably a mistake: labels that differ in every row, a constant column,
-/// and columns that contain only 0 and 1 but are normal by default (`normal_unasked`: indices, from
-/// 0, of the columns whose likelihood defaulted to normal). Throws Error(invalid_argument) for a
-/// column that is NULL in every row. `count`: the number of rows, without those of weight 0.
+/// and columns that contain only 0 and 1 but are normal by default (`normal_by_default`: indices,
+/// from 0, of the columns whose likelihood defaulted to normal). Throws Error(invalid_argument) for
+/// a column that is NULL in every row. `count`: the number of rows, without those of weight 0.
 /// `option`: the name of the option for likelihoods. Each message is reported once in a statement.
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
-                   const std::vector<std::size_t> &normal_unasked, const char *option);
+                   const std::vector<std::size_t> &normal_by_default, const char *option);
 
 /// NOTICE, once in a statement, if the columns of a fit have no names and are matched by position.
 void note_positions(const RowColumns &columns);

@@ -16,7 +16,7 @@ ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &k
                 if (excess == TermDictionary::Excess::length)
                   throw Error(Errc::too_large,
                               message("a label of column {} is {} bytes long, but the limit is {}",
-                                      describe(column), label.size(), longest_term),
+                                      describe(column), label.size(), max_term_bytes),
                               {}, "Use a shorter label, such as md5(label).");
                 throw Error(Errc::too_large,
                             message("column {} has more than {} different labels", describe(column),
@@ -32,7 +32,7 @@ ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &k
 }
 
 double ColumnLabels::code(std::string_view label) {
-  if (closed_ && label.size() > longest_term) {
+  if (closed_ && label.size() > max_term_bytes) {
     unknown_ = abbreviated(label);
     return unseen_category;
   }

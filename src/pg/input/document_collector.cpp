@@ -28,7 +28,7 @@ void refuse_term(TermDictionary::Excess excess, std::string_view term) {
     case TermDictionary::Excess::length:
       throw Error(
           Errc::too_large,
-          message("a term is {} bytes long, but the limit is {}", term.size(), longest_term), {},
+          message("a term is {} bytes long, but the limit is {}", term.size(), max_term_bytes), {},
           "A term is a word, or the name of an item. Use a shorter one, such as md5(term).");
     case TermDictionary::Excess::number:
       throw Error(Errc::too_large,
@@ -237,7 +237,7 @@ void DocumentCollector::add_row(const NullableDatum *values) {
     auto *const plain = guarded([datum] { return pg_detoast_datum_packed(datum); });
     const std::string_view term =
         utf8_view({VARDATA_ANY(plain), std::size_t(VARSIZE_ANY_EXHDR(plain))}, word_);
-    if (!(count >= 0 && count <= largest_count))
+    if (!(count >= 0 && count <= max_count_of_term))
       check_count(count, term, name_of_row(values[0].value));
     if (count > 0) number = dictionary_.number(term);
     if (plain != datum) pfree(plain);
@@ -265,7 +265,7 @@ void DocumentCollector::group_rows() {
   const auto close = [&] {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       const double count = counts_[i];
-      if (count > largest_count || (options_.whole_counts && count != std::floor(count))) {
+      if (count > max_count_of_term || (options_.whole_counts && count != std::floor(count))) {
         const std::string_view term = dictionary_.term(numbers_[i]);
         check_count(count, term, name_of_row(document));
         require_whole(count, term, name_of_row(document));

@@ -36,10 +36,10 @@ std::string name_of_document(std::int64_t number) {
 }
 
 void check_count(double count, std::string_view term, const std::string &document) {
-  if (count >= 0 && count <= largest_count) return;
+  if (count >= 0 && count <= max_count_of_term) return;
   const std::string what = message("count of term \"{}\" of {} is {}", abbreviated(term), document,
                                    format_number(count));
-  if (count > largest_count && !std::isinf(count))
+  if (count > max_count_of_term && !std::isinf(count))
     throw Error(Errc::numeric, message("{}, too large to compute with", what),
                 "The largest count that a term may have is 1e15.");
   throw Error(
@@ -145,7 +145,7 @@ void DocumentReader::read_counts(Datum document, std::int64_t number, const Take
     const std::string_view term = utf8(key);
     const std::optional<double> count = number_in(value);
     if (!count) no_count(term, name_of_document(number), form_of(value));
-    if (!(*count >= 0 && *count <= largest_count))
+    if (!(*count >= 0 && *count <= max_count_of_term))
       check_count(*count, term, name_of_document(number));
     if (*count > 0) take(term, *count);
   });

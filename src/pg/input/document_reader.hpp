@@ -12,9 +12,9 @@
 namespace bayes::pg {
 
 /// Largest count of a term in a document: doubles represent all whole numbers up to it.
-inline constexpr double largest_count = 1e15;
+inline constexpr double max_count_of_term = 1e15;
 
-/// Throws Error unless a count is from 0 to largest_count. `document`: as returned by
+/// Throws Error unless a count is from 0 to max_count_of_term. `document`: as returned by
 /// name_of_document().
 void check_count(double count, std::string_view term, const std::string &document);
 

@@ -8,7 +8,7 @@ namespace bayes::pg {
 namespace {
 
 /// bytes read back at once: larger reads are not faster
-constexpr std::size_t largest_read = 4 << 20;
+constexpr std::size_t max_stretch_bytes = 4 << 20;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ DocumentStore::DocumentStore(MemoryContext context, std::int32_t vocabulary, std
     : context_(context) {
   totals_.vocabulary = vocabulary;
   totals_.skipped = skipped;
-  const std::size_t buffer = std::min(largest_read, budget / 8);
+  const std::size_t buffer = std::min(max_stretch_bytes, budget / 8);
   in_buffer_ = buffer / sizeof(double);
   in_memory_ = (budget - 2 * buffer) / sizeof(double);
 }

@@ -71,7 +71,7 @@ void FeatureReader::read_object(Datum row, std::int64_t number, const Take &take
           throw Error(Errc::invalid_argument,
                       message("{} is {}", name_of_feature(feature.name, number), form_of(value)),
                       object_of_features, "Give each of its members a name in the object itself.");
-        if (!(std::fabs(*x) <= largest_element))
+        if (!(std::fabs(*x) <= max_abs_element))
           refuse_value(x, name_of_feature(feature.name, number), number);
         feature.number = *x;
     }

@@ -26,11 +26,11 @@ class ModelReaders {
     auto found = readers_.find(model.get());
     if (found == readers_.end()) {
       if (readers_.size() >= max_readers) forget();
-      if (!of_readers_)
-        of_readers_ = guarded([this] {
+      if (!readers_context_)
+        readers_context_ = guarded([this] {
           return AllocSetContextCreate(context_, "pg_bayes rows of models", ALLOCSET_SMALL_SIZES);
         });
-      auto reader = std::make_unique<RowReader>(of_readers_, type_);
+      auto reader = std::make_unique<RowReader>(readers_context_, type_);
       reader->expect(model->info);
       reader->name_rows(name_row_);
       found = readers_.emplace(model.get(), Entry{model, std::move(reader)}).first;
@@ -49,10 +49,10 @@ class ModelReaders {
   void forget() {
     readers_.clear();
     last_ = nullptr;
-    MemoryContextReset(of_readers_);
+    MemoryContextReset(readers_context_);
   }
 
-  MemoryContext context_, of_readers_ = nullptr;
+  MemoryContext context_, readers_context_ = nullptr;
   Oid type_;
   const std::function<std::string(std::int64_t number)> name_row_;
   RowReader plain_;

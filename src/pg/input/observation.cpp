@@ -90,7 +90,7 @@ void SequenceReader::each(const OpenArray &array,
       refuse_nan({0, std::int64_t(*nan / d) + 1, position.vectors}, *nan % d);
     for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = read.subspan(i * d, d);
-      if (!reader_) clean_step(x, position, false);
+      if (!reader_) check_step(x, position, false);
       if (!symbols) model.check(x, position.step);
       known |= x[0] == x[0];
       take(x);
@@ -169,7 +169,7 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
     x_[0] = number_of(value.value, type_.base());
     if (std::isnan(x_[0])) refuse_nan({0, step, false}, 0);
   }
-  if (!reader_) clean_step(x_, {0, step, vectors_}, false);
+  if (!reader_) check_step(x_, {0, step, vectors_}, false);
   model.check(x_, step);
   return x_;
 }

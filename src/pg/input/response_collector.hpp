@@ -48,7 +48,7 @@ class ResponseCollector final : public PackedCollector {
   }
 
   /// There were rows, but all were skipped because of a NULL.
-  bool nothing_complete() const { return empty() && seen_ > 0 && zero_weights_ == 0; }
+  bool no_row_complete() const { return empty() && seen_ > 0 && zero_weights_ == 0; }
 
   /// Makes a fit independent of the order of the rows, as RowCollector::arrange does.
   void arrange(Control &control);

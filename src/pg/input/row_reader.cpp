@@ -171,7 +171,7 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
   const bool has_labels = column.kind == ValueKind::label;
   labels_.push_back(has_labels ? std::make_unique<ColumnLabels>(column.name, labels, closed)
                                : nullptr);
-  if (has_labels) of_labels_.push_back(columns_.size());
+  if (has_labels) label_columns_.push_back(columns_.size());
   columns_.push_back(std::move(column));
   fields_.emplace_back();
   x_.push_back(0);
@@ -383,7 +383,7 @@ std::optional<std::span<const double>> RowReader::read_array(Datum array, std::i
   const auto x = array_.read(array, number, missing);
   // The caller checks the length of the row.
   if (x && only_labels_ && x->size() == columns_.size())
-    for (const std::size_t j : of_labels_)
+    for (const std::size_t j : label_columns_)
       require_label((*x)[j], labels_[j]->size(), columns_[j].name, message("row {}", number));
   return x;
 }
@@ -410,7 +410,7 @@ std::optional<std::span<const double>> RowReader::read_from(const Source &source
   const auto x = checked([this, &source](std::size_t j) { return source.null(fields_[j].index); },
                          number, missing);
   if (!x) return x;
-  for (const std::size_t j : of_labels_) {
+  for (const std::size_t j : label_columns_) {
     const Field &field = fields_[j];
     if (source.null(field.index)) continue;
     x_[j] = field.type->symbol(source.value(field.index), *labels_[j]);
@@ -435,7 +435,7 @@ std::optional<std::span<const double>> RowReader::checked(IsNull is_null, std::i
     if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;
     if (missing == Missing::skip_null && null) return std::nullopt;
     if (null && missing == Missing::keep) continue;
-    if (!(std::fabs(x_[j]) <= largest_element)) refuse(j, null, number);
+    if (!(std::fabs(x_[j]) <= max_abs_element)) refuse(j, null, number);
   }
   return x_;
 }

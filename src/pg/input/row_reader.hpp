@@ -125,7 +125,7 @@ class RowReader {
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
   /// indices of the columns that have labels
-  std::vector<std::size_t> of_labels_;
+  std::vector<std::size_t> label_columns_;
   /// columns are those of a model
   bool from_model_ = false;
   /// label codes in rows that are arrays must be codes of known labels

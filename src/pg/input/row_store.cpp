@@ -14,11 +14,11 @@ namespace bayes::pg {
 namespace {
 
 /// bytes read back at once: larger reads are not faster
-constexpr std::size_t largest_buffer = 4 << 20;
+constexpr std::size_t max_buffer_bytes = 4 << 20;
 /// in bytes; also the size of the widest vector register
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = 2 << 20;
-constexpr std::size_t largest_slab = 32 << 20;
+constexpr std::size_t max_slab_bytes = 32 << 20;
 
 /// Replaces codes in consecutive blocks.
 void recode_blocks(double *doubles, std::size_t blocks, const RowShape &shape,
@@ -42,7 +42,7 @@ void RowStore::set_shape(int dimension) {
   shape_.dimension = dimension;
   const std::size_t budget = std::size_t(maintenance_work_mem) * 1024,
                     piece = shape_.piece_doubles() * sizeof(double);
-  pieces_in_buffer_ = std::max<std::size_t>(1, std::min(largest_buffer, budget / 8) / piece);
+  pieces_in_buffer_ = std::max<std::size_t>(1, std::min(max_buffer_bytes, budget / 8) / piece);
   const std::size_t all = budget / piece, apart = 2 * pieces_in_buffer_ + 1;
   pieces_in_memory_ = all > apart ? all - apart : 1;
 }
@@ -73,7 +73,7 @@ void RowStore::trim_afterwards() {
 double *RowStore::next_piece() {
   const std::size_t piece = shape_.piece_doubles() * sizeof(double), used = full_pieces_ * piece;
   if (slab_left_ == 0) {
-    const std::size_t wanted = std::min(used, largest_slab) / huge_page * huge_page / piece;
+    const std::size_t wanted = std::min(used, max_slab_bytes) / huge_page * huge_page / piece;
     slab_left_ = std::min(std::max<std::size_t>(1, wanted), pieces_in_memory_ - full_pieces_);
     const bool huge = slab_left_ * piece >= huge_page;
     slab_ = allocate(slab_left_ * piece, huge ? huge_page : cache_line).doubles;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t max_symbols = 10000;
 /// in bytes, limited because models hold every name
-constexpr std::size_t longest_symbol = 10000;
+constexpr std::size_t max_symbol_bytes = 10000;
 
 std::string describe(const StepPosition &position, std::size_t element) {
   std::string text = message("step {}", position.step);
@@ -38,10 +38,10 @@ std::string values(std::int64_t n) { return message("{} {}", n, n == 1 ? "elemen
 
 void refuse_nan(const StepPosition &position, std::size_t element) {
   throw Error(Errc::invalid_argument, message("{} is NaN", describe(position, element)), {},
-              null_of_nan);
+              nan_hint);
 }
 
-void clean_unusable_step(std::span<const double> x, const StepPosition &position,
+void check_unusable_step(std::span<const double> x, const StepPosition &position,
                          bool refuse_missing) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double v = x[i];
@@ -51,7 +51,7 @@ void clean_unusable_step(std::span<const double> x, const StepPosition &position
       throw Error(Errc::invalid_argument,
                   message("{} is {}", describe(position, i), format_number(v)),
                   "An observation is a finite number; a NULL is a missing one.");
-    } else if (std::fabs(v) > largest_element) {
+    } else if (std::fabs(v) > max_abs_element) {
       throw Error(
           Errc::numeric,
           message("{} is {}, too large to compute with", describe(position, i), format_number(v)),
@@ -91,11 +91,11 @@ double SymbolDictionary::code(std::string_view name) {
                 message("sequences have more than {} distinct symbols", max_symbols), {},
                 "If observations are measurements, not names, give option emission; else combine "
                 "rare symbols into one.");
-  if (name.size() > longest_symbol)
+  if (name.size() > max_symbol_bytes)
     throw Error(
         Errc::too_large,
-        message("a symbol is {} bytes long, but the limit is {}", name.size(), longest_symbol), {},
-        "A symbol is the name of an observation. Use a shorter one, such as md5(symbol).");
+        message("a symbol is {} bytes long, but the limit is {}", name.size(), max_symbol_bytes),
+        {}, "A symbol is the name of an observation. Use a shorter one, such as md5(symbol).");
   names_.emplace_back(name);
   return numbers_.emplace(names_.back(), int(names_.size()) - 1).first->second;
 }
@@ -154,7 +154,7 @@ void SequenceCollector::prepare_store() {
   const int stored = sequences_.dimension + (sequences_.labelled ? 1 : 0);
   const RowShape shape = {stored, true};
   writer_.emplace(sequences_, shape, Append{&rows, stored});
-  most_held_ = shape.piece_rows();
+  max_buffered_steps_ = shape.piece_rows();
   row_.resize(std::size_t(stored));
   prepared_ = true;
 }
@@ -207,16 +207,16 @@ void SequenceCollector::add_fields(const Datum *values, const bool *nulls) {
   ++steps_;
   const std::span<const double> x = *reader_->read_fields(
       values, nulls, steps_, options_.refuse_missing ? Missing::error : Missing::keep);
-  if (steps_ > most_held_) return writer_->extend(x.data());
+  if (steps_ > max_buffered_steps_) return writer_->extend(x.data());
   buffer_.insert(buffer_.end(), x.begin(), x.end());
-  if (steps_ == most_held_) write_held();
+  if (steps_ == max_buffered_steps_) write_buffered_steps();
 }
 
 void SequenceCollector::end_sequence() {
-  if (0 < steps_ && steps_ < most_held_) write_held();
+  if (0 < steps_ && steps_ < max_buffered_steps_) write_buffered_steps();
 }
 
-void SequenceCollector::write_held() {
+void SequenceCollector::write_buffered_steps() {
   writer_->begin(steps_, 1);
   for (std::size_t at = 0; at < buffer_.size(); at += std::size_t(sequences_.dimension))
     writer_->step(buffer_.data() + at);
@@ -375,7 +375,7 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = std::span(buffer_).subspan(i * d, d);
       if (!reader_) {
-        clean_step(x, position, options_.refuse_missing);
+        check_step(x, position, options_.refuse_missing);
         require_labels(x, position.step);
       }
       if (!sequences_.labelled) {

@@ -28,16 +28,16 @@ struct StepPosition {
 /// Throws Error: this element (from 0) of the step is NaN.
 [[noreturn]] void refuse_nan(const StepPosition &position, std::size_t element);
 
-/// clean_step() for a step with missing (NaN), infinite or too large elements.
-void clean_unusable_step(std::span<const double> x, const StepPosition &position,
+/// check_step() for a step with missing (NaN), infinite or too large elements.
+void check_unusable_step(std::span<const double> x, const StepPosition &position,
                          bool refuse_missing);
 
 /// Checks a step, in which NaN is a missing element. Throws Error for an invalid element.
-inline void clean_step(std::span<const double> x, const StepPosition &position,
+inline void check_step(std::span<const double> x, const StepPosition &position,
                        bool refuse_missing) {
   bool usable = true;
-  for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
-  if (!usable) clean_unusable_step(x, position, refuse_missing);
+  for (const double v : x) usable &= std::fabs(v) <= max_abs_element;  // false for NaN
+  if (!usable) check_unusable_step(x, position, refuse_missing);
 }
 
 /// The kind of observations in words: "single values", "vectors of 3 elements".
@@ -118,7 +118,7 @@ class SequenceCollector : public WeightedCollector {
   void prepare_records();
   void open_columns(const OpenArray &array);
   void choose_emission();
-  void write_held();
+  void write_buffered_steps();
   void read_records(ArrayWalk &walk, std::size_t count, std::int64_t step);
   void check_start(const HiddenMarkovModel &start);
   void check_shape(const OpenArray &array) const;
@@ -152,7 +152,7 @@ class SequenceCollector : public WeightedCollector {
   std::vector<double> buffer_, states_, row_;
   /// steps so far of the sequence that is read record by record; and rows of a piece: that many
   /// steps are held in the buffer, as a shorter sequence must lie in one piece
-  std::int64_t steps_ = 0, most_held_ = 0;
+  std::int64_t steps_ = 0, max_buffered_steps_ = 0;
 };
 
 }  // namespace bayes::pg

@@ -10,7 +10,7 @@ namespace {
 
 /// Integers below this, or this plus a multiple of the number of keys, are looked up in an array,
 /// without their text.
-constexpr std::int64_t always_small = 16384;
+constexpr std::int64_t small_key_limit = 16384;
 
 /// The first 8 bytes of a text as a number: where these numbers differ, they have the order of the
 /// texts.
@@ -27,10 +27,10 @@ void refuse_key(const char *side, TermDictionary::Excess excess, std::string_vie
       "A key is the name of a row or column. Use a shorter one, such as md5(key).";
   switch (excess) {
     case TermDictionary::Excess::length:
-      throw Error(
-          Errc::too_large,
-          message("a {} key is {} bytes long, but the limit is {}", side, key.size(), longest_term),
-          message("It begins with \"{}\"{}", abbreviated(key), place), shorter_hint);
+      throw Error(Errc::too_large,
+                  message("a {} key is {} bytes long, but the limit is {}", side, key.size(),
+                          max_term_bytes),
+                  message("It begins with \"{}\"{}", abbreviated(key), place), shorter_hint);
     case TermDictionary::Excess::number:
       throw Error(Errc::too_large, message("table has more than {} {} keys", factor_max_keys, side),
                   "A model holds numbers for every key.");
@@ -65,7 +65,7 @@ std::int32_t TableKeys::number(Datum key) {
 }
 
 std::int32_t TableKeys::small_number(std::int64_t key) {
-  const bool small = key >= 0 && key < always_small + 8 * std::int64_t(dictionary_.size());
+  const bool small = key >= 0 && key < small_key_limit + 8 * std::int64_t(dictionary_.size());
   const std::size_t at = std::size_t(key);
   if (small && at < small_.size() && small_[at] >= 0) return small_[at];
   const std::int32_t number = dictionary_.number(type_.text_of_integer(key));

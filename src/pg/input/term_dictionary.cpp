@@ -61,7 +61,7 @@ bool equal(std::string_view a, std::string_view b) {
 }  // namespace
 
 TermDictionary::TermDictionary(std::size_t max_terms, Refuse refuse)
-    : most_terms_(max_terms),
+    : max_terms_(max_terms),
       refuse_(std::move(refuse)),
       slots_(1024, -1) {}
 
@@ -76,8 +76,8 @@ std::int32_t TermDictionary::number(std::string_view term) {
 }
 
 std::int32_t TermDictionary::add(std::string_view term, std::uint64_t hash, std::size_t slot) {
-  if (term.size() > longest_term) refuse_(Excess::length, term);
-  if (entries_.size() >= most_terms_) refuse_(Excess::number, term);
+  if (term.size() > max_term_bytes) refuse_(Excess::length, term);
+  if (entries_.size() >= max_terms_) refuse_(Excess::number, term);
   if (bytes_ + term.size() > max_read_bytes) refuse_(Excess::bytes, term);
   if (term.size() > left_in_chunk_) {
     left_in_chunk_ = entries_.empty() ? std::max<std::size_t>(4096, term.size()) : chunk_bytes;

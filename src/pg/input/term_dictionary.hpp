@@ -12,7 +12,7 @@ namespace bayes::pg {
 /// limit of the bytes of all distinct terms together
 inline constexpr std::size_t max_read_bytes = 256 << 20;
 /// limit of the bytes of a term, as models hold every term
-inline constexpr std::size_t longest_term = 10000;
+inline constexpr std::size_t max_term_bytes = 10000;
 
 /// The output function of SplitMix64: a hash of 64 bits.
 inline std::uint64_t mixed(std::uint64_t x) {
@@ -65,7 +65,7 @@ class TermDictionary {
   std::int32_t add(std::string_view term, std::uint64_t hash, std::size_t slot);
   void grow();
 
-  std::size_t most_terms_;
+  std::size_t max_terms_;
   Refuse refuse_;
   std::vector<Entry> entries_;
   /// hash table of term numbers with open addressing, -1 for empty slots; its size is a power of

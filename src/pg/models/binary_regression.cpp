@@ -29,7 +29,7 @@ std::unique_ptr<Model> fit_binary(const FitRequest &request, ResponseCollector &
   check_predictors(data.rows, data.columns());
   std::vector<std::string> constant;
   auto model = binary_fit(link, data.rows, data.columns(), request.options, control, constant);
-  warn_of_constant(constant, false);
+  warn_constant_predictors(constant, false);
   return model;
 }
 
@@ -39,18 +39,19 @@ constexpr Binding<ResponseCollector> probit = {
     .family = "probit", .check = binary_policy<Link::probit>, .fit = fit_binary<Link::probit>};
 
 /// Warns that there is no model because no row was complete.
-void warn_of_incomplete(const char *family) {
-  warn_of_no_row(family, "In each row the response, the weight or a predictor is NULL.");
+void warn_rows_incomplete(const char *family) {
+  warn_no_complete_row(family, "In each row the response, the weight or a predictor is NULL.");
 }
 
 Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
   const auto *const state = final_state<ResponseCollector>(fcinfo);
-  if (state && state->data.nothing_complete()) warn_of_incomplete(binding.family);
+  if (state && state->data.no_row_complete()) warn_rows_incomplete(binding.family);
   return fit_final(fcinfo, binding);
 }
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo,
-                                    const Binding<ResponseCollector> &binding, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo,
+                                      const Binding<ResponseCollector> &binding,
+                                      std::string *bytes) {
   const char *const text = query_text(fcinfo, response_hint);
   FitRequest request = query_request(fcinfo, binding.family, by_options);
   const QueryColumns given = QueryColumns::of(request.options);
@@ -63,14 +64,14 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo,
         data->begin(request, binding.check);
       },
       [&](const bayes::pg::Item &item) { data->add(item); });
-  if (data->nothing_complete()) warn_of_incomplete(binding.family);
+  if (data->no_row_complete()) warn_rows_incomplete(binding.family);
   return fit_model(binding, request, *data, bytes);
 }
 std::unique_ptr<Model> logreg_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
-  return fit_to_query(fcinfo, logreg, bytes);
+  return fit_query_rows(fcinfo, logreg, bytes);
 }
 std::unique_ptr<Model> probit_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
-  return fit_to_query(fcinfo, probit, bytes);
+  return fit_query_rows(fcinfo, probit, bytes);
 }
 
 Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
@@ -101,11 +102,11 @@ BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
 // ---- functions of a query ----
 
 BAYES_FUNCTION(logreg_fit_query) {
-  return show_query_fit(fcinfo, logreg_of_query, show_coefficients<BinaryRegression>);
+  return show_query_fit(fcinfo, logreg_of_query, emit_coefficients<BinaryRegression>);
 }
 BAYES_FUNCTION(logreg_model_query) { return query_model(fcinfo, logreg_of_query); }
 BAYES_FUNCTION(probit_fit_query) {
-  return show_query_fit(fcinfo, probit_of_query, show_coefficients<BinaryRegression>);
+  return show_query_fit(fcinfo, probit_of_query, emit_coefficients<BinaryRegression>);
 }
 BAYES_FUNCTION(probit_model_query) { return query_model(fcinfo, probit_of_query); }
 

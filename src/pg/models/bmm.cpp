@@ -65,7 +65,7 @@ constexpr Binding<RowCollector> bmm = {
     .fit_selection = select_models,
 };
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   QueryRows query(fcinfo, bmm.family, bmm.check, by_k);
   return fit_model(bmm, query.request, query.data(), bytes);
 }
@@ -91,11 +91,11 @@ BAYES_FUNCTION(bmm_select_query) { return selection_query(fcinfo, bmm); }
 BAYES_FUNCTION(bmm_cluster) { return cluster_window(fcinfo, bmm, by_k); }
 
 BAYES_FUNCTION(bmm_fit_query) {
-  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+  return show_query_fit(fcinfo, fit_query_rows, [](ResultRows &result, const Model &model) {
     emit_components(result, mixture(model));
   });
 }
-BAYES_FUNCTION(bmm_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(bmm_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 // ---- a model as relations ----
 

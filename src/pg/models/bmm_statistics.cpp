@@ -54,7 +54,7 @@ Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc des
                   s.possible),
           message("The distribution of g2 is close to chi-squared only with {} or more rows "
                   "per pattern, that of x2 with {} or more.",
-                  least_expected_g2, least_expected_x2),
+                  min_expected_g2, min_expected_x2),
           "bmm_bootstrap simulates the distribution.");
     const Cell cells[] = {s.observations,
                           s.log_likelihood,

@@ -20,8 +20,8 @@ void emit_contrast(ResultRows &result, const Coefficient &coefficient) {
               Cell::or_null(coefficient.lower), Cell::or_null(coefficient.upper)});
 }
 
-void warn_of_predictors(const std::vector<std::string> &names, const char *one, const char *many,
-                        bool left_out) {
+void warn_undetermined_predictors(const std::vector<std::string> &names, const char *one,
+                                  const char *many, bool left_out) {
   if (names.empty()) return;
   const bool single = names.size() == 1;
   report_once(WARNING,
@@ -35,11 +35,11 @@ void warn_of_predictors(const std::vector<std::string> &names, const char *one, 
               single ? "Leave it out." : "Leave them out.");
 }
 
-void warn_of_constant(const std::vector<std::string> &names, bool left_out) {
-  warn_of_predictors(names, "is constant", "are constant", left_out);
+void warn_constant_predictors(const std::vector<std::string> &names, bool left_out) {
+  warn_undetermined_predictors(names, "is constant", "are constant", left_out);
 }
 
-void warn_of_no_row(const char *family, const char *detail) {
+void warn_no_complete_row(const char *family, const char *detail) {
   report_once(
       WARNING, message("{}_fit gives no model: no row is complete", family), detail,
       "Leave out predictors that are mostly NULL, or fill in their values with coalesce().");

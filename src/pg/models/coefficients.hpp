@@ -39,7 +39,7 @@ template <class M> Datum coefficient_rows(FunctionCallInfo fcinfo, const char *f
 }
 
 /// The rows of F_coefficients(model), with the default level.
-template <class M> void show_coefficients(ResultRows &result, const Model &model) {
+template <class M> void emit_coefficients(ResultRows &result, const Model &model) {
   static_cast<const M &>(model).coefficients(default_level, [&](const Coefficient &coefficient) {
     emit_coefficient(result, coefficient);
   });
@@ -74,12 +74,12 @@ inline constexpr const char *response_hint =
 /// then left out of the model, or come from the prior. The reason is the predicate `one` for a
 /// single predictor and `many` for several: "is constant", "are constant". Nothing if `names` is
 /// empty.
-void warn_of_predictors(const std::vector<std::string> &names, const char *one, const char *many,
-                        bool left_out);
-void warn_of_constant(const std::vector<std::string> &names, bool left_out);
+void warn_undetermined_predictors(const std::vector<std::string> &names, const char *one,
+                                  const char *many, bool left_out);
+void warn_constant_predictors(const std::vector<std::string> &names, bool left_out);
 
 /// WARNING that there is no model because all rows were left out; `detail` says why they were.
-void warn_of_no_row(const char *family, const char *detail);
+void warn_no_complete_row(const char *family, const char *detail);
 
 /// (model, row [, level]) -> a composite value: cells(prediction) returns its columns. NULL for a
 /// row with a missing value, which is an error if the model was fitted with missing = error.

@@ -120,11 +120,11 @@ bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &ou
   const bool exposure = data_.kind == gamma_poisson;
   if (weighted) {
     out.weight = PG_GETARG_FLOAT8(3);
-    if (!(out.weight >= 0 && out.weight <= largest_element))
+    if (!(out.weight >= 0 && out.weight <= max_abs_element))
       throw Error(Errc::invalid_argument,
                   message("{} of row {} is {}", exposure ? "exposure" : "weight", row,
                           format_number(out.weight)),
-                  message("It must be a number from 0 to {}.", largest_element));
+                  message("It must be a number from 0 to {}.", max_abs_element));
     if (out.weight == 0 && !exposure) return false;
   }
   switch (data_.kind) {
@@ -139,7 +139,7 @@ bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &ou
     }
     case normal_inverse_gamma:
       out.x = PG_GETARG_FLOAT8(1);
-      if (!(std::fabs(out.x) <= largest_element))
+      if (!(std::fabs(out.x) <= max_abs_element))
         refuse_value(out.x, message("x of row {}", row), 0);
       break;
   }
@@ -236,13 +236,13 @@ Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
   } else if (kind == gamma_poisson) {
     x = double(PG_GETARG_INT64(1));
     exposure = PG_GETARG_FLOAT8(2);
-    if (!(exposure > 0 && exposure <= largest_element))
+    if (!(exposure > 0 && exposure <= max_abs_element))
       throw Error(Errc::invalid_argument,
                   message("exposure is {}, but must be positive", format_number(exposure)));
     if (x < 0) return guarded([] { return Float8GetDatum(-HUGE_VAL); });
   } else {
     x = PG_GETARG_FLOAT8(1);
-    if (!(std::fabs(x) <= largest_element)) refuse_value(x, "x", 0);
+    if (!(std::fabs(x) <= max_abs_element)) refuse_value(x, "x", 0);
   }
   return number_or_null(fcinfo, model.log_predictive(x, exposure));
 }

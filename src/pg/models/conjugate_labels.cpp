@@ -63,16 +63,16 @@ std::optional<std::string_view> LabelRows::read(FunctionCallInfo fcinfo, double 
   if (item.values[0].isnull || (item.weight && item.weight->isnull)) return std::nullopt;
   weight = weight_of(item);
   const std::int64_t number = sums_.rows + sums_.skipped + 1;
-  if (!(weight >= 0 && weight <= largest_element))
+  if (!(weight >= 0 && weight <= max_abs_element))
     throw Error(Errc::invalid_argument,
                 message("weight of row {} is {}", number, format_number(weight)),
-                message("It must be a number from 0 to {}.", largest_element));
+                message("It must be a number from 0 to {}.", max_abs_element));
   if (weight == 0) return std::nullopt;
   type_.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));
   const auto label = type_.text(item.values[0].value);
   if (!label)
     throw Error(Errc::invalid_argument, message("the label of row {} is NaN", number), {},
-                null_of_nan);
+                nan_hint);
   return label;
 }
 
@@ -121,7 +121,7 @@ class LabelCallSite {
   std::string_view label(FunctionCallInfo fcinfo) {
     type_.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));
     const auto label = type_.text(PG_GETARG_DATUM(1));
-    if (!label) throw Error(Errc::invalid_argument, "the label is NaN", {}, null_of_nan);
+    if (!label) throw Error(Errc::invalid_argument, "the label is NaN", {}, nan_hint);
     return *label;
   }
 

@@ -57,7 +57,7 @@ constexpr Binding<RowCollector> dpmm = {
         },
 };
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options);
   return fit_model(dpmm, query.request, query.data(), bytes);
 }
@@ -84,11 +84,11 @@ BAYES_FUNCTION(dpmm_fit_final) { return fit_final(fcinfo, dpmm); }
 BAYES_FUNCTION(dpmm_cluster) { return cluster_window(fcinfo, dpmm, by_options); }
 
 BAYES_FUNCTION(dpmm_fit_query) {
-  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+  return show_query_fit(fcinfo, fit_query_rows, [](ResultRows &result, const Model &model) {
     emit_clusters(result, mixture(model));
   });
 }
-BAYES_FUNCTION(dpmm_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(dpmm_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 BAYES_FUNCTION(dpmm_cluster_query) {
   ResultRows result(fcinfo);

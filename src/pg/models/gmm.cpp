@@ -63,7 +63,7 @@ constexpr Binding<RowCollector> gmm = {
     .fit_selection = select_models,
 };
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   QueryRows query(fcinfo, gmm.family, gmm.check, by_k);
   return fit_model(gmm, query.request, query.data(), bytes);
 }
@@ -89,11 +89,11 @@ BAYES_FUNCTION(gmm_select_query) { return selection_query(fcinfo, gmm); }
 BAYES_FUNCTION(gmm_cluster) { return cluster_window(fcinfo, gmm, by_k); }
 
 BAYES_FUNCTION(gmm_fit_query) {
-  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+  return show_query_fit(fcinfo, fit_query_rows, [](ResultRows &result, const Model &model) {
     emit_components(result, mixture(model));
   });
 }
-BAYES_FUNCTION(gmm_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(gmm_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 // ---- a model as relations ----
 

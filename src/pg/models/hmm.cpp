@@ -67,7 +67,7 @@ constexpr Binding<SequenceCollector> hmm = {
     .fit_selection = select_hmms,
 };
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   SequenceQuery query(fcinfo, hmm.family, hmm.check, by_k);
   auto model = fit_model(hmm, query.request, query.data(), bytes);
   query.close();
@@ -114,11 +114,11 @@ BAYES_FUNCTION(hmm_select_final) { return selection_final(fcinfo, hmm); }
 // ---- relations: fit the sequences of a query, show the states, decode the sequences ----
 
 BAYES_FUNCTION(hmm_fit_query) {
-  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
-    show_states(result, hidden(model));
+  return show_query_fit(fcinfo, fit_query_rows, [](ResultRows &result, const Model &model) {
+    emit_states(result, hidden(model));
   });
 }
-BAYES_FUNCTION(hmm_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(hmm_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 BAYES_FUNCTION(hmm_decode_query) {
   ResultRows result(fcinfo);

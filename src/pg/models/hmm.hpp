@@ -22,6 +22,6 @@ inline const HiddenMarkovModel &hidden(const Model &model) {
 inline std::unique_ptr<Model> hmm_argument(Datum value) { return load_model(value, hmm_family); }
 
 /// Emits the rows of hmm_states.
-void show_states(ResultRows &result, const HiddenMarkovModel &model);
+void emit_states(ResultRows &result, const HiddenMarkovModel &model);
 
 }  // namespace bayes::pg

@@ -45,7 +45,7 @@ Cell matrix_or_null(std::span<const double> x) {
 
 }  // namespace
 
-void bayes::pg::show_states(ResultRows &result, const HiddenMarkovModel &model) {
+void bayes::pg::emit_states(ResultRows &result, const HiddenMarkovModel &model) {
   for (int i = 0; i < model.size(); ++i) {
     const HmmState s = model.state_at(i);
     result.row({i + 1, Cell::or_null(s.initial), Cell::or_null(s.initial_deviation),
@@ -56,7 +56,7 @@ void bayes::pg::show_states(ResultRows &result, const HiddenMarkovModel &model) 
 
 BAYES_FUNCTION(hmm_states) {
   ResultRows result(fcinfo);
-  show_states(result, hidden(*hmm_argument(PG_GETARG_DATUM(0))));
+  emit_states(result, hidden(*hmm_argument(PG_GETARG_DATUM(0))));
   return Datum(0);
 }
 

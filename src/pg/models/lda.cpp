@@ -31,7 +31,7 @@ constexpr Binding<DocumentCollector> lda = {
     },
 };
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   const FitRequest request = query_request(fcinfo, lda.family, by_k);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
   std::optional<DocumentCollector> data;
@@ -61,11 +61,11 @@ BAYES_FUNCTION(lda_fit_final) { return fit_final(fcinfo, lda); }
 
 /// lda_fit(query, k int [, options]), lda_topics(query, k int [, options])
 BAYES_FUNCTION(lda_topics_query) {
-  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
-    show_topics(result, topics(model), shown_terms);
+  return show_query_fit(fcinfo, fit_query_rows, [](ResultRows &result, const Model &model) {
+    emit_topics(result, topics(model), default_top_terms);
   });
 }
-BAYES_FUNCTION(lda_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(lda_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 /// lda_select(query, ks int[] [, options]): for every k a model fitted to nine tenths of the
 /// documents, and its perplexity on the held-out tenth.

@@ -16,7 +16,7 @@ namespace bayes::pg {
 inline constexpr const char *lda_family = "lda";
 
 /// The number of terms that lda_fit(query, k) returns for each topic.
-inline constexpr int shown_terms = 10;
+inline constexpr int default_top_terms = 10;
 
 inline const TopicModel &topics(const Model &model) {
   return static_cast<const TopicModel &>(model);
@@ -30,7 +30,7 @@ std::span<const std::int32_t> largest(std::span<const double> values, std::size_
                                       std::vector<std::int32_t> &order);
 
 /// Emits rows (topic, rank, term, probability): the `top` most probable terms of every topic.
-void show_topics(ResultRows &result, const TopicModel &model, std::size_t top);
+void emit_topics(ResultRows &result, const TopicModel &model, std::size_t top);
 
 /// Reads documents, with the terms numbered as in a model.
 class ModelDocument {

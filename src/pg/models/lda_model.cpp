@@ -59,7 +59,7 @@ std::span<const std::int32_t> bayes::pg::largest(std::span<const double> values,
   return {order.begin(), end};
 }
 
-void bayes::pg::show_topics(ResultRows &result, const TopicModel &model, std::size_t top) {
+void bayes::pg::emit_topics(ResultRows &result, const TopicModel &model, std::size_t top) {
   std::vector<std::int32_t> order;
   for (int k = 0; k < model.size(); ++k) {
     poll_interrupts();
@@ -75,7 +75,7 @@ BAYES_FUNCTION(lda_topics) {
   ResultRows result(fcinfo);
   const std::size_t top = top_argument(PG_GETARG_INT32(1), "terms");
   const auto model = model_argument(fcinfo);
-  show_topics(result, topics(*model), top);
+  emit_topics(result, topics(*model), top);
   return Datum(0);
 }
 

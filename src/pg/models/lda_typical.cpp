@@ -19,14 +19,15 @@ class Batch {
  public:
   Batch(const TopicModel &model, std::size_t top)
       : model_(model),
-        most_documents_(std::size_t(std::clamp(1'000'000 / model.size(), 8, 512))),
+        max_batch_documents_(std::size_t(std::clamp(1'000'000 / model.size(), 8, 512))),
         documents_(std::int32_t(model.terms().size())),
         typical_(model.size(), top) {}
 
   void add(const std::optional<std::string> &name, const DocumentTerms &document) {
     names_.push_back(name);
     documents_.append(document);
-    if (names_.size() >= most_documents_ || documents_.totals().entries >= most_entries) work();
+    if (names_.size() >= max_batch_documents_ || documents_.totals().entries >= most_entries)
+      work();
   }
 
   const TypicalDocuments &typical() {
@@ -57,7 +58,7 @@ class Batch {
 
   const TopicModel &model_;
   /// smaller for many topics: the results of a batch are this many times K proportions
-  const std::size_t most_documents_;
+  const std::size_t max_batch_documents_;
   ServerControl control_;
   std::vector<std::optional<std::string>> names_;
   MemoryCorpus documents_;

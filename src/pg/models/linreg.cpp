@@ -24,9 +24,10 @@ constexpr const char *linreg_family = "linreg";
 const SumsKind linreg_sums('r', "sums", "combine rare labels into one.", make_sums<LinregData>);
 
 void warn_of_terms(const LinregWarnings &warnings) {
-  warn_of_constant(warnings.constant, warnings.constant_left_out);
-  warn_of_predictors(warnings.dependent, "is a linear combination of earlier ones",
-                     "are linear combinations of earlier ones", warnings.dependent_left_out);
+  warn_constant_predictors(warnings.constant, warnings.constant_left_out);
+  warn_undetermined_predictors(warnings.dependent, "is a linear combination of earlier ones",
+                               "are linear combinations of earlier ones",
+                               warnings.dependent_left_out);
 }
 
 /// Fits a model to sufficient statistics, and stores its bytes in `bytes` unless that is nullptr;
@@ -51,14 +52,15 @@ std::unique_ptr<Model> fit_sums(bool null_on_error, const LinregSums &sums, cons
   return model;
 }
 
-void warn_of_incomplete(const LinregData &data) {
-  if (data.nothing_complete())
-    warn_of_no_row(linreg_family,
-                   "In each row the response, the weight or a predictor is NULL, or the weight is "
-                   "0.");
+void warn_rows_incomplete(const LinregData &data) {
+  if (data.no_row_complete())
+    warn_no_complete_row(
+        linreg_family,
+        "In each row the response, the weight or a predictor is NULL, or the weight is "
+        "0.");
 }
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   const char *const text = query_text(fcinfo, response_hint);
   FitRequest request = query_request(fcinfo, linreg_family, by_options);
   const QueryColumns given = QueryColumns::of(request.options);
@@ -83,7 +85,7 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
       });
   const std::optional<LinregSums> sums = data->sums();
   if (sums) return fit_sums(data->null_on_error(), *sums, request.options, bytes);
-  warn_of_incomplete(*data);
+  warn_rows_incomplete(*data);
   return nullptr;
 }
 
@@ -102,7 +104,7 @@ std::string LinregData::model_bytes() {
   if (const std::optional<LinregSums> all = sums())
     fit_sums(null_on_error(), *all, parameters_.request(linreg_family).options, &bytes);
   else
-    warn_of_incomplete(*this);
+    warn_rows_incomplete(*this);
   return bytes;
 }
 
@@ -155,9 +157,9 @@ BAYES_FUNCTION(linreg_stats_info) {
 // ---- functions of a query ----
 
 BAYES_FUNCTION(linreg_fit_query) {
-  return show_query_fit(fcinfo, fit_to_query, show_coefficients<LinregModel>);
+  return show_query_fit(fcinfo, fit_query_rows, emit_coefficients<LinregModel>);
 }
-BAYES_FUNCTION(linreg_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(linreg_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 // ---- a model ----
 
@@ -183,7 +185,7 @@ BAYES_FUNCTION(linreg_predict) {
 /// linreg_log_density(model, x "any", y float8)
 BAYES_FUNCTION(linreg_log_density) {
   const double response = PG_GETARG_FLOAT8(2);
-  if (!(std::fabs(response) <= largest_element)) refuse_value(response, "y", 0);
+  if (!(std::fabs(response) <= max_abs_element)) refuse_value(response, "y", 0);
   const auto given = model_and_row(fcinfo, linreg_family);
   if (!given) PG_RETURN_NULL();
   const auto found = static_cast<const LinregModel &>(given->model).log_density(given->x, response);

@@ -39,7 +39,7 @@ class LinregData final : public SumsWithParameters {
   /// The sums over all rows; nullopt if there are no rows.
   std::optional<LinregSums> sums();
   /// There were rows, but all were left out.
-  bool nothing_complete() const { return empty() && skipped_ > 0; }
+  bool no_row_complete() const { return empty() && skipped_ > 0; }
   /// Option on_error = null.
   bool null_on_error() const { return policy_.null_on_error; }
 

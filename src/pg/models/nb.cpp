@@ -146,7 +146,7 @@ constexpr const char *query_form =
     "Select the label and then the features, as columns (SELECT label, a, b FROM ...), or as an "
     "array, a record, jsonb or tsvector (SELECT label, x FROM ...).";
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   const char *const text = query_text(fcinfo, query_form);
   FitRequest request = query_request(fcinfo, nb_family, by_options);
   const QueryColumns given = QueryColumns::of(request.options);
@@ -162,7 +162,7 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
 }
 
 /// Emits the rows of nb_classes.
-void show_classes(ResultRows &result, const Model &loaded) {
+void emit_classes(ResultRows &result, const Model &loaded) {
   const BayesClassifier &model = classifier(loaded);
   for (int k = 0; k < model.classes(); ++k) {
     const NbClass c = model.class_of(k);
@@ -182,15 +182,15 @@ BAYES_FUNCTION(nb_transition) { return add_row<NbRows>(fcinfo); }
 
 // ---- functions of a query ----
 
-BAYES_FUNCTION(nb_fit_query) { return show_query_fit(fcinfo, fit_to_query, show_classes); }
-BAYES_FUNCTION(nb_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(nb_fit_query) { return show_query_fit(fcinfo, fit_query_rows, emit_classes); }
+BAYES_FUNCTION(nb_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 // ---- a model as relations ----
 
 /// nb_classes(model)
 BAYES_FUNCTION(nb_classes) {
   ResultRows result(fcinfo);
-  show_classes(result, *load_model(PG_GETARG_DATUM(0), nb_family));
+  emit_classes(result, *load_model(PG_GETARG_DATUM(0), nb_family));
   return Datum(0);
 }
 

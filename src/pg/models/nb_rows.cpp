@@ -23,7 +23,7 @@ TermDictionary::Refuse refusal(const char *what, const char *many, std::size_t m
     if (excess == TermDictionary::Excess::length)
       throw Error(
           Errc::too_large,
-          message("{} is {} bytes long, but the limit is {}", what, text.size(), longest_term),
+          message("{} is {} bytes long, but the limit is {}", what, text.size(), max_term_bytes),
           message("It begins with \"{}\".", abbreviated(text)), "md5() makes a short one.");
     throw Error(Errc::too_large, message("rows have more than {} {}", most, many), {}, hint);
   };
@@ -110,7 +110,7 @@ void NbRows::begin(FitRequest request) {
 bool NbRows::admit(const NullableDatum *weight) {
   if (!weight) return true;
   const double w = weight->isnull ? 0 : DatumGetFloat8(weight->value);
-  if (w > 0 && w <= largest_element) return true;
+  if (w > 0 && w <= max_abs_element) return true;
   if (w != 0)
     throw Error(Errc::invalid_argument, message("weight of row {} is {}", seen_, format_number(w)),
                 "A weight is a finite number, not negative: how many times the row counts.");

@@ -35,12 +35,12 @@ constexpr Binding<TripleCollector> nmf = {
     },
 };
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   return fit_table(fcinfo, nmf, by_k, bytes);
 }
 
 /// Emits rows (side, key, factor, value, shape, rate).
-void show_factors(ResultRows &result, const NmfModel &model) {
+void emit_factors(ResultRows &result, const NmfModel &model) {
   for (const Side side : {Side::row, Side::column}) {
     const std::vector<std::string> &keys = model.keys(side);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -86,11 +86,11 @@ BAYES_FUNCTION(nmf_fit_final) { return fit_final(fcinfo, nmf); }
 
 /// nmf_fit(query, k int [, options]), nmf_factorize(query, k int [, options])
 BAYES_FUNCTION(nmf_factorize) {
-  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
-    show_factors(result, nmf_model(model));
+  return show_query_fit(fcinfo, fit_query_rows, [](ResultRows &result, const Model &model) {
+    emit_factors(result, nmf_model(model));
   });
 }
-BAYES_FUNCTION(nmf_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(nmf_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 /// nmf_select(query, ks int[] [, options]): for every k a model fitted to nine tenths of the lines
 /// (the rows, or the columns if there are more of them), and its score on the held-out lines.
@@ -151,7 +151,7 @@ BAYES_FUNCTION(nmf_select) {
 BAYES_FUNCTION(nmf_factors) {
   ResultRows result(fcinfo);
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);
-  show_factors(result, nmf_model(*model));
+  emit_factors(result, nmf_model(*model));
   return Datum(0);
 }
 

@@ -23,13 +23,13 @@ constexpr Binding<TripleCollector> pmf = {
     },
 };
 
-std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   return fit_table(fcinfo, pmf, by_rank, bytes);
 }
 
 /// Emits rows (side, key, mean, sd): for each key the expected number of a cell whose other key is
 /// unknown.
-void show_keys(ResultRows &result, const PmfModel &model) {
+void emit_keys(ResultRows &result, const PmfModel &model) {
   for (const Side side : {Side::row, Side::column}) {
     const std::vector<std::string> &keys = model.keys(side);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -66,7 +66,7 @@ struct ModelAndKeys {
   const PmfModel &model;
 };
 
-void show_prediction(ResultRows &result, const PmfPrediction &found) {
+void emit_prediction(ResultRows &result, const PmfPrediction &found) {
   result.row({found.mean, found.sd, Cell::or_null(found.mcse)});
 }
 
@@ -91,17 +91,17 @@ BAYES_FUNCTION(pmf_fit_final) { return fit_final(fcinfo, pmf); }
 // ---- relations ----
 
 BAYES_FUNCTION(pmf_fit_query) {
-  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
-    show_keys(result, static_cast<const PmfModel &>(model));
+  return show_query_fit(fcinfo, fit_query_rows, [](ResultRows &result, const Model &model) {
+    emit_keys(result, static_cast<const PmfModel &>(model));
   });
 }
-BAYES_FUNCTION(pmf_model_query) { return query_model(fcinfo, fit_to_query); }
+BAYES_FUNCTION(pmf_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 /// pmf_keys(model)
 BAYES_FUNCTION(pmf_keys) {
   ResultRows result(fcinfo);
   const auto model = load_model(PG_GETARG_DATUM(0), pmf_family);
-  show_keys(result, static_cast<const PmfModel &>(*model));
+  emit_keys(result, static_cast<const PmfModel &>(*model));
   return Datum(0);
 }
 
@@ -113,7 +113,7 @@ BAYES_FUNCTION(pmf_predict) {
   ModelAndKeys given(fcinfo);
   const std::int32_t row = given.code(Side::row, 1), column = given.code(Side::column, 2);
   const PmfPrediction found = given.model.predict(row, column);
-  show_prediction(result, found);
+  emit_prediction(result, found);
   return Datum(0);
 }
 
@@ -123,7 +123,7 @@ BAYES_FUNCTION(pmf_predict_new) {
   const Side side = side_argument(fcinfo, 3);
   ModelAndKeys given(fcinfo);
   const std::int32_t key = given.code(other(side), 2);
-  show_prediction(result, given.model.predict_new(side, given.cells(side), key));
+  emit_prediction(result, given.model.predict_new(side, given.cells(side), key));
   return Datum(0);
 }
 

@@ -11,7 +11,7 @@ using namespace bayes::pg;
 namespace {
 
 /// equal to the planner's own disable_cost
-constexpr double forbidding = 1e10;
+constexpr double disabling_cost = 1e10;
 /// bytes that are charged one parallel_tuple_cost: sending rows in bulk is assumed to cost as much
 /// as sending tuples of this size
 constexpr double tuple_bytes = 100;
@@ -44,7 +44,7 @@ BAYES_FUNCTION(bayes_rows_support) {
   const double bytes = input_bytes(request->root);
   if (bytes < 0) PG_RETURN_POINTER(nullptr);
   request->startup = bytes > maintenance_work_mem * 1024.0
-                         ? forbidding
+                         ? disabling_cost
                          : bytes / tuple_bytes * parallel_tuple_cost;
   request->per_tuple = cpu_operator_cost;
   PG_RETURN_POINTER(request);

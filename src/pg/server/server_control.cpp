@@ -7,14 +7,14 @@
 
 namespace bayes::pg {
 
-int threads_setting = 0, most_threads_setting = 1;
+int threads_setting = 0, max_threads_setting = 1;
 bool progress_setting = false;
 
 int usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   return sched_getaffinity(0, sizeof set, &set) == 0
-             ? std::clamp(CPU_COUNT(&set), 1, threads_at_most)
+             ? std::clamp(CPU_COUNT(&set), 1, max_threads_limit)
              : 1;
 }
 
@@ -32,7 +32,7 @@ ServerControl::ServerControl() {
     threads = threads_setting;
   else
     threads = std::min(max_parallel_workers_per_gather + 1, usable_processors());
-  threads = std::min(threads, most_threads_setting);
+  threads = std::min(threads, max_threads_setting);
   // Rows alone may take maintenance_work_mem; parameters may take as much again, or 1 GB if that is
   // more.
   memory = std::max(maintenance_work_mem * 1024.0, 1073741824.0);

@@ -7,12 +7,12 @@
 namespace bayes::pg {
 
 /// The upper limit of the settings of threads.
-inline constexpr int threads_at_most = 64;
+inline constexpr int max_threads_limit = 64;
 /// The number of processors that this process may use, clamped to the range of the settings.
 int usable_processors();
 
 /// The settings pg_bayes.threads, pg_bayes.max_threads and pg_bayes.progress.
-extern int threads_setting, most_threads_setting;
+extern int threads_setting, max_threads_setting;
 extern bool progress_setting;
 
 class ServerControl final : public Control {

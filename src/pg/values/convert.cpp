@@ -75,7 +75,7 @@ bool copy_elements(Oid type, const char *from, std::size_t bytes, std::vector<do
 
 /// `x`: nullopt for NULL; `element`: from 0
 void check_element(std::optional<double> x, std::size_t element, std::int64_t row) {
-  if (!x || !(std::fabs(*x) <= largest_element))
+  if (!x || !(std::fabs(*x) <= max_abs_element))
     refuse_value(x, message("element {} of {}", element + 1, name_of_row(row)), row);
 }
 
@@ -142,7 +142,7 @@ void refuse_value(std::optional<double> x, const std::string &where, std::int64_
     throw Error(x ? Errc::invalid_argument : Errc::null_value,
                 message("{} is {}", where, x ? format_number(*x) : "NULL"), {},
                 x && std::isinf(*x) ? "Leave such rows out with WHERE."
-                : x                 ? null_of_nan
+                : x                 ? nan_hint
                 : row > 0
                     ? "Use option missing = marginalize (if the model has it) or missing = skip."
                     : "Fit the model without option missing = error; a regression gives NULL for "
@@ -202,7 +202,7 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
 // The bits of non-negative doubles, as integers, are in the order of the numbers, with NaN the
 // largest: one comparison of integers finds numbers too large, infinity and NaN.
 bool all_usable(std::span<const double> x) {
-  constexpr auto largest = std::bit_cast<std::int64_t>(largest_element);
+  constexpr auto largest = std::bit_cast<std::int64_t>(max_abs_element);
   constexpr auto magnitude = std::numeric_limits<std::int64_t>::max();
   std::int64_t negative = 0;
   for (const double v : x) negative |= largest - (std::bit_cast<std::int64_t>(v) & magnitude);

@@ -14,7 +14,7 @@ namespace bayes::pg {
 
 /// Elements of rows must be finite with at most this absolute value, so that their squares and sums
 /// of squares are finite.
-inline constexpr double largest_element = 1e150;
+inline constexpr double max_abs_element = 1e150;
 
 /// Is this a type of numbers that number_of() reads? For a domain, pass its base type.
 bool is_number_type(Oid type);
@@ -33,7 +33,7 @@ std::string abbreviated(std::string_view text);
 [[noreturn]] void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row);
 
 /// The hint of errors about a NaN.
-inline constexpr const char *null_of_nan =
+inline constexpr const char *nan_hint =
     "Missing values are NULL; use NULLIF(column, 'NaN') to convert NaN.";
 
 /// Treatment of rows with a NULL: an error (error); the row is skipped (skip); or the element
@@ -41,7 +41,7 @@ inline constexpr const char *null_of_nan =
 /// skips such rows. skip_null skips only rows with a NULL or an unknown label; a NaN is an error.
 enum class Missing : char { error, skip, keep, skip_null };
 
-/// Is every number finite, with an absolute value of at most largest_element?
+/// Is every number finite, with an absolute value of at most max_abs_element?
 bool all_usable(std::span<const double> x);
 
 /// Is this an array type, or a domain over one? May throw Pending.

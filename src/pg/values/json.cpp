@@ -17,12 +17,12 @@ namespace bayes::pg {
 namespace {
 
 /// maximum depth of nesting, the same as in a Document's byte form
-constexpr std::size_t deepest = 32;
+constexpr std::size_t max_json_depth = 32;
 /// Limit of the number of Documents, not counting numbers in tensors: one for each
-/// `bytes_of_document` bytes of text, but at least `always_documents` and at most `most_documents`.
-/// A model needs some ten thousand for names and members, and one for every key of a table, which
-/// takes more than these bytes of text because of the key's numbers.
-constexpr std::size_t always_documents = 1'000'000, bytes_of_document = 12,
+/// `text_bytes_per_document` bytes of text, but at least `min_document_limit` and at most
+/// `most_documents`. A model needs some ten thousand for names and members, and one for every key
+/// of a table, which takes more than these bytes of text because of the key's numbers.
+constexpr std::size_t min_document_limit = 1'000'000, text_bytes_per_document = 12,
                       most_documents = 12'000'000;
 
 Document number(std::string_view token) {
@@ -50,7 +50,8 @@ std::optional<double> special(std::string_view text) {
 class Budget {
  public:
   explicit Budget(std::size_t bytes_of_text)
-      : all_(std::clamp(bytes_of_text / bytes_of_document, always_documents, most_documents)) {}
+      : all_(std::clamp(bytes_of_text / text_bytes_per_document, min_document_limit,
+                        most_documents)) {}
 
   void spend(std::size_t documents = 1) {
     if (documents > left_)
@@ -89,7 +90,7 @@ class Elements {
       if (count_ == 0) shape_ = tensor->shape;
       numbers_.insert(numbers_.end(), tensor->values.begin(), tensor->values.end());
     } else {
-      if (form_ != Form::documents) take_apart(budget);
+      if (form_ != Form::documents) convert_to_documents(budget);
       budget.spend();
       documents_.push_back(std::move(value));
     }
@@ -106,7 +107,7 @@ class Elements {
 
  private:
   /// Makes a Document of each element: the next value does not fit, so the array is not a tensor.
-  void take_apart(Budget &budget) {
+  void convert_to_documents(Budget &budget) {
     budget.spend(std::size_t(count_));
     const std::size_t each = count_ ? numbers_.size() / std::size_t(count_) : 0;
     for (std::size_t i = 0; i < std::size_t(count_); ++i) {
@@ -156,8 +157,9 @@ class Builder {
   Document document;
 
   void open() {
-    if (levels_.size() == deepest)
-      throw Error(Errc::invalid_text, message("JSON is nested deeper than {} levels", deepest));
+    if (levels_.size() == max_json_depth)
+      throw Error(Errc::invalid_text,
+                  message("JSON is nested deeper than {} levels", max_json_depth));
     levels_.emplace_back();
   }
   void close(bool array) {

@@ -27,7 +27,7 @@ LinregSums load_stats(Datum value) {
 
 Datum store_stats(const LinregSums &sums) {
   const std::string bytes = sums.to_bytes();
-  if (bytes.size() > largest_varlena)
+  if (bytes.size() > max_varlena_bytes)
     throw Error(
         Errc::too_large,
         message("linreg_stats of {} bytes is larger than a PostgreSQL value can be", bytes.size()),

@@ -11,10 +11,10 @@ namespace bayes::pg {
 namespace {
 
 /// bytes of the models cached for one call site; work_mem if that is more
-constexpr std::size_t least_cache = 32 << 20;
+constexpr std::size_t min_cache_bytes = 32 << 20;
 /// number of models that are cached whatever their size, so that two may alternate; and maximum
 /// number, as a lookup compares all fingerprints
-constexpr std::size_t fewest_cached = 2, most_cached = 256;
+constexpr std::size_t min_cached_models = 2, max_cached_models = 256;
 /// rough ratio of a parsed model's bytes to its stored bytes, without and with draws, each of which
 /// is prepared for scoring
 constexpr std::size_t parsed_per_stored = 4, parsed_per_stored_draws = 16;
@@ -132,7 +132,7 @@ std::string bytes_of(Model &model) {
 }
 
 Datum store_bytes(std::string_view bytes) {
-  if (bytes.size() > largest_varlena)
+  if (bytes.size() > max_varlena_bytes)
     throw Error(Errc::too_large,
                 message("model of {} bytes is larger than a PostgreSQL value can be", bytes.size()),
                 "The limit is 1 GB.", "Use fewer components or a diagonal covariance.");
@@ -181,9 +181,9 @@ const std::shared_ptr<const Model> &ModelCache::parse_and_cache(Datum value,
   entry.memory = contents.size *
                  (entry.model->stored_draws() > 0 ? parsed_per_stored_draws : parsed_per_stored);
 
-  const std::size_t most = std::max(least_cache, std::size_t(work_mem) * 1024);
-  while (entries_.size() >= most_cached ||
-         (entries_.size() >= fewest_cached && memory_ + entry.memory > most)) {
+  const std::size_t most = std::max(min_cache_bytes, std::size_t(work_mem) * 1024);
+  while (entries_.size() >= max_cached_models ||
+         (entries_.size() >= min_cached_models && memory_ + entry.memory > most)) {
     by_bytes_.erase(entries_.back().bytes);
     memory_ -= entries_.back().memory;
     entries_.pop_back();

@@ -8,9 +8,9 @@
 namespace bayes::pg {
 
 /// maximum size of the data of a PostgreSQL value, in bytes
-inline constexpr std::size_t largest_varlena = MaxAllocSize - VARHDRSZ;
+inline constexpr std::size_t max_varlena_bytes = MaxAllocSize - VARHDRSZ;
 
-/// A new value in CurrentMemoryContext, of `largest_varlena` bytes at most.
+/// A new value in CurrentMemoryContext, of `max_varlena_bytes` bytes at most.
 Datum new_varlena(std::string_view bytes);
 
 }  // namespace bayes::pg
