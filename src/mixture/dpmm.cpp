@@ -15,10 +15,32 @@
 #include "fit/component_overlap.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
-#include "mixture/posterior_means.hpp"
 
 namespace bayes {
 namespace {
+
+// Posterior means of a component: the expected row, and for normals the covariance.
+
+/// mean: d numbers, E[mu]; covariance: d x d, E[Lambda]^-1 = B / a.
+void posterior_means(const NormalWishart &q, int component, std::vector<double> &mean,
+                     std::vector<double> &covariance) {
+  const Vector m = q.m.col(component);
+  mean.assign(m.data(), m.data() + m.size());
+  const Matrix full =
+      dense_form(q.shape, q.B[std::size_t(q.shape.index(component))], q.dimension()) /
+      q.a(q.shape.index(component));
+  covariance.assign(full.data(), full.data() + full.size());
+}
+
+/// mean: d numbers, NaN for an element that is a category, infinite for one without mean.
+void posterior_means(const ProductPosterior &q, int component, std::vector<double> &mean,
+                     std::vector<double> &covariance) {
+  mean.resize(std::size_t(q.dimension()));
+  covariance.clear();
+  q.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
+    mean[std::size_t(j)] = column.predictive_mean(q.column(component, j));
+  });
+}
 
 /// For every stored draw and every cluster of the estimate, the component that has the most of the
 /// cluster's rows.

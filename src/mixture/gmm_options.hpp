@@ -20,7 +20,7 @@ struct GmmOptions : FitOptions {
   /// of method kmeans: distances are in units of the columns' standard deviations
   bool scale = false;
 
-  // The prior; defaults come from the data (mixture/gmm_prior.hpp).
+  // The prior; defaults come from the data (mixture/gmm_fit.cpp).
   bool independent = false;
   NormalPriorKeys prior;
   std::optional<Tensor> C;  // if independent
