@@ -288,7 +288,7 @@ void refuse_posterior(const ModelInfo &info) {
   throw Error(Errc::invalid_argument,
               message("this model has no posterior: it was fitted by method {}", info.method),
               draws
-                  ? "A sampled posterior is its draws."
+                  ? "A sampled posterior is represented by its draws."
                   : "Only variational methods estimate a posterior distribution of the parameters.",
               draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
 }

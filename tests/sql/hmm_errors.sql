@@ -388,7 +388,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'Only variational methods estimate a posterior distribution of the parameters. | Fit with '
     'option method "vi" or "svi".'),
   ($q$SELECT hmm_posterior(gibbs) FROM given$q$,
-    'A sampled posterior is its draws. | See bayes_draws(model).'),
+    'A sampled posterior is represented by its draws. | See bayes_draws(model).'),
   ($q$SELECT hmm_decode(vectors, 1) OVER () FROM given$q$,
     'Give a vector as a record: ROW(a, b), or ROW(x) where x is an array of numbers.'),
   ($q$SELECT hmm_decode(CASE WHEN i > 2 THEN vi END, 'a'::text) OVER (ORDER BY i)

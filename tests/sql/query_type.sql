@@ -52,8 +52,8 @@ SELECT never($$SELECT said, said !~ refusal() AS wrong FROM
 SELECT is(complaint('SELECT gmm_fit(t, 2) FROM upload'),
   '42804 a row is of type text', 'the message');
 SELECT is(advice('SELECT gmm_fit(t, 2) FROM upload'),
-  'A row is a record, an array of numbers, a number or a boolean. | A text that is a query is cast '
-  'to bayes_query. Columns are given as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.',
+  'A row is a record, an array of numbers, a number or a boolean. | If the text is a query, cast '
+  'it to bayes_query. Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.',
   'and its advice');
 SELECT is((SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
   0::bigint, 'nothing of all that was run');

@@ -30,11 +30,11 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   AS v(statement, said);
 SELECT is(advice('SELECT hmm_fit(rt, 2) FROM cars'), 'hmm_fit takes a sequence in each row: an '
   'array of its steps, in the order of time. | SELECT hmm_fit(s, k) FROM (SELECT array_agg(x ORDER '
-  'BY t) AS s FROM ... GROUP BY series) AS q. A text that is a query is cast to bayes_query.',
+  'BY t) AS s FROM ... GROUP BY series) AS q. If a text is a query, cast it to bayes_query.',
   'what a sequence is');
 SELECT is(advice('SELECT lda_fit(body, 2) FROM cars'), 'A document is a tsvector, an array of '
-  'texts, or a jsonb object of counts. | to_tsvector(''english'', body) makes a document of the '
-  'words of a text; a text that is a query is cast to bayes_query.', 'what a document is');
+  'texts, or a jsonb object of counts. | Make a document of the words of a text by '
+  'to_tsvector(''english'', body). If the text is a query, cast it to bayes_query.', 'what a document is');
 SELECT is(count(f.*), 1::bigint, 'no rows, no error') FROM (SELECT gmm_fit(mpg, length, 3) AS a,
   hmm_fit(rt, 2) AS b, lda_fit(body, 2) AS c FROM cars WHERE false) AS f;
 

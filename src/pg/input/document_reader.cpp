@@ -70,9 +70,9 @@ DocumentReader::DocumentReader(MemoryContext context, Oid type) : word_(context)
                    message("a document is of type {}", name_of_type(type)),
                    "A document is a tsvector, an array of texts, or a jsonb object of counts.",
                    base == UNKNOWNOID ? "A literal has no type of its own: '{\"scan\": 1}'::jsonb."
-                                      : "to_tsvector('english', body) makes a document of the "
-                                        "words of a text; a text that is "
-                                        "a query is cast to bayes_query.");
+                                      : "Make a document of the words of a text by "
+                                        "to_tsvector('english', body). If the text is a "
+                                        "query, cast it to bayes_query.");
   kind_ = base == TSVECTOROID ? Kind::lexemes : base == JSONBOID ? Kind::counts : Kind::words;
 }
 

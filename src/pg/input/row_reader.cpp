@@ -152,8 +152,8 @@ void RowReader::find_cast(Oid type) {
   const bool text = guarded([this] { return TypeCategory(base_) == TYPCATEGORY_STRING; });
   throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
                  "A row is a record, an array of numbers, a number or a boolean.",
-                 text ? "A text that is a query is cast to bayes_query. Columns are given as a "
-                        "record: SELECT f(r) FROM (SELECT a, b FROM t) AS r."
+                 text ? "If the text is a query, cast it to bayes_query. Give columns as a record: "
+                        "SELECT f(r) FROM (SELECT a, b FROM t) AS r."
                       : "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 

@@ -183,7 +183,7 @@ void TripleCollector::check_keys() const {
     return;
   throw Error(Errc::too_large,
               message("fitting a table of more than {} rows and columns together takes more than "
-                      "{} MB beside the table",
+                      "{} MB in addition to the table",
                       keys - 1, std::int64_t(key_memory_ / 1048576)),
               "The limit is maintenance_work_mem, or 1 GB if that is more.",
               "Raise maintenance_work_mem, or use a smaller k.");

@@ -33,13 +33,16 @@ struct WholeNumbers {
   std::vector<std::size_t> all_different, few;
 };
 
-/// Measurements that are whole numbers repeat: of n from a range of 10 n all differ with a
-/// probability below exp(-n / 20). Columns with few values are hardly normal: each value becomes a
-/// component of variance nearly 0. Only the first rows are examined.
+/// Measurements that are whole numbers repeat: n of them from a range R all differ with probability
+/// exp(-n^2 / 2 R), below 5e-5 for R up to n^2 / 20. Columns with few values are hardly normal:
+/// each value becomes a component of variance nearly 0. Only the first n rows are examined.
 WholeNumbers whole_numbers(RowSource &rows, const std::vector<std::size_t> &columns) {
-  constexpr std::int64_t fewest = 200, most = 4096, most_of_few = 10;
-  const std::int64_t n = std::min(rows.rows(), most);
-  if (n < fewest) return {};
+  constexpr std::int64_t min_rows = 200, max_of_few = 10, max_numbers = 1 << 22;
+  const std::int64_t n = std::min(
+      rows.rows(),
+      std::clamp<std::int64_t>(
+          max_numbers / std::max<std::int64_t>(1, std::int64_t(columns.size())), 4096, 16384));
+  if (n < min_rows) return {};
   std::vector<std::vector<double>> values(columns.size());
   std::vector<double> block(rows.shape().block_doubles());
   for (std::int64_t first = 0; first < n && !columns.empty(); first += block_rows) {
@@ -50,7 +53,7 @@ WholeNumbers whole_numbers(RowSource &rows, const std::vector<std::size_t> &colu
       values[i].insert(values[i].end(), x, x + size);
     }
   }
-  const double range = 10 * double(rows.rows());
+  const double range = std::min(10 * double(rows.rows()), double(n) * double(n) / 20);
   WholeNumbers out;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::vector<double> &x = values[i];
@@ -59,7 +62,7 @@ WholeNumbers whole_numbers(RowSource &rows, const std::vector<std::size_t> &colu
     const bool close = x.back() - x.front() <= range;
     const auto end = std::unique(x.begin(), x.end());
     if (close && end == x.end()) out.all_different.push_back(columns[i]);
-    if (const auto values_of = end - x.begin(); values_of > 2 && values_of <= most_of_few)
+    if (const auto values_of = end - x.begin(); values_of > 2 && values_of <= max_of_few)
       out.few.push_back(columns[i]);
   }
   return out;

@@ -84,7 +84,7 @@ void require_sequences(FunctionCallInfo fcinfo) {
       ERRCODE_DATATYPE_MISMATCH, message("a sequence is of type {}", name_of_type(type)),
       "hmm_fit takes a sequence in each row: an array of its steps, in the order of time.",
       "SELECT hmm_fit(s, k) FROM (SELECT array_agg(x ORDER BY t) AS s FROM ... GROUP BY series) AS "
-      "q. A text that is a query is cast to bayes_query.");
+      "q. If a text is a query, cast it to bayes_query.");
 }
 
 }  // namespace

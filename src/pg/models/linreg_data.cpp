@@ -35,9 +35,9 @@ bool LinregData::usable(const NullableDatum &value, const char *what, bool weigh
   const bool left_out = value.isnull || (weight && x == 0);
   if (left_out && (weight || !policy_.missing_is_error)) return false;
   if (weight && !(x >= 0 && x <= max_abs_element))
-    throw Error(Errc::invalid_argument,
-                message("{} of {} is {}", what, row_name(), format_number(x)),
-                "A weight is a finite number, not negative: how many times the row counts.");
+    throw Error(
+        Errc::invalid_argument, message("{} of {} is {}", what, row_name(), format_number(x)),
+        "A weight must be finite and not negative: it is the number of times that the row counts.");
   if (value.isnull || !(std::fabs(x) <= max_abs_element))
     refuse_value(value.isnull ? std::optional<double>() : x,
                  message("the {} of {}", what, row_name()), seen_);

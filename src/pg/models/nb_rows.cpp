@@ -112,8 +112,9 @@ bool NbRows::admit(const NullableDatum *weight) {
   const double w = weight->isnull ? 0 : DatumGetFloat8(weight->value);
   if (w > 0 && w <= max_abs_element) return true;
   if (w != 0)
-    throw Error(Errc::invalid_argument, message("weight of row {} is {}", seen_, format_number(w)),
-                "A weight is a finite number, not negative: how many times the row counts.");
+    throw Error(
+        Errc::invalid_argument, message("weight of row {} is {}", seen_, format_number(w)),
+        "A weight must be finite and not negative: it is the number of times that the row counts.");
   zero_weights_ += !weight->isnull;
   return false;
 }
