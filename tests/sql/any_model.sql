@@ -196,8 +196,8 @@ SELECT set_eq($$SELECT family, says('SELECT bayes_sample($1, 1, 1)', model) LIKE
   'rows are drawn from gmm and bmm');
 SELECT is(says('SELECT bayes_parameters($1)', model), '42804 / a model of family pmf has no '
   'parameters to list / Its fit takes cells of a table, not rows of columns. / '
-  'pmf_predict(model, row_key, column_key) says what a cell is, pmf_recommend which cells of a row '
-  'are largest.', 'vectors of pmf say nothing') FROM models WHERE family = 'pmf';
+  'Use pmf_predict(model, row_key, column_key) to predict a cell, and pmf_recommend for the '
+  'largest cells of a row.', 'vectors of pmf say nothing') FROM models WHERE family = 'pmf';
 SELECT is((SELECT array_agg(DISTINCT left(says(call, model), 5)) FROM models, unnest(ARRAY[
     'SELECT bayes_parameters($1, 1)', 'SELECT bayes_predict($1, ARRAY[5.0, 3, 4, 1], 0)',
     'SELECT bayes_sample($1, -1, 1)']) AS call WHERE family = 'gmm'), '{22023}'::text[],

@@ -124,7 +124,7 @@ SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"linear_response": "yes"}') FROM each$
   'option "linear_response" is "yes", but must be true or false', 'it is true or false');
 SELECT throws_ok($$SELECT bmm_fit(array_fill(i % 2, ARRAY[500]), 2, '{"linear_response": true}')
   FROM generate_series(1, 4) AS i$$, '54000', 'option "linear_response" takes posteriors of at '
-  'most 2000 numbers, but that of this model has 2002', 'of moderate size');
+  'most 2000 natural parameters, but that of this model has 2002', 'of moderate size');
 SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"linear_response": true, "tol": 1}') FROM each$$,
   '22003', 'option "linear_response": the fit has not converged', 'near a maximum');
 -- Equal components stay equal, as at a saddle.

@@ -197,7 +197,7 @@ SELECT is(whole_complaint(format('SELECT %L::bayes_model',
   ('quantities', '["x", "x"]',
     '22P02 invalid bayes_model: member "draws.quantities" contains "x" twice'),
   ('quantities', '["x", "Infinity"]',
-    '22P02 invalid bayes_model: member "draws.quantities" contains "Infinity", but its names are '
+    '22P02 invalid bayes_model: member "draws.quantities" contains "Infinity", but names must be '
     'strings of at most 63 bytes that begin with a letter from a to z'),
   ('quantities', '["NaN", "Infinity"]',
     '22P02 invalid bayes_model: member "draws.quantities" is not an array of 1 to 64 names'),

@@ -226,7 +226,7 @@ SELECT never($$SELECT data, plain::jsonb ? 'deviations' OR NOT model::jsonb ? 'd
   'stored where it was asked for');
 SELECT throws_ok($$SELECT hmm_fit(x, 45, '{"linear_response": true}') FROM eruptions,
   LATERAL (SELECT waiting AS x) AS w$$, '54000', 'option "linear_response" takes posteriors of at '
-  'most 2000 numbers, but that of this model has 2250', 'of moderate size');
+  'most 2000 natural parameters, but that of this model has 2250', 'of moderate size');
 
 -- ---- what reviews found ----
 

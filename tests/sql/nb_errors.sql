@@ -142,7 +142,7 @@ SELECT is(complaint(statement || ' FROM given, other'), said, statement) FROM (V
   ('SELECT nb_predict(arrays, ''{1}''::float8[])',
     '2202E the array has 1 element, but the model has 2'),
   ('SELECT nb_predict(arrays, ''{"a": 1}''::jsonb)',
-    '22023 the row is an object of names, but those of the model have columns'),
+    '22023 the row is an object of names, but the model was fitted to rows with columns'),
   ('SELECT nb_predict(words, 1)',
     '22023 the row has columns, but the model was fitted to objects of names'),
   ('SELECT nb_predict(words, ''{"n": "x"}''::jsonb)',

@@ -70,8 +70,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'shorter one, such as md5(key).'),
   ($q$SELECT nmf_fit(i, i, 1, 1000) FROM generate_series(1, 100000) AS i$q$,
     '54000 fitting a table of more than 26761 rows and columns together takes more than 1024 MB '
-    'in addition to the table | The limit is maintenance_work_mem, or 1 GB if that is more. | Raise '
-    'maintenance_work_mem, or use a smaller k.'),
+    'in addition to the table | The limit is maintenance_work_mem, or 1 GB if that is more. | '
+    'Raise maintenance_work_mem, or use a smaller k.'),
   ($q$SELECT nmf_fit(x::float8[] || CASE WHEN id = 3 THEN -1.5 ELSE 1 END::float8, 2 ORDER BY id)
       FROM cells$q$,
     '22023 number of row 3 and column 4 is -1.5 | Numbers are finite and not negative. | Leave '

@@ -78,8 +78,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT linreg_fit(y, current_date) FROM readings', '42804 a row is of type date'))
   AS v(statement, said);
 SELECT is(advice('SELECT nb_fit(word, label) FROM readings'), 'A row is a record, an array of '
-  'numbers, a number or a boolean. | If the text is a query, cast it to bayes_query. Give columns as '
-  'a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.', 'what a row is');
+  'numbers, a number or a boolean. | If the text is a query, cast it to bayes_query. '
+  'Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.', 'what a row is');
 
 -- ---- defaults ----
 

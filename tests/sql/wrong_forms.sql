@@ -34,7 +34,8 @@ SELECT is(advice('SELECT hmm_fit(rt, 2) FROM cars'), 'hmm_fit takes a sequence i
   'what a sequence is');
 SELECT is(advice('SELECT lda_fit(body, 2) FROM cars'), 'A document is a tsvector, an array of '
   'texts, or a jsonb object of counts. | Make a document of the words of a text by '
-  'to_tsvector(''english'', body). If the text is a query, cast it to bayes_query.', 'what a document is');
+  'to_tsvector(''english'', body). If the text is a query, cast it to bayes_query.',
+  'what a document is');
 SELECT is(count(f.*), 1::bigint, 'no rows, no error') FROM (SELECT gmm_fit(mpg, length, 3) AS a,
   hmm_fit(rt, 2) AS b, lda_fit(body, 2) AS c FROM cars WHERE false) AS f;
 
