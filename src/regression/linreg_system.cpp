@@ -16,7 +16,7 @@ constexpr double constant_share = 1e-26;
 /// seen to leave 1e-19.
 constexpr double min_tolerance = 1e-23;
 /// Below this the low half of a sum of squares in double-double arithmetic is not exact.
-constexpr double least_squares = 1e-250;
+constexpr double min_exact_squares = 1e-250;
 /// relative error of one rounding of a sum, with some allowance
 constexpr double sum_rounding = 0x1p-98;
 
@@ -55,7 +55,7 @@ LinregSystem::LinregSystem(const LinregSums &sums, bool with_intercept, const Do
   const double roundings = sum_rounding * std::sqrt(sums.operations);
   for (std::size_t i = 0; i < cell.size(); ++i) {
     const double all = sums.at(cell[i], cell[i]).hi, squares = about_mean(i, i).hi;
-    underflows[i] = all < least_squares && (all > 0 || sums.at(cell[i], one_cell).hi != 0);
+    underflows[i] = all < min_exact_squares && (all > 0 || sums.at(cell[i], one_cell).hi != 0);
     none[i] = !(squares > std::max(constant_share, roundings) * all);
     if (none[i]) continue;
     exponent[i] = half_exponent(squares);

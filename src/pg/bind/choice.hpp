@@ -45,7 +45,7 @@ class Choice {
 
   /// Calls fits(), which adds the fits, and then passes their rows to `take`, also if a later fit
   /// has failed. NOTICE if the best k is the largest of several.
-  template <class F> void of(F fits) {
+  template <class F> void run(F fits) {
     try {
       fits();
     } catch (const Error &) {

@@ -40,7 +40,7 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   Choice choice(request, take);
-  choice.of([&] {
+  choice.run([&] {
     bmm_select(data.rows, request.ks, request.options, control,
                [&](std::unique_ptr<BernoulliMixture> model) {
                  choice.add(*model, data.columns(), {}, {Cell::or_null(model->icl())});

@@ -41,7 +41,7 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   Choice choice(request, take);
-  choice.of([&] {
+  choice.run([&] {
     gmm_select(data.rows, request.ks, request.options, control,
                [&](std::unique_ptr<GaussianMixture> model) {
                  const std::string covariance = model->covariance();

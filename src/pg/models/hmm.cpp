@@ -34,7 +34,7 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, Cell name, Se
 void select_hmms(const FitRequest &request, SequenceCollector &data, Control &control,
                  const TakeCells &take) {
   Choice choice(request, take);
-  choice.of([&] {
+  choice.run([&] {
     hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
                data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
                  choice.add(*model, data.columns());

@@ -92,7 +92,7 @@ BAYES_FUNCTION(lda_select) {
           "Every tenth document is held out, to measure how well a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
-    choice.of([&] {
+    choice.run([&] {
       for (const int k : request.ks) {
         const std::unique_ptr<TopicModel> model =
             lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);

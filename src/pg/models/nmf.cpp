@@ -123,7 +123,7 @@ BAYES_FUNCTION(nmf_select) {
           "well a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
-    choice.of([&] {
+    choice.run([&] {
       for (const int k : request.ks) {
         const std::unique_ptr<NmfModel> model =
             nmf_fit(data->table(), k, request.options, nullptr, control);
