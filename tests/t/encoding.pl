@@ -148,7 +148,7 @@ for my $name (qw(utf8 latin ascii)) {
     like($err, qr/ERROR:  22023: count of term "ö" of document 1 is -1$/m,
         "$databases{$name}: a term in a message");
     ($out, $err) = attempt($name, "SELECT lda_predict(model, '{ö}'::text[]) FROM ($topics) AS f");
-    like($err, qr/DETAIL:  The first of them is "ö"; one of the model's is "a"\./,
+    like($err, qr/DETAIL:  The first unknown term is "ö"; one term of the model is "a"\./,
         'a term in a WARNING');
 }
 for my $name (qw(utf8 latin ascii)) {
@@ -159,7 +159,7 @@ for my $name (qw(utf8 latin ascii)) {
     like($err, qr/DETAIL:  It begins with "ö{40}\.\.\."$/m, 'the beginning of a long one');
     ($out, $err) = attempt($name, "SELECT nmf_transform(model, '{\"ö\": 1}'::jsonb)
           FROM ($factors) AS f");
-    like($err, qr/DETAIL:  The first of them is "ö"; one of the model's is "a"\./,
+    like($err, qr/DETAIL:  The first unknown key is "ö"; one key of the model is "a"\./,
         'a key in a WARNING');
 }
 query('utf8', "COPY (SELECT model FROM (SELECT hmm_fit(x, 2, '{\"tol\": 1e6}') AS model
@@ -168,7 +168,7 @@ query('cyrillic', "CREATE TABLE other (model bayes_model);
       COPY other FROM '$file' (FORMAT binary)");
 my ($out, $err) = attempt('cyrillic',
     "SELECT hmm_log_likelihood(model, '{ж}'::text[]) FROM other");
-like($err, qr/DETAIL:  The first of them is "ж"; one of the model's is "$/m,
+like($err, qr/DETAIL:  The first unknown symbol is "ж"; one symbol of the model is "$/m,
     'what a message cannot show ends it');
 is(query('cyrillic', q{SELECT string_agg(DISTINCT symbol, ' ') FROM (SELECT
       hmm_fit(x, 2, '{"tol": 1e6}') AS model FROM (VALUES ('{ж,a,ж}'::text[])) AS v(x)) AS f,

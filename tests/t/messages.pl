@@ -221,7 +221,8 @@ $said = $session->run("SELECT lda_predict(model, x) FROM $model,
 @warnings = $said =~ /^(WARNING.*)/mg;
 is(scalar @warnings, 1, 'documents without any term that a model knows: one WARNING');
 like($warnings[0], qr/: the model knows none of the document's terms$/, 'says so');
-like($said, qr/^DETAIL:  The first of them is "x"; one of the model's is "a"\./m, 'names some');
+like($said, qr/^DETAIL:  The first unknown term is "x"; one term of the model is "a"\./m,
+    'names some');
 unlike($session->run("SELECT lda_predict(model, x) FROM $model,
       (VALUES ('{a,y}'::text[]), ('{}')) AS v(x)"), qr/WARNING/, 'others are scored in silence');
 
@@ -258,7 +259,7 @@ $said = $session->run(q{SELECT lda_predict(model, '{a}'::text[]) FROM (SELECT ld
       AS first GROUP BY first.model) AS f});
 like($said, qr/^WARNING: .* the model knows none of the document's terms$/m,
     'a term of probability 0 is one that the model does not know');
-like($said, qr/^DETAIL:  The first of them is "a"; one of the model's is "b"\./m,
+like($said, qr/^DETAIL:  The first unknown term is "a"; one term of the model is "b"\./m,
     'and not one that is shown as its own');
 
 like($session->run("SELECT count(m) FROM (SELECT lda_fit(ARRAY[chr(97 + i % 5), chr(98 + i % 7)], 2,
@@ -286,7 +287,8 @@ $said = $session->run("SELECT nmf_transform(model, x) FROM $factors,
 @warnings = $said =~ /^(WARNING.*)/mg;
 is(scalar @warnings, 1, 'rows without any column that a model knows: one WARNING');
 like($warnings[0], qr/: the model knows none of the columns of the cells$/, 'says so');
-like($said, qr/^DETAIL:  The first of them is "x"; one of the model's is "a"\./m, 'names some');
+like($said, qr/^DETAIL:  The first unknown key is "x"; one key of the model is "a"\./m,
+    'names some');
 unlike($session->run("SELECT nmf_transform(model, x) FROM $factors,
       (VALUES ('{\"a\": 1, \"y\": 2}'::jsonb), ('{}')) AS v(x)"), qr/WARNING/,
     'others are transformed in silence');

@@ -160,7 +160,7 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const
   if (any_unknown_ && !any_known_ && !warned_) {
     warned_ = true;
     report(WARNING, message("the model knows none of the {}s of the cells", name_of(how.keys)),
-           message("The first of them is \"{}\"; one of the model's is \"{}\". Cells of "
+           message("The first unknown key is \"{}\"; one key of the model is \"{}\". Cells of "
                    "unknown {}s are ignored.",
                    abbreviated(unknown_), keys.empty() ? "" : abbreviated(keys[0]),
                    name_of(how.keys)));

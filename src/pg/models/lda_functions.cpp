@@ -64,9 +64,10 @@ DocumentTerms ModelDocument::read(const TopicModel &model, Datum document) {
                                     [&model](const auto &term) { return model.code(term) >= 0; });
     report(
         WARNING, "the model knows none of the document's terms",
-        message("The first of them is \"{}\"; one of the model's is \"{}\". Unknown terms are "
-                "ignored.",
-                unknown, known == model.terms().end() ? "" : *known),
+        message(
+            "The first unknown term is \"{}\"; one term of the model is \"{}\". Unknown terms are "
+            "ignored.",
+            unknown, known == model.terms().end() ? "" : *known),
         "Prepare documents as for the fit, for instance with the same text search configuration.");
   }
   std::sort(entries_.begin(), entries_.end());
