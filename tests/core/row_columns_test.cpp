@@ -108,6 +108,11 @@ BOOST_AUTO_TEST_CASE(have_likelihoods_with_known_parameters) {
   BOOST_TEST(likelihood(gamma) == "[" + written + R"(, "bernoulli", "categorical"])");
   BOOST_TEST(likelihood(Document::object().set("b", gamma), numbers) ==
              R"(["normal", )" + written + "]");
+  // What is merged, compared and shared is equal in what is known, too.
+  const bayes::ColumnSpec two{.kind = *bayes::likelihood_named("gamma"), .known = {2}},
+      three{.kind = two.kind, .known = {3}};
+  BOOST_TEST(two.same_likelihood(two));
+  BOOST_TEST(!two.same_likelihood(three));
   // A column may be called family.
   const RowColumns family = {{"family", ValueKind::number}};
   BOOST_TEST(likelihood(poisson, family) == R"(["poisson"])");
