@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/api.hpp"
+#include "base/budget.hpp"
 
 namespace bayes {
 
@@ -53,6 +54,33 @@ class BAYES_API Control {
 
   /// Bytes for the rows and whatever grows with them, such as posterior draws of labels.
   double row_memory = std::numeric_limits<double>::infinity();
+
+  /// The time that a fit may take (option max_seconds), and its clock.
+  Budget budget;
+  /// Whether the time is over. To be asked where work is left out if it is: then the fit counts as
+  /// cut short, and its result as unfinished.
+  bool out_of_time() {
+    if (!budget.over()) return false;
+    cut_short();
+    return true;
+  }
+  /// Records that work was left out for lack of time.
+  virtual void cut_short() { is_cut_short = true; }
+  bool is_cut_short = false;
+};
+
+/// Narrows the time while the scope lives.
+class BudgetScope {
+ public:
+  BudgetScope(Control &control, const Budget &budget) : control_(control), before_(control.budget) {
+    control.budget = budget;
+  }
+  ~BudgetScope() { control_.budget = before_; }
+  BudgetScope(const BudgetScope &) = delete;
+
+ private:
+  Control &control_;
+  const Budget before_;
 };
 
 /// Forwards to another control, without progress reports: for work inside an iteration.
@@ -62,9 +90,14 @@ class BAYES_API QuietControl final : public Control {
     threads = control.threads;
     memory = control.memory;
     row_memory = control.row_memory;
+    budget = control.budget;
   }
   bool pending() const noexcept override { return control_.pending(); }
   void poll() override { control_.poll(); }
+  void cut_short() override {
+    is_cut_short = true;
+    control_.cut_short();
+  }
 
  private:
   Control &control_;

@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
 constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
+/// member `stopped` of a fit that max_seconds ended
+constexpr const char *time_member = "max_seconds";
 constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
 constexpr std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
 /// The trailer is the duration of the fit in seconds, a double. Early versions of pg_bayes stored
@@ -210,6 +212,11 @@ ModelInfo read_model_info(const Document &document, std::span<const Method> meth
   info.iterations =
       static_cast<int>(reader.integer("iterations", 0, std::numeric_limits<int>::max()));
   info.converged = reader.boolean("converged");
+  if (reader.has("stopped")) {
+    if (reader.text("stopped") != time_member || info.converged || info.method == Method::exact)
+      reader.reject("stopped", "must be \"max_seconds\", of a fit that has not converged");
+    info.out_of_time = true;
+  }
   info.degenerate = read_degenerate(reader, info.components);
   info.objective = reader.number_or_nan("objective");
   info.log_likelihood = reader.number_or_nan("log_likelihood");
@@ -336,6 +343,8 @@ Document Model::document_with(bool seconds) const {
   document.set("components", info.components);
   document.set("iterations", info.iterations);
   document.set("converged", info.converged);
+  // What else stopped a fit follows from its method and `converged`.
+  if (info.out_of_time) document.set("stopped", time_member);
   // Written only if there are any, so that other models stay as earlier versions wrote them.
   if (!info.degenerate.empty()) {
     Tensor numbers{{std::int64_t(info.degenerate.size())}, {}};
@@ -394,6 +403,13 @@ std::string content_header(std::string_view bytes) {
   append(out, 0);
   seal_model(out);
   return out.substr(0, model_header_bytes);
+}
+
+std::optional<std::string_view> stopped(const ModelInfo &info) {
+  if (info.method == Method::exact) return std::nullopt;
+  if (info.out_of_time) return time_member;
+  if (is_sampler(info.method)) return "draws";
+  return info.converged ? "converged" : "max_iter";
 }
 
 std::string_view missing_option(const ModelInfo &info) {

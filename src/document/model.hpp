@@ -44,6 +44,8 @@ struct ModelInfo {
   /// of the best restart
   int iterations = 0;
   bool converged = false;
+  /// Option max_seconds has left out some of the work, so the fit has not converged.
+  bool out_of_time = false;
   /// degenerate components, from 0, in ascending order: those held at a bound that keeps the
   /// likelihood finite, so that the likelihood depends on the bound
   std::vector<int> degenerate;
@@ -62,6 +64,10 @@ struct ModelInfo {
   /// fits that start from this model. Null if the whole prior is the default.
   Document given_prior;
 };
+
+/// What ended the iterations of the fit: "converged", "max_iter", "draws" (of a sampler: all have
+/// been made) or "max_seconds"; nothing if it had none.
+BAYES_API std::optional<std::string_view> stopped(const ModelInfo &info);
 
 /// Option missing of the fit, "error" if it has none: how rows with a missing value are scored.
 BAYES_API std::string_view missing_option(const ModelInfo &info);

@@ -136,10 +136,10 @@ class NmfFit {
   /// ones: those of all documents would take longer than the minibatches.
   FactorStart from_vectors() const {
     if (!options_.stochastic() || totals_.entries <= start_cells)
-      return nndsvd_start(table_.documents, k_, options_.seed, run_.schedule(), control_);
+      return nndsvd_start(table_.documents, k_, options_.seed, control_);
     MemoryCorpus some(totals_.vocabulary);
     some.append_first(table_.documents, start_cells, control_);
-    FactorStart out = nndsvd_start(some, k_, options_.seed, run_.schedule(), control_);
+    FactorStart out = nndsvd_start(some, k_, options_.seed, control_);
     const double share = double(totals_.documents) / double(some.totals().documents);
     for (double &x : out.documents) x *= share;
     return out;

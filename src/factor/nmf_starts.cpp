@@ -170,8 +170,8 @@ struct RightVectors {
   std::vector<double> values;
 };
 
-RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed,
-                              const Schedule &schedule, Control &control) {
+RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed, Control &control) {
+  const BudgetScope half(control, control.budget.share(0.5));
   const std::int32_t keys = documents.totals().vocabulary;
   const int width =
       int(std::min<std::int64_t>({count + extra_vectors, keys, documents.totals().documents}));
@@ -191,7 +191,7 @@ RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed,
       change = std::max(change, std::abs(lengths[k] - before[k]));
     before = std::move(lengths);
     if (change <= change_tolerance * before[0]) break;
-    if (schedule.seconds() >= max_time_share * schedule.max_seconds) break;
+    if (i + 1 < max_iterations && control.out_of_time()) break;
   }
   Buffer none;
   const ProjectionSums sums = each_projection(
@@ -224,10 +224,9 @@ FactorStart random_start(Corpus &documents, int factors, std::uint64_t seed, int
   return {random_points(documents.totals().vocabulary, factors, seed, restart), {}};
 }
 
-FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed,
-                         const Schedule &schedule, Control &control) {
+FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Control &control) {
   const CorpusTotals &totals = documents.totals();
-  const RightVectors right = singular_vectors(documents, factors, seed, schedule, control);
+  const RightVectors right = singular_vectors(documents, factors, seed, control);
   const int found = right.vectors.columns();
   // Of each pair of singular vectors either the positive or the negative parts are used.
   std::vector<double> positive(std::size_t(found), 0.0), negative = positive;

@@ -5,7 +5,6 @@
 
 #include "counts/padded_table.hpp"
 #include "factor/factor_table.hpp"
-#include "fit/schedule.hpp"
 
 namespace bayes {
 
@@ -20,8 +19,7 @@ struct FactorStart {
 /// Martinsson and Tropp 2011). Factors beyond the rank of the table are drawn at random. The
 /// iteration ends when half of the time of the fit is over. Polls; on all threads, with the same
 /// result for any number of them.
-FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed,
-                         const Schedule &schedule, Control &control);
+FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Control &control);
 
 /// Uniform random numbers for the terms; `seed` and `restart` select the random stream. Documents
 /// are left empty.

@@ -118,10 +118,13 @@ void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side d
                          pmf_stored_draws(plan, numbers, control),
                          "numbers"};
   if (!task.prior.hierarchical) settings.quantities.push_back("c");
+  settings.retain = [&state](std::span<const int>, std::span<const int> stored) {
+    state.retain_draws(stored);
+  };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<SampledPmf>(task, chain, scale, document_side, state);
   });
-  run.take(std::move(chains), plan);
+  run.take(std::move(chains));
 }
 
 class PmfFit {
@@ -160,6 +163,7 @@ class PmfFit {
     FitPlan out;
     out.method = Method::gibbs;
     out.seed = options.seed;
+    out.max_seconds = options.max_seconds;
     return out;
   }
 

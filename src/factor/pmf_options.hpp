@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ struct PmfOptions {
   int rank = 1;
   ChainPlan chains;
   std::uint64_t seed = 1;
+  double max_seconds = std::numeric_limits<double>::infinity();
   bool null_on_error = false;
   /// treatment of cells that occur more than once: error, average or last
   std::string repeated = "error";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "factor/pmf.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 
@@ -43,6 +44,19 @@ struct PmfModel::State {
   const PmfSideDraws &of(Side side) const { return sides[side == Side::row ? 0 : 1]; }
   bool hierarchical() const { return c.empty(); }
   bool has_means() const { return !sides[0].level.empty(); }
+  /// Leaves the draws with these indices, ascending.
+  void retain_draws(std::span<const int> draws) {
+    const std::size_t all = noise.size();
+    const auto leave = [&](std::vector<double> &numbers) {
+      retain(numbers, draws, numbers.size() / all);
+    };
+    for (PmfSideDraws &side : sides)
+      for (auto *const numbers :
+           {&side.vectors, &side.means, &side.center, &side.covariance, &side.level, &side.spread})
+        leave(*numbers);
+    leave(c);
+    leave(noise);
+  }
   std::span<const std::int32_t> rated_of(std::int32_t row) const {
     const std::size_t i = std::size_t(row);
     return {rated.data() + begin[i], rated.data() + begin[i + 1]};

@@ -10,18 +10,16 @@
 namespace bayes {
 namespace {
 
-/// Reports an iteration and says whether the time is up.
-bool report(Control &control, const Schedule &schedule, int iteration,
+void report(Control &control, const Schedule &schedule, int iteration,
             const std::vector<double> &trace, double run_began) {
-  const double seconds = schedule.seconds();
+  const double seconds = control.budget.seconds();
   const double change = trace.size() > 1 ? trace.back() - trace[trace.size() - 2]
                                          : std::numeric_limits<double>::quiet_NaN();
   const double each = (seconds - run_began) / (iteration + 1);
   const double left = each * double(schedule.max_iterations - iteration);
   control.progress({schedule.method, schedule.restart, schedule.restarts, iteration,
                     schedule.max_iterations, trace.back(), change, seconds,
-                    std::max(0.0, std::min(left, schedule.max_seconds - seconds))});
-  return seconds >= schedule.max_seconds;
+                    std::max(0.0, std::min(left, control.budget.limit() - seconds))});
 }
 
 void require_finite(double objective, const char *method, int iteration) {
@@ -140,19 +138,21 @@ std::vector<int> with_rows(const std::vector<bool> &among, const Vector &counts)
 
 RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedule, int window) {
   RunTrace run;
-  const double run_began = schedule.seconds();
+  const double run_began = control.budget.seconds();
   Convergence exact(schedule);
   NoisyConvergence noisy(schedule, window);
   for (;; ++run.iterations) {
     run.sums = iteration.expectation(run.iterations, control);
     run.trace.push_back(run.sums.objective + iteration.objective());
     require_finite(run.trace.back(), schedule.method, run.iterations);
-    const bool late = report(control, schedule, run.iterations, run.trace, run_began);
+    report(control, schedule, run.iterations, run.trace, run_began);
     if (window == 1)
       run.converged = exact.reached(run.trace.back());
     else if (run.iterations > 0 && run.iterations % window == 0)
       run.converged = noisy.reached(run.trace);
-    if (run.converged || late || run.iterations == schedule.max_iterations) return run;
+    if (run.converged || run.iterations == schedule.max_iterations ||
+        (run.iterations >= schedule.min_iterations && control.out_of_time()))
+      return run;
     iteration.update(run.iterations);
   }
 }
@@ -160,7 +160,7 @@ RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedul
 RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedule &schedule,
                             int window) {
   RunTrace run;
-  const double run_began = schedule.seconds();
+  const double run_began = control.budget.seconds();
   NoisyConvergence noisy(schedule, window);
   while (run.iterations < schedule.max_iterations) {
     run.sums = iteration.expectation(run.iterations, control);
@@ -168,10 +168,9 @@ RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedu
     require_finite(run.trace.back(), schedule.method, run.iterations);
     iteration.update(run.iterations);
     ++run.iterations;
-    if (report(control, schedule, run.iterations, run.trace, run_began)) return run;
-    if (run.iterations % window != 0) continue;
-    run.converged = noisy.reached(run.trace);
-    if (run.converged) return run;
+    report(control, schedule, run.iterations, run.trace, run_began);
+    if (run.iterations % window == 0) run.converged = noisy.reached(run.trace);
+    if (run.converged || (run.iterations < schedule.max_iterations && control.out_of_time())) break;
   }
   return run;
 }

@@ -22,6 +22,10 @@ void FitOptions::method_line(OptionTable &t, std::span<const Method> methods) {
   t.choice("method", method, update ? of_updates : methods);
 }
 
+void max_seconds_line(OptionTable &t, double &member, bool applies) {
+  t.number("max_seconds", member, above(0, 1e9), applies);
+}
+
 void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies) {
   if (!t.reads() && !member) return;
   bool asked = member.value_or(false);
@@ -62,7 +66,7 @@ void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices
       std::find(missing_choices.begin(), missing_choices.end(), missing) == missing_choices.end())
     missing = *missing_choices.begin();
   t.seed("seed", seed);
-  t.number("max_seconds", max_seconds, above(0, 1e9), !sampled());
+  max_seconds_line(t, max_seconds, method != Method::exact);
   t.choice("missing", missing, missing_choices);
   t.either("on_error", null_on_error, "error", "null");
 }

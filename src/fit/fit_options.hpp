@@ -114,6 +114,9 @@ void require_object(const Document &options, const char *example);
 /// Throws Error(invalid_argument) unless there is at least one k, and all are from 1 to `most`.
 void require_components(std::span<const int> ks, int most);
 
+/// Line max_seconds, the time of the fit.
+void max_seconds_line(OptionTable &t, double &member, bool applies = true);
+
 /// Line linear_response: true or false; if it is not given, the cost decides.
 void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies);
 

@@ -1,9 +1,11 @@
 #include "fit/fit_run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
 
 namespace bayes {
 namespace {
@@ -51,18 +53,34 @@ FitPlan::FitPlan(const FitOptions &options)
       degenerate(options.degenerate),
       given_prior(options.given_prior) {}
 
+SharedTime::SharedTime(const Document &options, std::size_t fits, Control &control)
+    : control_(control),
+      all_([&] {
+        const Document *const given = options.find("max_seconds");
+        const std::optional<double> seconds = given ? to_number(*given, false) : std::nullopt;
+        return control.budget.from_now(seconds.value_or(control.budget.limit()));
+      }()),
+      left_(fits) {}
+
+BudgetScope SharedTime::next() {
+  return BudgetScope(control_, all_.share(1 / double(std::max<std::size_t>(1, left_--))));
+}
+
 FitRun::FitRun(Model &model, FitPlan plan, Control &control)
     : model_(model),
       plan_(std::move(plan)),
-      control_(control) {
+      control_(control),
+      time_(control, control.budget.from_now(plan_.max_seconds)),
+      cut_before_(std::exchange(control.is_cut_short, false)) {
   schedule_.method = method_name(plan_.method).data();
   schedule_.restarts = plan_.restarts;
   schedule_.max_iterations = plan_.max_iterations;
   schedule_.tolerance = plan_.tolerance;
   schedule_.span = plan_.span;
-  schedule_.max_seconds = plan_.max_seconds;
   schedule_.gain_window = plan_.gain_window;
 }
+
+FitRun::~FitRun() { control_.is_cut_short = cut_before_; }
 
 void FitRun::set_weight(double weight, std::int64_t rows) {
   weight_ = weight;
@@ -105,7 +123,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
       take(run, 0);
       restarts.keep();
     }
-    if (schedule_.seconds() >= plan_.max_seconds) break;
+    if (restart < plan_.restarts && control_.out_of_time()) break;
   }
   const bool paused = std::exchange(schedule_.pause, 0) > 0;
   schedule_.max_iterations = plan_.max_iterations;
@@ -118,6 +136,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   } else if (paused) {
     schedule_.restart = int(best) + 1;
     schedule_.max_iterations = plan_.max_iterations - info.iterations;
+    schedule_.min_iterations = 0;  // those of the restart are enough
     const RunTrace &last = restarts.go_on();
     // its first objective is already in the trace
     model_.trace[best].insert(model_.trace[best].end(), last.trace.begin() + 1, last.trace.end());
@@ -152,9 +171,9 @@ void FitRun::reorder(const std::vector<int> &order) {
   std::sort(degenerate.begin(), degenerate.end());
 }
 
-void FitRun::take(ChainRun chains, const ChainPlan &plan) {
+void FitRun::take(ChainRun chains) {
   model_.info.objective = chains.best;
-  model_.info.iterations = plan.draws;
+  model_.info.iterations = chains.sweeps;
   model_.info.converged = chains.agree;
   model_.draws = std::move(chains.quantities);
 }
@@ -168,7 +187,9 @@ void FitRun::describe(std::int64_t rows, std::int64_t skipped, int dimension, in
   info.dimension = dimension;
   info.components = components;
   info.seed = std::int64_t(plan_.seed);
-  info.seconds = schedule_.seconds();
+  info.seconds = control_.budget.seconds();
+  info.out_of_time = control_.is_cut_short;
+  if (info.out_of_time) info.converged = false;
   info.options = std::move(options);
   info.given_prior = plan_.given_prior;
 }

@@ -70,6 +70,21 @@ struct FitPlan {
   Document given_prior;
 };
 
+/// The time of the fits of one statement, which option max_seconds gives to all of them together:
+/// each may take an equal share of what is left when it begins.
+class BAYES_API SharedTime {
+ public:
+  /// `options`: those of the fits, checked.
+  SharedTime(const Document &options, std::size_t fits, Control &control);
+  /// The scope of the next fit.
+  BudgetScope next();
+
+ private:
+  Control &control_;
+  const Budget all_;
+  std::size_t left_;
+};
+
 /// A part of the data, on which restarts run where runs on all data would take too long. `weight`:
 /// its weight, as in FitRun::set_weight().
 template <class Data> struct TrialData {
@@ -77,12 +92,14 @@ template <class Data> struct TrialData {
   double weight = 0;
 };
 
-/// One fit, whose time runs from construction. Its results go into the model's info, trace and
-/// draws.
+/// One fit, whose time runs from construction: while the fit lives, the budget of its control is
+/// the plan's max_seconds, or what an outer budget has left if that is less. Its results go into
+/// the model's info, trace and draws.
 class FitRun {
  public:
   FitRun(Model &model, FitPlan plan, Control &control);
   FitRun(const FitRun &) = delete;
+  ~FitRun();
 
   Control &control() const { return control_; }
   /// of the current restart
@@ -141,7 +158,7 @@ class FitRun {
   void reorder(const std::vector<int> &order);
 
   /// Records the results of chains.
-  void take(ChainRun chains, const ChainPlan &plan);
+  void take(ChainRun chains);
 
   /// Fills in the model's info. To be called last, as it records the duration of the fit.
   void describe(std::int64_t rows, std::int64_t skipped, int dimension, int components,
@@ -160,6 +177,9 @@ class FitRun {
   Model &model_;
   const FitPlan plan_;
   Control &control_;
+  const BudgetScope time_;
+  /// was an outer fit cut short before this one began?
+  const bool cut_before_;
   Schedule schedule_;
   double weight_ = 1;
   int best_restart_ = 1;

@@ -58,6 +58,12 @@ template <class Q> std::vector<PosteriorFactor> posterior_factors(const MixtureP
 }
 
 namespace detail {
+/// Thrown if the time of the fit is over.
+struct TimeIsOver {};
+inline void require_time(const Control &control) {
+  if (control.budget.over()) throw TimeIsOver();
+}
+
 /// `pass` maps natural parameters to those after a local and a global step.
 Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor> &factors,
                        const std::function<Vector(const Vector &)> &pass);
@@ -70,17 +76,32 @@ Vector rescaled(const std::vector<PosteriorFactor> &own, const std::vector<Poste
                 const Vector &corrected);
 }  // namespace detail
 
+/// Calls `respond` if the fit was not cut short. Returns an empty response, and counts the fit as
+/// cut short, if the time is over before it has ended.
+template <class Respond> auto if_time_is_left(Control &control, Respond respond) {
+  try {
+    if (!control.is_cut_short) return respond();
+  } catch (const detail::TimeIsOver &) {
+    control.cut_short();
+  }
+  return decltype(respond()){};
+}
+
 /// The standard deviations of the quantities of all factors of q, the result of a variational fit
 /// to the data; not finite where those under q are not. Throws Error(numeric) if q is not near a
-/// maximum of the bound.
+/// maximum of the bound. Empty if the fit was cut short, or the time is over.
 template <Learner L, class Data>
 Vector linear_response(const L &learner, const typename L::State &q, Data &data, Control &control) {
-  return detail::linear_response(
-      natural_parameters(q, q), posterior_factors(q), [&](const Vector &natural) {
-        const typename L::State from = from_natural_parameters(natural, q);
-        return natural_parameters(
-            learner.update(expected_statistics(learner, from, data, control).statistics, from), q);
-      });
+  return if_time_is_left(control, [&] {
+    return detail::linear_response(
+        natural_parameters(q, q), posterior_factors(q), [&](const Vector &natural) {
+          detail::require_time(control);
+          const typename L::State from = from_natural_parameters(natural, q);
+          return natural_parameters(
+              learner.update(expected_statistics(learner, from, data, control).statistics, from),
+              q);
+        });
+  });
 }
 
 /// The cost of a fit so far, from which it is decided whether linear response pays.
@@ -110,7 +131,7 @@ template <Learner L> struct Response {
 
 /// Linear response; if the fit ended farther from the maximum than that allows, as happens when it
 /// hardly moves from one iteration to the next, Newton's method first moves there, with the matrix
-/// that linear response has computed. Throws Error(numeric).
+/// that linear response has computed. Throws Error(numeric), and TimeIsOver.
 template <Learner L, class Data>
 Response<L> linear_response_and_approach(const L &learner, const typename L::State &q, Data &data,
                                          Control &control) {
@@ -120,6 +141,7 @@ Response<L> linear_response_and_approach(const L &learner, const typename L::Sta
   for (int turn = 0; turn < max_turns && out.deviations.size() == 0; ++turn) {
     Vector natural = natural_parameters(at, at);
     out.deviations = detail::approach(natural, posterior_factors(at), [&](const Vector &from) {
+      detail::require_time(control);
       const typename L::State state = from_natural_parameters(from, at);
       return natural_parameters(
           learner.update(expected_statistics(learner, state, data, control).statistics, state), at);
@@ -140,10 +162,12 @@ Response<L> linear_response_and_approach(const L &learner, const typename L::Sta
 
 /// Linear response where it pays. If it pays only on the `trial` data (null if there are none), the
 /// fit is continued on them to their own maximum, and the mean-field standard deviations of q are
-/// multiplied by the factors that linear response finds there.
+/// multiplied by the factors that linear response finds there. Nobody has asked for it: where it
+/// would take more than the time that is left, it is left out, and the fit is as complete without.
 template <Learner L, class Data>
 Response<L> linear_response_that_pays(const L &learner, const typename L::State &q, Data &data,
                                       Data *trial, const ResponseCost &cost, Control &control) {
+  if (control.is_cut_short) return {};
   const double natural = double(natural_parameters(q, q).size());
   try {
     if (cost.pays(natural, cost.rows))
@@ -152,6 +176,7 @@ Response<L> linear_response_that_pays(const L &learner, const typename L::State 
     QuietControl quiet(control);
     Schedule schedule;
     typename L::State there = optimize(learner, q, *trial, quiet, schedule).state;
+    control.is_cut_short = false;
     Response<L> found = linear_response_and_approach(learner, there, *trial, control);
     if (found.moved) there = std::move(*found.moved);
     if (found.deviations.size() == 0) return {};
@@ -161,6 +186,8 @@ Response<L> linear_response_that_pays(const L &learner, const typename L::State 
     return out;
   } catch (const Error &error) {
     if (error.code() != Errc::numeric) throw;
+    return {};
+  } catch (const detail::TimeIsOver &) {
     return {};
   }
 }

@@ -1,19 +1,20 @@
 // When a run of a learner ends, and how it went.
 #pragma once
 
-#include <chrono>
-#include <limits>
 #include <vector>
 
 #include "data/local_step.hpp"
 
 namespace bayes {
 
-/// When a run ends, and its labels in progress reports.
+/// When a run ends, unless the time of the fit is over before (Control::budget), and its labels in
+/// progress reports.
 struct Schedule {
   const char *method = "";
   int restart = 1, restarts = 1;
   int max_iterations = 1000;
+  /// are made even if the time is over
+  int min_iterations = 1;
   /// Converged when the predicted remaining gain of the objective is at most this; 0: when the
   /// objective no longer changes.
   double tolerance = 1e-4;
@@ -29,13 +30,6 @@ struct Schedule {
   /// If the objective is minus a sum of squares, the number of squares, else 0. The tolerance then
   /// applies to the log-likelihood of normal variables whose variance is the mean square.
   double squares = 0;
-  /// for the whole fit
-  double max_seconds = std::numeric_limits<double>::infinity();
-  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
 };
 
 /// How a run went.

@@ -218,7 +218,7 @@ template <class E> class HmmFit : HmmFitBase {
       while (must_match_prior() && run.iterations < schedule.max_iterations) {
         const std::vector<int> order =
             markov::best_state_order(*run.statistics, prior_, names_.of_prior);
-        if (markov::is_identity(order)) break;
+        if (markov::is_identity(order) || control_.out_of_time()) break;
         schedule.max_iterations -= run.iterations + 1;
         auto next = go(learner.renamed(run.state, *run.statistics, order), schedule);
         if (!(next.trace.back() > run.trace.back())) break;
@@ -361,7 +361,7 @@ template <class E> class HmmFit : HmmFitBase {
     model_->state->transitions = std::move(draws.transitions);
     fitted.draws = std::move(draws.draws);
     model_->info.log_likelihood = draws.log_likelihood;
-    run_.take(std::move(draws.chains), options_.chains);
+    run_.take(std::move(draws.chains));
   }
 
   /// If a fresh restart beats the run from the start model: the order of its states that matches

@@ -208,8 +208,11 @@ void hmm_select(Sequences &sequences, const std::vector<std::string> &symbols,
                 std::span<const int> ks, const Document &options, SequenceElements elements,
                 bool vectors, Control &control,
                 const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit) {
-  for (const int k : ks)
+  SharedTime time(options, ks.size(), control);
+  for (const int k : ks) {
+    const BudgetScope share = time.next();
     emit(hmm_fit(sequences, symbols, k, options, elements, vectors, nullptr, false, control));
+  }
 }
 
 }  // namespace bayes

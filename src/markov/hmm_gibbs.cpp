@@ -146,15 +146,19 @@ template <class P, class Q> class Sampling {
         learner_(prior, whole_steps),
         names_(names),
         named_(none_exchangeable(names)),
-        warmup_(plan.warmup),
         seed_(seed),
-        plan_(plan),
-        held_(held_draws(prior, plan, control)),
-        holds_(plan.all_stored(), held_) {
+        held_(held_draws(prior, plan, control)) {
     if (!named_) reference_.assign(std::size_t(sequences.rows.rows()), 0);
   }
 
   class Chain;
+
+  std::int64_t held() const { return held_; }
+
+  void retain(std::span<const int> held) {
+    bayes::retain(draws_, held);
+    bayes::retain(log_likelihoods_, held);
+  }
 
   SampledHmm<P, Q> result(ChainRun chains, Control &control) {
     SampledHmm<P, Q> out;
@@ -166,9 +170,10 @@ template <class P, class Q> class Sampling {
                       deviations_of(out.point.emissions, squares_ * weights_.share())};
     out.visits = weights_.visits();
     out.transitions = weights_.transitions();
-    const double numbers = numbers_of_draw(prior_) * double(draws_.size());
+    const auto held = std::int64_t(draws_.size());
+    const double numbers = numbers_of_draw(prior_) * double(held);
     std::vector<double> logs;
-    for (const int index : draws_to_store(plan_, chains.quantities, held_, numbers, control)) {
+    for (const int index : draws_to_store(chains, held, numbers, control)) {
       out.draws.push_back(std::move(draws_[std::size_t(index)]));
       logs.push_back(log_likelihoods_[std::size_t(index)]);
     }
@@ -196,16 +201,12 @@ template <class P, class Q> class Sampling {
   const MarkovVariational<Q> learner_;
   const StateNumbering &names_;
   const bool named_;
-  const int warmup_;
   const std::uint64_t seed_;
   std::vector<std::uint16_t> reference_;
   WeightSums weights_;
   P emissions_;
   Matrix squares_;
-  const ChainPlan plan_;
   const std::int64_t held_;
-  EvenlySpaced holds_;
-  std::int64_t next_ = 0;
   std::vector<MarkovPoint<P>> draws_;
   std::vector<double> log_likelihoods_;  // of draws_
 };
@@ -225,8 +226,8 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     }
     // The path at the end of the first chain's warmup becomes the reference for the numbering of
     // the states in all later draws.
-    const bool naming = !all_.named_ && number_ == 0 && index == all_.warmup_;
-    compared_ = !all_.named_ && !naming && (number_ > 0 || index > all_.warmup_);
+    const bool naming = std::exchange(names_, false);
+    compared_ = !all_.named_ && !naming && warm_;
     const auto scorer = make_scorer(parameters_.emissions);
     const PathDraws draws{RowRandom(all_.seed_, std::uint64_t(number_), std::uint64_t(index), 7),
                           naming ? all_.reference_.data() : nullptr,
@@ -246,21 +247,28 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     return log_joint;
   }
 
+  void end_warmup() override {
+    warm_ = true;
+    names_ = !all_.named_ && number_ == 0;
+  }
+
   void record(std::vector<double> &values) const override {
     values.push_back(without_rounding_errors(log_likelihood_));
     values.push_back(double((counts_.count.array() > 0).count()));
   }
 
-  void store(double) override {
-    std::vector<int> order = no_exchange(int(counts_.count.size()));
+  void keep(double) override {
+    order_ = no_exchange(int(counts_.count.size()));
     if (compared_) {
       const std::vector<int> name =
-          best_assignment(confusion_, int(order.size()), all_.names_.groups);
-      for (std::size_t i = 0; i < order.size(); ++i) order[std::size_t(name[i])] = int(i);
+          best_assignment(confusion_, int(order_.size()), all_.names_.groups);
+      for (std::size_t i = 0; i < order_.size(); ++i) order_[std::size_t(name[i])] = int(i);
     }
-    all_.add(reordered(*posterior_, order), markov::reordered(counts_, order));
-    if (!all_.holds_.takes(all_.next_++)) return;
-    all_.draws_.push_back(reordered(parameters_, order));
+    all_.add(reordered(*posterior_, order_), markov::reordered(counts_, order_));
+  }
+
+  void store(double) override {
+    all_.draws_.push_back(reordered(parameters_, order_));
     all_.log_likelihoods_.push_back(log_likelihood_);
   }
 
@@ -290,6 +298,10 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
   Sampling &all_;
   const int number_;
   MarkovPoint<P> parameters_;
+  /// Is the warmup over, and will the next path become the reference?
+  bool warm_ = false, names_ = false;
+  /// the order of the states in the last kept draw
+  std::vector<int> order_;
   // of the last sweep
   bool compared_ = false;
   double log_likelihood_ = 0;
@@ -332,8 +344,9 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
                     std::to_string(sequences.steps) + " steps do not fit into maintenance_work_mem",
                 {}, "Raise maintenance_work_mem, or use method vi or svi.");
   Sampling<P, Q> all(sequences, prior, whole_steps, names, plan, seed, control);
-  const ChainSettings settings{
-      "gibbs", plan, {"log_likelihood", "states"}, plan.all_stored(), "observations"};
+  ChainSettings settings{"gibbs",    plan,           {"log_likelihood", "states"},
+                         all.held(), "observations", plan.all_stored()};
+  settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<typename Sampling<P, Q>::Chain>(all, chain, begin(chain));
   });

@@ -1,9 +1,9 @@
 #include "mcmc/run_chains.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/error.hpp"
 #include "mcmc/stored_draws.hpp"
@@ -20,6 +20,208 @@ bool chains_agree(const Draws &draws, Control &control) {
   return true;
 }
 
+class Chains {
+ public:
+  Chains(const ChainSettings &settings, Control &control)
+      : settings_(settings),
+        plan_(settings.plan),
+        control_(control),
+        all_(control.budget),
+        began_(all_.seconds()),
+        keeps_(0, 0),
+        stores_(0, 0) {
+    out_.quantities.quantities = {"log_joint"};
+    out_.quantities.quantities.insert(out_.quantities.quantities.end(), settings.quantities.begin(),
+                                      settings.quantities.end());
+    out_.quantities.chains = plan_.chains;
+    out_.best = -std::numeric_limits<double>::infinity();
+    select(plan_.stored());
+    of_each_kept_ = keeps_.count() >= plan_.chains;
+    of_each_stored_ = stores_.count() >= plan_.chains;
+  }
+
+  void run(int number, const std::function<std::unique_ptr<ChainSampler>(int chain)> &make) {
+    const double each =
+        all_.limited() ? std::max(0.0, all_.limit() - began_) / plan_.chains : all_.limit();
+    const Budget share = all_.until(began_ + each * (number + 1));
+    std::optional<BudgetScope> time(std::in_place, control_, share.share(0.5));
+    const std::unique_ptr<ChainSampler> sampler = make(number);
+    OneChain chain;
+    chain.number = number;
+    bool warm = false, short_warmup = false;
+    double fastest = std::numeric_limits<double>::infinity(), before = all_.seconds();
+    int since = 0;  // sweeps after the warmup
+    for (bool done = false; !done;) {
+      if (!warm && (chain.sweeps == plan_.warmup || control_.out_of_time())) {
+        warm = true;
+        short_warmup = chain.sweeps < plan_.warmup;
+        time.reset();
+        time.emplace(control_, share);
+        sampler->end_warmup();
+      }
+      control_.poll();
+      const double log_joint = sweep(*sampler, chain);
+      const double now = all_.seconds();
+      fastest = std::min(fastest, now - before);
+      before = now;
+      if (!warm) continue;
+      bool draws = ++since % plan_.thin == 0;
+      const int count = chain.draws + int(draws);
+      const bool all_made = count == most_;
+      done = all_made && (short_warmup || most_ < plan_.stored() || chain.sweeps == plan_.draws);
+      // Sweeps that follow the last draw need no time.
+      if (!done && (all_made ? control_.budget.over() : control_.out_of_time())) {
+        done = true;
+        draws |= !all_made && (chain.draws == 0 || must_store(chain));
+      }
+      if (!draws) continue;
+      if (number == 0 && chain.draws == 0) foresee(share, fastest, chain.sweeps);
+      take(*sampler, chain, log_joint, done && chain.draws + 1 < plan_.stored());
+    }
+    out_.cut |= short_warmup || chain.draws < plan_.stored();
+    most_ = std::min(most_, chain.draws);
+    chains_.push_back(std::move(chain));
+  }
+
+  ChainRun result() {
+    out_.made = plan_;
+    out_.sweeps = plan_.draws;
+    if (out_.cut) {
+      for (const OneChain &chain : chains_) out_.sweeps = std::min(out_.sweeps, chain.sweeps);
+      out_.made.draws = plan_.warmup + most_ * plan_.thin;
+      make_equal();
+    }
+    out_.quantities.draws = most_;
+    out_.agree = !out_.cut && chains_agree(out_.quantities, control_);
+    return std::move(out_);
+  }
+
+ private:
+  struct OneChain {
+    int number = 0, sweeps = 0, draws = 0;
+    /// of the kept draws: is it stored?
+    std::vector<bool> kept;
+    int stored = 0;
+    double log_joint = std::numeric_limits<double>::quiet_NaN();
+  };
+
+  /// Decides which draws are kept and stored if each chain makes this many.
+  void select(int most) {
+    most_ = most;
+    of_chain_ = most;
+    const std::int64_t all = std::int64_t(plan_.chains) * most,
+                       stored =
+                           std::max<std::int64_t>(1, std::min(settings_.max_stored_draws, all)),
+                       kept = std::clamp(settings_.max_kept_draws, stored, all);
+    keeps_ = EvenlySpaced(all, kept);
+    stores_ = EvenlySpaced(kept, stored);
+  }
+
+  double sweep(ChainSampler &sampler, OneChain &chain) {
+    const double log_joint = without_rounding_errors(sampler.sweep(chain.sweeps, control_));
+    ++chain.sweeps;
+    if (!std::isfinite(log_joint))
+      throw Error(Errc::numeric,
+                  std::string("the density of a draw of method ") + settings_.method +
+                      " overflowed in sweep " + std::to_string(chain.sweeps),
+                  "Values are too large for double precision.",
+                  std::string("Rescale the ") + settings_.data + ".");
+    const double seconds = all_.seconds() - began_,
+                 done = double(chain.number) * plan_.draws + chain.sweeps,
+                 left = seconds / done * (double(plan_.chains) * plan_.draws - done);
+    control_.progress({settings_.method, chain.number + 1, plan_.chains, chain.sweeps, plan_.draws,
+                       log_joint, log_joint - chain.log_joint, seconds,
+                       std::clamp(left, 0.0, all_.left())});
+    chain.log_joint = log_joint;
+    return log_joint;
+  }
+
+  /// Where the first chain will certainly not make all its draws, those that are kept and stored
+  /// are chosen among fewer, so that they are not too few. `fastest`: the time of its fastest
+  /// sweep.
+  void foresee(const Budget &share, double fastest, int sweeps) {
+    constexpr int min_sweeps = 10;  // before which nothing is certain
+    constexpr double margin = 4;
+    if (!all_.limited() || sweeps < min_sweeps) return;
+    const double most = margin * share.left() / (fastest * plan_.thin) + min_sweeps;
+    if (!(most < plan_.stored())) return;
+    control_.cut_short();
+    select(int(most));
+  }
+
+  /// Does a chain that ends now still lack a stored draw?
+  bool must_store(const OneChain &chain) const {
+    return chain.stored == 0 && (of_each_stored_ || stored_ == 0);
+  }
+
+  void take(ChainSampler &sampler, OneChain &chain, double log_joint, bool ends_early) {
+    out_.quantities.values.push_back(log_joint);
+    sampler.record(out_.quantities.values);
+    out_.best = std::max(out_.best, log_joint);
+    const std::int64_t index = std::int64_t(chain.number) * of_chain_ + chain.draws++;
+    const bool planned = keeps_.takes(index), lacks = ends_early && must_store(chain);
+    if (!planned && !lacks && !(ends_early && of_each_kept_ && chain.kept.empty())) return;
+    sampler.keep(log_joint);
+    const bool stored = lacks || (planned && stores_.takes(keeps_.before(index)));
+    chain.kept.push_back(stored);
+    if (!stored) return;
+    ++chain.stored;
+    ++stored_;
+    sampler.store(log_joint);
+  }
+
+  /// Leaves as many draws of each chain as the shortest one has, the first ones.
+  void make_equal() {
+    const std::size_t width = out_.quantities.quantities.size();
+    std::vector<int> draws, kept, stored;
+    int first = 0, first_kept = 0, first_stored = 0;
+    std::size_t fewest_kept = std::numeric_limits<std::size_t>::max();
+    int fewest_stored = std::numeric_limits<int>::max();
+    for (const OneChain &chain : chains_) {
+      fewest_kept = std::min(fewest_kept, chain.kept.size());
+      fewest_stored = std::min(fewest_stored, chain.stored);
+    }
+    for (const OneChain &chain : chains_) {
+      for (int i = 0; i < most_; ++i) draws.push_back(first + i);
+      first += chain.draws;
+      const std::size_t count = of_each_kept_ ? fewest_kept : chain.kept.size();
+      const int count_stored = of_each_stored_ ? fewest_stored : chain.stored;
+      // What remains stored remains kept.
+      std::size_t others = count - std::min(count, std::size_t(count_stored));
+      int of_chain = 0;
+      for (std::size_t i = 0; i < chain.kept.size(); ++i) {
+        const bool stays = chain.kept[i] && of_chain < count_stored;
+        if (stays) stored.push_back(first_stored + of_chain);
+        of_chain += int(chain.kept[i]);
+        if (!stays && others > 0)
+          --others;
+        else if (!stays)
+          continue;
+        kept.push_back(first_kept + int(i));
+      }
+      first_kept += int(chain.kept.size());
+      first_stored += chain.stored;
+    }
+    if (int(draws.size()) < first) retain(out_.quantities.values, draws, width);
+    const bool fewer = int(kept.size()) < first_kept || int(stored.size()) < first_stored;
+    if (fewer && settings_.retain) settings_.retain(kept, stored);
+  }
+
+  const ChainSettings &settings_;
+  const ChainPlan &plan_;
+  Control &control_;
+  const Budget all_;
+  const double began_;
+  ChainRun out_;
+  EvenlySpaced keeps_, stores_;
+  /// Is at least one draw of each chain kept, and stored?
+  bool of_each_kept_ = false, of_each_stored_ = false;
+  /// draws that a chain may make, and among how many of each chain keeps_ chooses
+  int most_ = 0, of_chain_ = 0;
+  std::int64_t stored_ = 0;
+  std::vector<OneChain> chains_;
+};
+
 }  // namespace
 
 double without_rounding_errors(double x) {
@@ -30,50 +232,9 @@ double without_rounding_errors(double x) {
 
 ChainRun run_chains(const ChainSettings &settings, Control &control,
                     const std::function<std::unique_ptr<ChainSampler>(int chain)> &make) {
-  const ChainPlan &plan = settings.plan;
-  ChainRun out;
-  out.quantities.quantities = {"log_joint"};
-  out.quantities.quantities.insert(out.quantities.quantities.end(), settings.quantities.begin(),
-                                   settings.quantities.end());
-  out.quantities.chains = plan.chains;
-  out.quantities.draws = plan.stored();
-  out.best = -std::numeric_limits<double>::infinity();
-  const std::int64_t all = plan.all_stored(),
-                     stored = std::max<std::int64_t>(1, std::min(settings.max_stored_draws, all)),
-                     kept = std::clamp(settings.max_kept_draws, stored, all);
-  std::int64_t index = 0, next = 0;  // of draws after warmup and thinning; of those kept
-  EvenlySpaced keeps(all, kept), stores(kept, stored);
-  const auto begin = std::chrono::steady_clock::now();
-  for (int chain = 0; chain < plan.chains; ++chain) {
-    const std::unique_ptr<ChainSampler> sampler = make(chain);
-    double before = std::numeric_limits<double>::quiet_NaN();
-    for (int sweep = 0; sweep < plan.draws; ++sweep) {
-      control.poll();
-      const double log_joint = without_rounding_errors(sampler->sweep(sweep, control));
-      if (!std::isfinite(log_joint))
-        throw Error(Errc::numeric,
-                    std::string("the density of a draw of method ") + settings.method +
-                        " overflowed in sweep " + std::to_string(sweep + 1),
-                    "Values are too large for double precision.",
-                    std::string("Rescale the ") + settings.data + ".");
-      const double seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      const double done = double(chain) * plan.draws + sweep + 1;
-      control.progress({settings.method, chain + 1, plan.chains, sweep + 1, plan.draws, log_joint,
-                        log_joint - before, seconds,
-                        seconds / done * (double(plan.chains) * plan.draws - done)});
-      before = log_joint;
-      if (sweep < plan.warmup || (sweep - plan.warmup + 1) % plan.thin != 0) continue;
-      out.quantities.values.push_back(log_joint);
-      sampler->record(out.quantities.values);
-      out.best = std::max(out.best, log_joint);
-      if (!keeps.takes(index++)) continue;
-      sampler->keep(log_joint);
-      if (stores.takes(next++)) sampler->store(log_joint);
-    }
-  }
-  out.agree = chains_agree(out.quantities, control);
-  return out;
+  Chains chains(settings, control);
+  for (int number = 0; number < settings.plan.chains; ++number) chains.run(number, make);
+  return chains.result();
 }
 
 }  // namespace bayes

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/api.hpp"
 #include "base/control.hpp"
 #include "document/model.hpp"
 #include "mcmc/chain_plan.hpp"
@@ -21,6 +23,8 @@ class ChainSampler {
   /// Makes sweep number `index` (0, 1, ...), which selects the random stream. Returns the log joint
   /// density of the resulting draw.
   virtual double sweep(int index, Control &control) = 0;
+  /// Called once, before the first sweep after the warmup.
+  virtual void end_warmup() {}
   /// Appends the quantities of that draw; called for draws after warmup and thinning. Quantities
   /// must not depend on the numbering of components.
   virtual void record(std::vector<double> &values) const = 0;
@@ -41,6 +45,10 @@ struct ChainSettings {
   const char *data = "columns";
   /// maximal number of kept draws, evenly spaced among all; at least max_stored_draws
   std::int64_t max_kept_draws = 0;
+  /// Called at the end if chains that were cut short have made different numbers of draws: with the
+  /// indices, ascending, of the kept draws and of the stored draws that are to remain, as many of
+  /// each chain.
+  std::function<void(std::span<const int> kept, std::span<const int> stored)> retain = {};
 };
 
 /// Results of the chains, apart from the stored draws.
@@ -51,12 +59,22 @@ struct ChainRun {
   /// Whether R-hat of all quantities indicates convergence; quantities that never change are
   /// ignored.
   bool agree = false;
+  /// The plan; if chains were cut short, with as many draws of each as the shortest one has made.
+  ChainPlan made;
+  /// the number of sweeps of a chain, of the shortest one
+  int sweeps = 0;
+  /// Was a chain or its warmup cut short, as the time was over?
+  bool cut = false;
 };
 
 /// Runs the chains one after another; make(chain) begins chain number 0, 1, .... Throws
 /// Error(numeric) if a density overflows.
-ChainRun run_chains(const ChainSettings &settings, Control &control,
-                    const std::function<std::unique_ptr<ChainSampler>(int chain)> &make);
+///
+/// Of the control's budget each chain has an equal share, which begins when the chain before ends.
+/// Half of a chain's share is for its start and its warmup; if these take longer, the warmup ends
+/// there. Every chain makes at least one draw, and none makes more than the first.
+BAYES_API ChainRun run_chains(const ChainSettings &settings, Control &control,
+                              const std::function<std::unique_ptr<ChainSampler>(int chain)> &make);
 
 /// Rounds a number to 34 bits, so that it does not depend on the order of summation, and R-hat does
 /// not mistake rounding errors for differences between chains. run_chains() rounds the log joint

@@ -39,8 +39,9 @@ std::int64_t collected_draws(const ChainPlan &plan, std::int64_t held) {
   return equal_draws(plan, double(std::min(wanted(plan), held)));
 }
 
-std::vector<int> draws_to_store(const ChainPlan &plan, const Draws &quantities,
-                                std::int64_t collected, double numbers, Control &control) {
+std::vector<int> draws_to_store(const ChainRun &chains, std::int64_t collected, double numbers,
+                                Control &control) {
+  const ChainPlan &plan = chains.made;
   const double most = double(std::min(wanted(plan), collected));
   const auto within = [&](double limit) {
     return std::min(most, double(collected) * std::min(1.0, limit / numbers));
@@ -49,11 +50,12 @@ std::vector<int> draws_to_store(const ChainPlan &plan, const Draws &quantities,
   if (plan.stored_draws == 0) {
     const double beyond = within(max_beyond);
     count = std::min(double(usual), within(max_usual));
-    if (beyond > count)
-      count = std::max(count, std::min(beyond, std::ceil(2 * largest_size(quantities, control))));
+    if (beyond > count && !chains.cut)
+      count = std::max(count,
+                       std::min(beyond, std::ceil(2 * largest_size(chains.quantities, control))));
   }
   const std::int64_t stored = equal_draws(plan, count);
-  EvenlySpaced spaced(collected, stored);
+  const EvenlySpaced spaced(collected, stored);
   std::vector<int> out;
   for (std::int64_t index = 0; index < collected; ++index)
     if (spaced.takes(index)) out.push_back(int(index));

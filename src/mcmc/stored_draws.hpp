@@ -2,14 +2,17 @@
 // by chain, for the diagnostics.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/api.hpp"
 #include "document/model.hpp"
 #include "mcmc/chain_plan.hpp"
 #include "mcmc/diagnostics.hpp"
+#include "mcmc/run_chains.hpp"
 
 namespace bayes {
 
@@ -17,16 +20,31 @@ namespace bayes {
 class EvenlySpaced {
  public:
   EvenlySpaced(std::int64_t all, std::int64_t count) : all_(all), count_(count) {}
-  /// Whether an item is selected; to be called for 0, 1, ... in turn.
-  bool takes(std::int64_t index) {
-    if (next_ >= count_ || index != (2 * next_ + 1) * all_ / (2 * count_)) return false;
-    ++next_;
-    return true;
+  /// Whether an item, from 0, is selected.
+  bool takes(std::int64_t index) const { return before(index + 1) > before(index); }
+  /// The number of items before this one that are selected: item (2 i + 1) all / (2 count), rounded
+  /// down, is number i of them.
+  std::int64_t before(std::int64_t index) const {
+    const std::int64_t twice = 2 * count_ * index - all_;
+    return twice <= 0 ? 0 : std::min(count_, (twice - 1) / (2 * all_) + 1);
   }
+  std::int64_t count() const { return count_; }
 
  private:
-  std::int64_t all_, count_, next_ = 0;
+  std::int64_t all_, count_;
 };
+
+/// Leaves of a sequence of items, of `width` numbers each, those with these indices (ascending).
+template <class T>
+void retain(std::vector<T> &items, std::span<const int> indices, std::size_t width = 1) {
+  auto to = items.begin();
+  for (const int index : indices) {
+    const auto from = items.begin() + std::ptrdiff_t(std::size_t(index) * width);
+    if (to != from) std::move(from, from + std::ptrdiff_t(width), to);
+    to += std::ptrdiff_t(width);
+  }
+  items.erase(to, items.end());
+}
 
 /// The largest number of draws, at most this many and at least one, that takes equally many from
 /// each chain if it takes one from each.
@@ -40,16 +58,17 @@ inline constexpr double max_stored_numbers = 4e7;
 /// option stored_draws; by default 500, or a quarter of all draws if that is more.
 BAYES_API std::int64_t collected_draws(const ChainPlan &plan, std::int64_t held);
 
-/// Indices of the collected draws that a model stores, evenly spaced over the chains. `numbers`:
-/// size of all collected draws.
+/// Indices of the draws collected by these chains that a model stores, evenly spaced over the
+/// chains. `numbers`: size of all collected draws.
 ///
 /// Their number is option stored_draws, within 40 million numbers (320 MB). The default is 500,
 /// within 2 million numbers (16 MB); or more, up to a quarter of the draws, within half a million
 /// numbers (4 MB) and twice the largest bulk effective sample size of the quantities: for an
 /// autocorrelated chain, the variance of the mean of so many draws is about a tenth above that of
-/// all draws.
-BAYES_API std::vector<int> draws_to_store(const ChainPlan &plan, const Draws &quantities,
-                                          std::int64_t collected, double numbers, Control &control);
+/// all draws. Of chains that were cut short the default is 500, as effective sample sizes take
+/// time.
+BAYES_API std::vector<int> draws_to_store(const ChainRun &chains, std::int64_t collected,
+                                          double numbers, Control &control);
 
 /// A view of draws, stored chain after chain with equal lengths, as series.
 class BAYES_API ChainSeries {

@@ -199,7 +199,11 @@ std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, const Document
 void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options, Control &control,
                 const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit) {
   const BmmOptions read = read_bmm_options(ks, options, nullptr, false);
-  for (const int k : ks) emit(fit(rows, k, read, nullptr, false, control));
+  SharedTime time(options, ks.size(), control);
+  for (const int k : ks) {
+    const BudgetScope share = time.next();
+    emit(fit(rows, k, read, nullptr, false, control));
+  }
 }
 
 }  // namespace bayes

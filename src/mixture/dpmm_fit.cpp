@@ -111,6 +111,7 @@ FitPlan plan_of(const DpmmOptions &options) {
   out.restarts = options.restarts;
   out.max_iterations = options.max_iterations;
   out.tolerance = options.tolerance;
+  out.max_seconds = options.max_seconds;
   return out;
 }
 
@@ -233,7 +234,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
                           [this](int chain) { return chain_start(chain); });
     estimate(chains);
     store_draws(chains);
-    run_.take(std::move(static_cast<ChainRun &>(chains)), options_.chains);
+    run_.take(std::move(static_cast<ChainRun &>(chains)));
     fit_.draws = std::move(chains.partitions);
   }
 
@@ -246,8 +247,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
       numbers += double(draw.weights.size()) * (parameters_of(prior_) + clusters + 1);
     std::vector<Q> parts;
     for (const int stored :
-         draws_to_store(options_.chains, chains.quantities, std::int64_t(chains.weights.size()),
-                        numbers, control_)) {
+         draws_to_store(chains, std::int64_t(chains.weights.size()), numbers, control_)) {
       control_.poll();
       const std::size_t s = std::size_t(stored);
       const DrawnWeights &draw = chains.weights[s];
@@ -323,7 +323,9 @@ template <class Q> class ProcessFit : ProcessFitBase {
     const double rows = double(rows_.rows());
     const Response<Variational<Q>> response =
         options_.linear_response
-            ? linear_response_and_approach(learner, q, rows_, control_)
+            ? if_time_is_left(
+                  control_,
+                  [&] { return linear_response_and_approach(learner, q, rows_, control_); })
             : linear_response_that_pays(learner, q, rows_, static_cast<RowSource *>(nullptr),
                                         {rows, 0, run_.iterations() * rows}, control_);
     if (response.deviations.size() == 0) return;
@@ -373,7 +375,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
           std::vector<double>(std::size_t(prior.components()), 0.0), {fit_.labels.data()});
       const double bound = local.sums.objective - divergence(fitted_.clusters, prior);
       model_->info.log_likelihood = bound;
-      if (bound - before <= options_.tolerance) return;
+      if (bound - before <= options_.tolerance || control_.out_of_time()) return;
       before = bound;
       fitted_.clusters = posterior(local.statistics, prior);
     }

@@ -1,6 +1,7 @@
 // The options of the Dirichlet process mixture.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct DpmmOptions {
   double concentration = 1;         // if it is not learned
   std::optional<GammaPrior> learned = GammaPrior{2, 4};
   std::uint64_t seed = 1;
+  double max_seconds = std::numeric_limits<double>::infinity();
   std::string missing = "marginalize";
   RowOptions rows;
 

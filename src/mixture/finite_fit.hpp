@@ -189,7 +189,7 @@ template <class P, class Q> class FiniteFit {
     found.point = std::move(sampled.point);
     found.draws = std::move(sampled.draws);
     found.counts = std::move(sampled.counts);
-    run_.take(std::move(sampled.chains), options_.chains);
+    run_.take(std::move(sampled.chains));
   }
 
   /// By vi or svi, from `initial` if there is one, else from first(starting statistics). Sets

@@ -92,8 +92,8 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
   SampledMixture<P, Q> out;
   const Relabelling relabelling(chains, k);
   const int size = relabelling.size();
-  const std::vector<int> to_store = draws_to_store(
-      plan, chains.quantities, size, double(k) * (parameters_of(prior) + 1) * size, control);
+  const std::vector<int> to_store =
+      draws_to_store(chains, size, double(k) * (parameters_of(prior) + 1) * size, control);
   std::vector<Q> stored;
   std::vector<double> weights(std::size_t(k), 0.0), counts = weights;
   for (int s = 0; s < size; ++s) {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/special.hpp"
-#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
@@ -66,6 +65,15 @@ class PartitionChain final : public ChainSampler {
 
 }  // namespace
 
+void PartitionChains::retain(std::span<const int> kept, std::span<const int> stored) {
+  partitions.retain(kept);
+  bayes::retain(log_joint, kept);
+  bayes::retain(weights, stored);
+  bayes::retain(whole, stored);
+  for (int &each : whole)
+    each = int(std::lower_bound(kept.begin(), kept.end(), each) - kept.begin());
+}
+
 void make_dense(std::vector<int> &labels, int k) {
   std::vector<int> names(std::size_t(k), -1);
   int next = 0;
@@ -109,10 +117,15 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, Method method,
                           const ChainPlan &plan, const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-                          const std::function<void(const PartitionSampler &)> &store) {
+                          const std::function<void(const PartitionSampler &)> &store,
+                          const std::function<void(std::span<const int> stored)> &retain) {
   ChainSettings settings{
       method_name(method).data(), plan, {"clusters", "largest", "entropy"}, counts.stored};
   settings.max_kept_draws = counts.kept;
+  settings.retain = [&](std::span<const int> kept, std::span<const int> stored) {
+    out.retain(kept, stored);
+    retain(stored);
+  };
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
   static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/method.hpp"
 #include "mcmc/run_chains.hpp"
+#include "mcmc/stored_draws.hpp"
 #include "partition/partition.hpp"
 #include "partition/sampler.hpp"
 
@@ -34,6 +36,9 @@ struct PartitionChains : ChainRun {
   // of the stored draws: their weights, and their indices among the kept ones
   std::vector<DrawnWeights> weights;
   std::vector<int> whole;
+
+  /// Leaves these of the kept draws, and of the stored draws.
+  void retain(std::span<const int> kept, std::span<const int> stored);
 };
 template <class Q> struct ChainDraws : PartitionChains {
   explicit ChainDraws(std::int64_t rows) : PartitionChains(rows) {}
@@ -62,11 +67,13 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
                        const ChainPlan &plan, bool everything, const Control &control);
 
 /// Runs the chains. `begin(chain)` makes the sampler of a chain; `store` is called with the sampler
-/// for every stored draw, to store the parameters of the family.
+/// for every stored draw, to store the parameters of the family, and `retain` with the indices of
+/// those that remain (ChainSettings::retain).
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, Method method,
                           const ChainPlan &plan, const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-                          const std::function<void(const PartitionSampler &)> &store);
+                          const std::function<void(const PartitionSampler &)> &store,
+                          const std::function<void(std::span<const int> stored)> &retain);
 
 /// Renumbers labels below k from 0, in the order of first occurrence.
 void make_dense(std::vector<int> &labels, int k);
@@ -92,7 +99,8 @@ ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting 
       },
       [&](const PartitionSampler &sampler) {
         out.components.push_back(static_cast<const MixtureSampler<Q> &>(sampler).components());
-      });
+      },
+      [&](std::span<const int> stored) { retain(out.components, stored); });
   return out;
 }
 

@@ -131,6 +131,11 @@ PartitionDraws::PartitionDraws(std::int64_t rows) : rows_(rows) {
                 "There are " + std::to_string(rows) + " rows.");
 }
 
+void PartitionDraws::retain(std::span<const int> draws) {
+  bayes::retain(labels_, draws);
+  bayes::retain(clusters_, draws);
+}
+
 void PartitionDraws::add(std::span<const int> labels) {
   if (std::int64_t(labels.size()) != rows_)
     throw Error(Errc::invalid_argument, "a draw of a partition has " +

@@ -23,6 +23,8 @@ class BAYES_API PartitionDraws {
   /// clusters occurs; their numbering is arbitrary. Throws invalid_argument otherwise, too_large
   /// above 65535 clusters; nothing is added then.
   void add(std::span<const int> labels);
+  /// Leaves the draws with these indices, ascending.
+  void retain(std::span<const int> draws);
 
   std::int64_t rows() const { return rows_; }
   /// number of draws

@@ -155,12 +155,14 @@ class BinaryFit {
     settings.max_stored_draws =
         collected_draws(options_.chains, std::int64_t(max_stored_numbers / double(p)));
     settings.max_kept_draws = options_.chains.all_stored();
-    run_.take(run_chains(settings, control_,
-                         [&](int chain) {
-                           return logit ? logit_chain(task, chain) : probit_chain(task, chain);
-                         }),
-              options_.chains);
-    keep(draws, moments, data);
+    settings.retain = [&draws, p](std::span<const int>, std::span<const int> stored) {
+      retain(draws, stored, p);
+    };
+    ChainRun chains = run_chains(settings, control_, [&](int chain) {
+      return logit ? logit_chain(task, chain) : probit_chain(task, chain);
+    });
+    keep(chains, draws, moments, data);
+    run_.take(std::move(chains));
   }
 
   /// Coefficient j in units of the columns (as in binary_regression.cpp).
@@ -174,7 +176,8 @@ class BinaryFit {
   }
 
   /// Stores some of the collected draws in the model; means and deviations are those of all draws.
-  void keep(const std::vector<double> &draws, const DrawMoments &moments, BinaryRows &data) {
+  void keep(const ChainRun &chains, const std::vector<double> &draws, const DrawMoments &moments,
+            BinaryRows &data) {
     const std::size_t p = state().size(), count = draws.size() / p;
     Vector mean = moments.mean();
     if (data.intercept()) {
@@ -186,8 +189,8 @@ class BinaryFit {
     state().mean = to_vector(mean);
     state().deviations = to_vector(moments.deviation());
     model_->info.log_likelihood = data.likelihood(options_.link, mean, false).log_likelihood;
-    for (const int draw : draws_to_store(options_.chains, model_->draws, std::int64_t(count),
-                                         double(draws.size()), control_)) {
+    for (const int draw :
+         draws_to_store(chains, std::int64_t(count), double(draws.size()), control_)) {
       const auto first = draws.begin() + std::ptrdiff_t(std::size_t(draw) * p);
       state().draws.insert(state().draws.end(), first, first + std::ptrdiff_t(p));
     }

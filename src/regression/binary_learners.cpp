@@ -44,7 +44,7 @@ Matrix factor_of(const Matrix &sums, const PriorPrecision &precision) {
 
 void report_iteration(const Schedule &schedule, const RunTrace &trace, Control &control) {
   const std::size_t n = trace.trace.size();
-  const double seconds = schedule.seconds();
+  const double seconds = control.budget.seconds();
   const int left = schedule.max_iterations - trace.iterations;
   control.progress(
       {schedule.method, schedule.restart, schedule.restarts, trace.iterations,
@@ -53,8 +53,9 @@ void report_iteration(const Schedule &schedule, const RunTrace &trace, Control &
        seconds, trace.iterations ? seconds / trace.iterations * left : 0});
 }
 
-bool may_go_on(const Schedule &schedule, const RunTrace &trace) {
-  return trace.iterations < schedule.max_iterations && schedule.seconds() < schedule.max_seconds;
+bool may_go_on(const Schedule &schedule, const RunTrace &trace, Control &control) {
+  return trace.iterations < schedule.max_iterations &&
+         (trace.iterations < schedule.min_iterations || !control.out_of_time());
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
     // rounding errors are left.
     const bool near = gain < 1e-10 * (1 + std::fabs(at.value));
     out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
-    if (out.converged || !may_go_on(schedule, out)) break;
+    if (out.converged || !may_go_on(schedule, out, control)) break;
     before = near ? gain : std::numeric_limits<double>::infinity();
     double length = 1;
     Density next;
@@ -136,7 +137,7 @@ BinaryMode probit_em(BinaryRows &rows, const PriorPrecision &precision, Vector s
     const double left = rate < 1 ? change * std::max(1.0, rate / (1 - rate)) : change;
     out.converged = out.iterations > 1 && rate < 1 && left <= schedule.tolerance;
     out.converged |= out.iterations > 0 && change <= 0;
-    if (out.converged || !may_go_on(schedule, out)) return out;
+    if (out.converged || !may_go_on(schedule, out, control)) return out;
     // With the expected latent variables E y* = z'u + slope of the log-likelihood, the mode
     // (Z'Z + Lambda)^-1 Z' E y* is u + (Z'Z + Lambda)^-1 times the gradient of the log posterior.
     out.state += solved(out.factor, at.gradient);

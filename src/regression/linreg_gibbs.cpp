@@ -185,12 +185,14 @@ void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, Li
   for (int j = 0; records && j < problem.size(); ++j)
     settings.quantities.push_back(message("w{}", problem.used[std::size_t(j)] + 1));
   DrawMoments moments(problem.size() + 2);
-  run.take(run_chains(settings, control,
-                      [&](int chain) {
-                        return std::make_unique<LinregChain>(problem, options.seed, chain, records,
-                                                             *model.state, moments);
-                      }),
-           plan);
+  settings.retain = [&state = *model.state](std::span<const int>, std::span<const int> stored) {
+    retain(state.drawn, stored, state.drawn.size() / state.drawn_alpha.size());
+    retain(state.drawn_alpha, stored);
+  };
+  run.take(run_chains(settings, control, [&](int chain) {
+    return std::make_unique<LinregChain>(problem, options.seed, chain, records, *model.state,
+                                         moments);
+  }));
   store_moments(problem, moments, *model.state);
   const LinregModel::State &s = *model.state;
   double alpha = 0;

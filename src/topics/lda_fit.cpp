@@ -112,7 +112,7 @@ class TopicFit {
     TopicRun best = run_.best_of_restarts(
         corpus_,
         [&](int restart) {
-          TopicStart start = start_.initial_topics(restart, run_.schedule());
+          TopicStart start = start_.initial_topics(restart);
           TopicState state;
           state.counts = std::move(start.counts);
           state.alpha = std::move(start.alpha);
@@ -159,8 +159,8 @@ class TopicFit {
 
   void sample() {
     SampledTopics found = sample_topics(
-        corpus_, options_, start_.prior(),
-        [&](int chain) { return start_.initial_topics(chain, run_.schedule()); }, run_, control_);
+        corpus_, options_, start_.prior(), [&](int chain) { return start_.initial_topics(chain); },
+        run_, control_);
     TopicModel::State &state = *model_->state;
     std::vector<double> tokens(std::size_t(k_), 0.0);
     each_row(found.counts, [&](std::int32_t w) {

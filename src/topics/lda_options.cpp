@@ -121,7 +121,7 @@ void lines(OptionTable &t, LdaOptions &o) {
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.update || o.sampled());
   t.seed("seed", o.seed);
-  t.number("max_seconds", o.max_seconds, above(0, 1e9), !o.sampled());
+  max_seconds_line(t, o.max_seconds);
   t.either("on_error", o.null_on_error, "error", "null");
   o.plan_lines(t);
   LdaRowOptions &rows = o.documents;

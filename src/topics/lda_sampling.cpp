@@ -89,7 +89,6 @@ class SampledLda {
         groups_(exchangeable_topics(prior_, options.alpha || options.learn_alpha == Learned::no)),
         numbers_(numbers_of_draw(corpus, options.k)),
         held_(held_topic_draws(options.chains, numbers_, control)),
-        holds_(max_averaged(), held_),
         sums_(corpus.totals().vocabulary, options.k),
         probabilities_(corpus.totals().vocabulary, options.k),
         drawn_(options.drawn()),
@@ -105,7 +104,15 @@ class SampledLda {
     return std::min(all, std::int64_t(std::max(500.0, std::min(1.0, sweeps) * double(all))));
   }
 
-  SampledTopics result(const Draws &quantities) {
+  /// Number of draws that are held complete.
+  std::int64_t max_held() const { return held_; }
+
+  void retain(std::span<const int> held) {
+    bayes::retain(draws_, held);
+    bayes::retain(draw_priors_, held);
+  }
+
+  SampledTopics result(const ChainRun &chains) {
     SampledTopics out;
     const double share = 1 / double(added_);
     for (double &x : sums_.values()) x *= share;
@@ -116,8 +123,8 @@ class SampledLda {
     out.prior.added = prior_.added;
     out.counts = std::move(sums_);
     out.probabilities = std::move(probabilities_);
-    for (const int s :
-         draws_to_store(options_.chains, quantities, held_, numbers_ * double(held_), control_)) {
+    const auto held = std::int64_t(draws_.size());
+    for (const int s : draws_to_store(chains, held, numbers_ * double(held), control_)) {
       out.draws.push_back(std::move(draws_[std::size_t(s)]));
       out.draw_priors.push_back(std::move(draw_priors_[std::size_t(s)]));
     }
@@ -128,9 +135,7 @@ class SampledLda {
   /// Adds a draw of a chain. `order`: the number of each of its topics in the result.
   void add(const TopicChain &chain, const std::vector<int> &order) {
     const auto k = std::size_t(options_.k);
-    const bool hold = holds_.takes(added_++);
-    PaddedMatrix draw;
-    if (hold) draw = PaddedMatrix(chain.terms(), options_.k);
+    ++added_;
     std::vector<double> parts(k);
     for (std::size_t i = 0; i < k; ++i)
       parts[i] = 1 / (double(chain.totals[i]) + chain.prior_total(int(i)));
@@ -144,14 +149,30 @@ class SampledLda {
         to[order[i]] += double(n[i]);
         mean[order[i]] += (double(n[i]) + chain.prior.eta + (added ? added[i] : 0)) * parts[i];
       }
-      if (hold)
-        for (std::size_t i = 0; i < k; ++i) draw.row(w)[order[i]] = double(n[i]);
     }
-    LdaPrior prior{std::vector<double>(k), chain.prior.eta, {}};
-    for (std::size_t i = 0; i < k; ++i) prior.alpha[std::size_t(order[i])] = chain.prior.alpha[i];
+    const LdaPrior prior = in_order(chain.prior, order);
     for (std::size_t i = 0; i < k; ++i) alpha_[i] += prior.alpha[i];
     eta_ += prior.eta;
-    if (!hold) return;
+  }
+
+  /// Alpha and eta, with the topics in the order of the result.
+  static LdaPrior in_order(const LdaPrior &prior, const std::vector<int> &order) {
+    LdaPrior out{std::vector<double>(order.size()), prior.eta, {}};
+    for (std::size_t i = 0; i < order.size(); ++i)
+      out.alpha[std::size_t(order[i])] = prior.alpha[i];
+    return out;
+  }
+
+  /// Holds the draw that was added last.
+  void hold(const TopicChain &chain, const std::vector<int> &order) {
+    PaddedMatrix draw(chain.terms(), options_.k);
+    LdaPrior prior = in_order(chain.prior, order);
+    WorkPoll poll;
+    for (std::int32_t w = 0; w < chain.terms(); ++w) {
+      poll(2 * order.size());
+      const std::int32_t *const n = chain.counts.row(w);
+      for (std::size_t i = 0; i < order.size(); ++i) draw.row(w)[order[i]] = double(n[i]);
+    }
     draws_.push_back(std::move(draw));
     draw_priors_.push_back(std::move(prior));
   }
@@ -165,7 +186,6 @@ class SampledLda {
   const ExchangeableGroups groups_;
   const double numbers_;
   const std::int64_t held_;
-  EvenlySpaced holds_;
   std::int64_t added_ = 0;
   /// sums over draws of n_kw, and of the expected p(w | k) given the draw
   PaddedMatrix sums_, probabilities_;
@@ -210,25 +230,27 @@ class SampledLda::Chain final : public ChainSampler {
     values.push_back(chain_.prior.eta);
   }
 
-  void store(double) override {
-    std::vector<int> order = no_exchange(chain_.topics());
-    if (all_.groups_ != order) {
+  void keep(double) override {
+    order_ = no_exchange(chain_.topics());
+    if (all_.groups_ != order_) {
       // The draws of a chain are matched with its own first draw, which they resemble most, and the
       // first draw with that of the first chain.
       QuietControl control(all_.control_);
       if (!own_) {
         own_.emplace(chain_.counts);
-        own_order_ = order;
+        own_order_ = order_;
         if (all_.reference_)
           own_order_ = all_.reference_->match(chain_.counts, all_.groups_, control);
         else
           all_.reference_ = own_;
       }
-      order = own_->match(chain_.counts, all_.groups_, control);
-      for (int &topic : order) topic = own_order_[std::size_t(topic)];
+      order_ = own_->match(chain_.counts, all_.groups_, control);
+      for (int &topic : order_) topic = own_order_[std::size_t(topic)];
     }
-    all_.add(chain_, order);
+    all_.add(chain_, order_);
   }
+
+  void store(double) override { all_.hold(chain_, order_); }
 
  private:
   SampledLda &all_;
@@ -237,6 +259,8 @@ class SampledLda::Chain final : public ChainSampler {
   /// the chain's first draw after warmup, and the numbers of its topics in the result
   std::optional<ColumnMatcher> own_;
   std::vector<int> own_order_;
+  /// of the last kept draw: the number of each topic in the result
+  std::vector<int> order_;
 };
 
 }  // namespace
@@ -248,16 +272,18 @@ SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, const Lda
   require_tokens(corpus, options, numbers, control);
   run.set_weight(corpus.totals().tokens, corpus.totals().documents);
   SampledLda all(corpus, options, prior, start, control);
-  const ChainSettings settings{method_name(options.method).data(),
-                               options.chains,
-                               {"log_likelihood", "entropy", "alpha", "eta"},
-                               all.max_averaged(),
-                               "counts"};
+  ChainSettings settings{method_name(options.method).data(),
+                         options.chains,
+                         {"log_likelihood", "entropy", "alpha", "eta"},
+                         all.max_held(),
+                         "counts",
+                         all.max_averaged()};
+  settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<SampledLda::Chain>(all, chain);
   });
-  SampledTopics out = all.result(chains.quantities);
-  run.take(std::move(chains), options.chains);
+  SampledTopics out = all.result(chains);
+  run.take(std::move(chains));
   return out;
 }
 

@@ -78,11 +78,11 @@ PaddedMatrix LdaStart::model_numbers() const {
   return out;
 }
 
-TopicStart LdaStart::initial_topics(int number, const Schedule &schedule) const {
+TopicStart LdaStart::initial_topics(int number) const {
   if (is_from_model(number)) return topics_of_model();
   TopicStart out =
       starting_topics(corpus_, {default_prior_.alpha, default_prior_.eta, {}}, options_.drawn(),
-                      options_.seed, number - (model_ ? 1 : 0), schedule, control_);
+                      options_.seed, number - (model_ ? 1 : 0), control_);
   if (prior_.added.rows()) initialise_seeded_topics(out);
   if (!options_.sampled() && options_.method != Method::cvb0) smooth(out);
   return out;

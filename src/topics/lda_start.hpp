@@ -12,7 +12,6 @@
 
 #include "base/control.hpp"
 #include "data/corpus.hpp"
-#include "fit/schedule.hpp"
 #include "topics/lda_options.hpp"
 #include "topics/lda_prior.hpp"
 
@@ -27,11 +26,10 @@ struct TopicStart {
 
 /// `prior`: initial parameters, without pseudo-counts; those named by `drawn` are learned. `seed`
 /// and `number` (of the restart or chain) select the random stream. Uses at most the first million
-/// tokens. Fractional counts are rounded so that the sum of a document is kept. Ends early if the
-/// time of the schedule is over. Polls.
+/// tokens. Fractional counts are rounded so that the sum of a document is kept. Takes at most half
+/// of the time that is left. Polls.
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
-                           std::uint64_t seed, int number, const Schedule &schedule,
-                           Control &control);
+                           std::uint64_t seed, int number, Control &control);
 
 /// The cost of starting_topics() for RunEffort (fit/effort.hpp).
 double effort_of_start(const CorpusTotals &totals, int topics);
@@ -47,7 +45,7 @@ class LdaStart {
   const LdaPrior &prior() const { return prior_; }
   /// Whether a restart or chain begins at the start model: the first restart, and every chain.
   bool is_from_model(int number) const { return model_ && (number == 1 || options_.sampled()); }
-  TopicStart initial_topics(int number, const Schedule &schedule) const;
+  TopicStart initial_topics(int number) const;
   /// V x K numbers that the start model stores of the terms; 0 for terms that it does not know.
   PaddedMatrix model_numbers() const;
 

@@ -105,19 +105,18 @@ void permute_to_best_alphas(TopicChain &chain, Control &control) {
 class InitialChain {
  public:
   InitialChain(Corpus &sample, const LdaPrior &prior, const DrawnPrior &drawn, std::uint64_t seed,
-               int number, const PaddedMatrix *start, const Schedule &schedule, Control &control)
+               int number, const PaddedMatrix *start, Control &control)
       : index_(sample, control),
         chain_(sample, index_, prior, seed, number),
         sampler_(collapsed_topics(chain_)),
         drawn_(drawn),
-        schedule_(schedule),
         control_(control) {
     begin_topics(chain_, start, control);
   }
 
   /// Makes this many sweeps, or fewer if the time is over.
   void sweep(int times) {
-    for (; times > 0 && !out_of_time(); --times) {
+    for (; times > 0 && !control_.out_of_time(); --times) {
       sampler_->sweep(sweeps_, control_);
       Random random(chain_.seed, std::uint64_t(chain_.number), std::uint64_t(sweeps_),
                     std::uint64_t(TopicStream::prior));
@@ -129,7 +128,8 @@ class InitialChain {
   void move() {
     const int factor = sweep_factor(double(index_.tokens()));
     sweep(factor * sweeps_before_moves);
-    for (int calls = 0, idle = 0; calls < max_moves && idle < 2 && !out_of_time(); ++calls) {
+    for (int calls = 0, idle = 0; calls < max_moves && idle < 2 && !control_.out_of_time();
+         ++calls) {
       const bool own_alphas = drawn_.alpha && !drawn_.symmetric;
       idle = move_topics(chain_, own_alphas, calls, control_) > 0 ? 0 : idle + 1;
       if (idle < 2) sweep((factor + 1) / 2 * sweeps_between_moves);
@@ -143,7 +143,7 @@ class InitialChain {
   TopicStart average() {
     TopicStart out{PaddedMatrix(chain_.terms(), chain_.topics()),
                    std::vector<double>(std::size_t(chain_.topics()), 0.0), 0};
-    const int times = out_of_time() ? 1 : averaged_sweeps;
+    const int times = control_.out_of_time() ? 1 : averaged_sweeps;
     const double share = 1.0 / times;
     WorkPoll poll;
     for (int i = 0; i < times; ++i) {
@@ -161,13 +161,10 @@ class InitialChain {
   }
 
  private:
-  bool out_of_time() const { return schedule_.seconds() >= schedule_.max_seconds; }
-
   const TokenIndex index_;
   TopicChain chain_;
   const std::unique_ptr<TopicSampler> sampler_;
   const DrawnPrior &drawn_;
-  const Schedule &schedule_;
   Control &control_;
   int sweeps_ = 0;
 };
@@ -189,22 +186,22 @@ double effort_of_start(const CorpusTotals &totals, int topics) {
 }
 
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
-                           std::uint64_t seed, int number, const Schedule &schedule,
-                           Control &control) {
+                           std::uint64_t seed, int number, Control &control) {
+  const BudgetScope half(control, control.budget.share(0.5));
   // Negative, so that the chain that continues from here has other random numbers.
   const int chain_number = -2 * (number + 1);
   const double few = sample_tokens(int(prior.alpha.size()));
   TopicStart out;
   {
     MemoryCorpus sample = sample_of(corpus, few, control);
-    InitialChain chain(sample, prior, drawn, seed, chain_number, nullptr, schedule, control);
+    InitialChain chain(sample, prior, drawn, seed, chain_number, nullptr, control);
     chain.move();
     out = chain.average();
   }
   if (few < max_sample_tokens && corpus.totals().tokens > few) {
     MemoryCorpus sample = sample_of(corpus, max_sample_tokens, control);
     InitialChain chain(sample, {out.alpha, out.eta, {}}, drawn, seed, chain_number - 1, &out.counts,
-                       schedule, control);
+                       control);
     chain.sweep(refining_sweeps);
     out = chain.average();
   }

@@ -86,6 +86,81 @@ BOOST_AUTO_TEST_CASE(ten_traces_stay) {
   }
 }
 
+/// A clock that the tests set.
+double fit_clock = 0;
+
+// Restarts that time leaves out make a fit that has not converged, though each of its runs has.
+BOOST_AUTO_TEST_CASE(a_fit_without_time_is_unfinished) {
+  for (const double seconds : {0.5, 1.5, 10.0}) {
+    Nothing model;
+    FitPlan plan;
+    plan.method = Method::em;
+    plan.restarts = 3;
+    plan.max_seconds = seconds;
+    Control control;
+    fit_clock = 7;
+    control.budget = Budget(1000, [] { return fit_clock; });
+    int all = 0;
+    {
+      FitRun run(model, plan, control);
+      run.best_of_restarts(
+          all, [](int restart) { return State(restart); },
+          [](State state, int &) {
+            fit_clock += 1;
+            Run out(std::move(state));
+            out.converged = true;
+            return out;
+          });
+      run.describe(1, 0, 1, 1, {});
+    }
+    const bool enough = seconds > 3;
+    BOOST_TEST(model.trace.size() == (enough ? 3u : std::size_t(seconds + 1)));
+    BOOST_TEST(model.info.out_of_time == !enough);
+    BOOST_TEST(model.info.converged == enough);
+    BOOST_TEST((*stopped(model.info) == (enough ? "converged" : "max_seconds")));
+    // the control is as it was
+    BOOST_TEST(control.budget.limit() == 1000);
+    BOOST_TEST(!control.is_cut_short);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_stopped_a_fit) {
+  ModelInfo info;
+  BOOST_TEST(!stopped(info).has_value());
+  info.method = Method::laplace;
+  BOOST_TEST((*stopped(info) == "max_iter"));
+  info.converged = true;
+  BOOST_TEST((*stopped(info) == "converged"));
+  info.method = Method::slice;
+  BOOST_TEST((*stopped(info) == "draws"));
+  info.out_of_time = true;
+  BOOST_TEST((*stopped(info) == "max_seconds"));
+}
+
+// Caught: a share of the whole instead of what is left.
+BOOST_AUTO_TEST_CASE(the_fits_of_a_selection_share_the_time) {
+  Control control;
+  fit_clock = 3;
+  control.budget = Budget(1000, [] { return fit_clock; });
+  SharedTime time(Document::object().set("max_seconds", 30.0), 3, control);
+  const auto fit = [&](double seconds) {
+    const BudgetScope scope = time.next();
+    Nothing model;
+    const FitRun run(model, FitPlan(), control);
+    const double limit = control.budget.left();
+    fit_clock += seconds;
+    return limit;
+  };
+  BOOST_TEST(fit(4) == 10);
+  BOOST_TEST(fit(20) == 13);
+  BOOST_TEST(fit(100) == 6);
+  BOOST_TEST(control.budget.limit() == 1000);
+  fit_clock = 3;
+  SharedTime unlimited({}, 3, control);
+  const BudgetScope scope = unlimited.next();
+  BOOST_TEST(std::abs(control.budget.left() - 1000.0 / 3) < 1e-9);
+}
+
 // Caught: a limit forgotten, the estimate inverted, a number of restarts that options gave
 // replaced.
 BOOST_AUTO_TEST_CASE(cheap_runs_are_many) {

@@ -202,8 +202,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
       if (i / 3 == j / 2) x[i][j] = double((1 + i) * (1 + j % 2));
   MemoryCorpus lines = lines_of(x);
   Control control;
-  const bayes::Schedule schedule;
-  const bayes::FactorStart start = bayes::nndsvd_start(lines, 3, 1, schedule, control);
+  const bayes::FactorStart start = bayes::nndsvd_start(lines, 3, 1, control);
   double mean = 0;
   for (const auto &line : x) mean += std::accumulate(line.begin(), line.end(), 0.0) / 54;
   for (std::size_t i = 0; i < 9; ++i)
@@ -218,7 +217,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
       BOOST_TEST((filled > 0));
     }
   // A factor beyond the rank begins at random.
-  const bayes::FactorStart more = bayes::nndsvd_start(lines, 5, 1, schedule, control);
+  const bayes::FactorStart more = bayes::nndsvd_start(lines, 5, 1, control);
   for (int j = 0; j < 6; ++j) BOOST_TEST(more.terms.row(j)[4] > 0);
   BOOST_TEST(more.terms.row(0)[4] != more.terms.row(1)[4]);
 }
@@ -226,13 +225,14 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
 BOOST_AUTO_TEST_CASE(singular_vectors_respect_the_time_limit) {
   MemoryCorpus lines = lines_of(counts(60, 40, 5, 3, 4));
   Control control;
-  bayes::Schedule schedule;
-  const auto start = [&] { return bayes::nndsvd_start(lines, 4, 1, schedule, control); };
+  const auto start = [&] { return bayes::nndsvd_start(lines, 4, 1, control); };
   const bayes::FactorStart whole = start();
-  schedule.max_seconds = 0;
+  BOOST_TEST(!control.is_cut_short);
+  control.budget = bayes::Budget(0);
   const bayes::FactorStart hasty = start();
   BOOST_TEST((hasty.terms.values() != whole.terms.values()));
   BOOST_TEST((hasty.terms.values() == start().terms.values()));
+  BOOST_TEST(control.is_cut_short);
 }
 
 BOOST_AUTO_TEST_CASE(learned_priors_maximise_the_bound, *boost::unit_test::label("long")) {

@@ -33,9 +33,18 @@ Draws autoregressive(const ChainPlan &plan, double slow, double fast) {
   return out;
 }
 
+ChainRun chains_of(const ChainPlan &plan, const Draws &draws) {
+  ChainRun out;
+  out.quantities = draws;
+  out.made = plan;
+  return out;
+}
+
 std::size_t stored(const ChainPlan &plan, const Draws &draws, double numbers_of_one) {
   const std::int64_t collected = collected_draws(plan, 1 << 30);
-  return draws_to_store(plan, draws, collected, numbers_of_one * double(collected), control).size();
+  return draws_to_store(chains_of(plan, draws), collected, numbers_of_one * double(collected),
+                        control)
+      .size();
 }
 
 }  // namespace
@@ -52,9 +61,11 @@ BOOST_AUTO_TEST_CASE(evenly_spaced_draws_are_in_the_middle_of_equal_parts) {
           // The middle lies between this draw and the next.
           const int middle = (2 * taken + 1) * all;
           BOOST_TEST((2 * i * count <= middle && middle < 2 * (i + 1) * count));
+          BOOST_TEST(spaced.before(i) == taken);
           ++taken;
         }
       BOOST_TEST(taken == count);
+      BOOST_TEST(spaced.before(all + 5) == count);
     }
 }
 
@@ -67,7 +78,8 @@ BOOST_AUTO_TEST_CASE(as_many_of_every_chain) {
     const ChainPlan plan = plan_of(chains, 1000);
     const std::int64_t collected = collected_draws(plan, 1 << 30);
     std::vector<int> of_chain(std::size_t(chains), 0);
-    for (const int draw : draws_to_store(plan, autoregressive(plan, 0, 0), collected, 1, control))
+    for (const int draw :
+         draws_to_store(chains_of(plan, autoregressive(plan, 0, 0)), collected, 1, control))
       ++of_chain[std::size_t(draw * chains / collected)];
     for (const int count : of_chain) BOOST_TEST(count == of_chain[0]);
   }
@@ -103,8 +115,12 @@ BOOST_AUTO_TEST_CASE(how_many_draws_are_stored) {
     BOOST_TEST(stored(plan_of(4, 10000, asked), slow, 1000) == std::size_t(asked));
   BOOST_TEST(stored(plan_of(4, 10000, 8000), slow, 1e5) == 400u);  // 40 million numbers
   // of all draws, where these are held whole
-  BOOST_TEST(draws_to_store(plan_of(4, 10000, 8000), slow, 40000, 1, control).size() == 8000u);
-  BOOST_TEST(draws_to_store(long_run, good, 40000, 1, control).size() == 10000u);
+  BOOST_TEST(draws_to_store(chains_of(plan_of(4, 10000, 8000), slow), 40000, 1, control).size() ==
+             8000u);
+  ChainRun whole = chains_of(long_run, good);
+  BOOST_TEST(draws_to_store(whole, 40000, 1, control).size() == 10000u);
+  whole.cut = true;  // no time for effective sizes
+  BOOST_TEST(draws_to_store(whole, 40000, 1, control).size() == 500u);
 }
 
 BOOST_AUTO_TEST_CASE(standard_errors_of_series) {

@@ -158,8 +158,7 @@ BOOST_AUTO_TEST_CASE(initial_topics_are_the_subjects) {
     for (const bool drawn : {true, false}) {
       const LdaPrior prior{std::vector<double>(subjects, 0.1), 0.05, {}};
       Control control;
-      const TopicStart start =
-          starting_topics(corpus, prior, {drawn, false, drawn}, 1, 0, {}, control);
+      const TopicStart start = starting_topics(corpus, prior, {drawn, false, drawn}, 1, 0, control);
       double all = 0;
       for (std::int32_t w = 0; w < start.counts.rows(); ++w) {
         const double *const row = start.counts.row(w);
@@ -187,7 +186,7 @@ BOOST_AUTO_TEST_CASE(initial_topics_from_fractional_counts) {
   for (int d = 0; d < 50; ++d) corpus.append({terms, counts});
   Control control;
   const TopicStart start =
-      starting_topics(corpus, {{0.1, 0.1}, 0.05, {}}, {false, false, false}, 1, 0, {}, control);
+      starting_topics(corpus, {{0.1, 0.1}, 0.05, {}}, {false, false, false}, 1, 0, control);
   double rare = 0;
   for (std::int32_t w = 0; w < 8; w += 2) rare += start.counts.row(w)[0] + start.counts.row(w)[1];
   BOOST_TEST(rare > 0);
@@ -198,11 +197,10 @@ BOOST_AUTO_TEST_CASE(initial_topics_respect_the_time_limit) {
   MemoryCorpus corpus(subjects * terms_of_subject);
   for (const Tokens &tokens : documents) append(corpus, tokens, 1);
   const LdaPrior prior{std::vector<double>(subjects, 0.1), 0.05, {}};
-  Schedule schedule;
-  schedule.max_seconds = 1e-9;
   Control control;
-  const TopicStart start =
-      starting_topics(corpus, prior, {true, false, true}, 1, 0, schedule, control);
+  control.budget = Budget(0);
+  const TopicStart start = starting_topics(corpus, prior, {true, false, true}, 1, 0, control);
+  BOOST_TEST(control.is_cut_short);
   double all = 0;
   for (const double count : start.counts.values()) {
     BOOST_TEST(count == std::floor(count));  // no average
