@@ -191,7 +191,7 @@ CREATE FUNCTION bayes_info(model bayes_model)
     components int, iterations int, converged boolean, degenerate int[], objective float8,
     log_likelihood float8, seed bigint, seconds float8, version text, options jsonb, draws bigint,
     stored_draws bigint, parameters float8, bic float8, observations float8, incomplete bigint,
-    entropy float8)
+    entropy float8, stopped text)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of '
   'weight 0 or, with missing = skip, incomplete; iterations: of the best restart; degenerate: '
@@ -208,7 +208,9 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'weights, without those in which nothing is observed; incomplete: rows used that have a missing '
   'element; entropy: how certain the assignment of rows to components is, 1 - sum of the entropies '
   'of their probabilities at the point estimate / (observations ln(components)), from 0 to 1; the '
-  'last five are NULL for models without such a number.';
+  'last five are NULL for models without such a number; stopped: what ended the iterations of the '
+  'fit, converged, max_iter, draws (a sampler has made all) or max_seconds (then converged is '
+  'false, and iterations and draws are those that were made), NULL for a method that has none.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)

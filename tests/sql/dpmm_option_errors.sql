@@ -1,6 +1,6 @@
 -- Dirichlet process mixtures: every way to ask for options that cannot be, and what is said about
 -- it.
-SELECT plan(116);
+SELECT plan(117);
 \ir ../lib/dpmm_errors.sql
 
 -- ---- options ----
@@ -107,7 +107,9 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM few', options)), said, o
     '1000000'),
   ('{"metod": "vi"}', '22023 unknown option "metod"'),
   ('{"draw": 10}', '22023 unknown option "draw"'),
-  ('{"max_seconds": 10}', '22023 unknown option "max_seconds"'),
+  ('{"max_second": 10}', '22023 unknown option "max_second"'),
+  ('{"max_seconds": 0}', '22023 option "max_seconds" is 0, but must be a number greater than 0 and '
+    'at most 1000000000'),
   ('{"k": 3}', '22023 unknown option "k"'),
   ('{"": 1}', '22023 unknown option ""'),
   ('[]', '22023 options must be a JSON object, but are of kind array of numbers'),

@@ -353,7 +353,7 @@ FROM (VALUES
    components int, iterations int, converged int, degenerate int[], objective float8,
    log_likelihood float8, seed bigint, seconds float8, version text, options jsonb, draws bigint,
    stored_draws bigint, parameters float8, bic float8, observations float8, incomplete bigint,
-   entropy float8',
+   entropy float8, stopped text',
     'converged', 'integer'),
   ('bmm_parameters', 'c int, e int, n text, l text, p text, k int, b text, v float8, sd float8,
    f float8, t float8, m text', 'k', 'integer'))
@@ -362,7 +362,8 @@ CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text,
   skipped bigint, dimension int, components int, iterations int, converged boolean,
   degenerate int[], objective float8, log_likelihood float8, seed bigint, seconds float8,
   version text, options json, draws bigint, stored_draws bigint, parameters float8, bic float8,
-  observations float8, incomplete bigint, entropy float8)
+  observations float8, incomplete bigint, entropy float8,
+  stopped text)
   AS '$libdir/pg_bayes', 'bayes_info' LANGUAGE C IMMUTABLE STRICT;
 SELECT throws_ok('SELECT * FROM models, wrong_info(model)', 'XX000',
   'pg_bayes: column "options" of the result is declared as json, but the value is not',

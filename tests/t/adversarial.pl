@@ -115,20 +115,20 @@ my %options = (gmm => \@options);
 # as there are many of these.
 my %family = (
     bmm => {keys => [qw(method likelihood categories minimum init chains draws warmup thin samples
-            prior missing batch_size covariance estimate concentration),
+            max_seconds prior missing batch_size covariance estimate concentration),
             map({ "prior.$_" } qw(alpha a b category_alpha shape rate m c B)),
             'prior.poisson.shape', 'prior.normal.B', 'prior.bernoulli.a'],
         methods => [qw(vi svi em map gibbs collapsed mcem)]},
     dpmm => {keys => [qw(method likelihood covariance categories concentration concentration.shape
             concentration.rate prior estimate level chains draws warmup thin init truncation
-            restarts max_iter tol seed missing on_error),
+            restarts max_iter tol seed missing on_error max_seconds),
             map({ "prior.$_" } qw(m c a B b category_alpha shape rate)),
             'prior.poisson.shape', 'prior.normal.m'],
         methods => [qw(collapsed gibbs slice vi)]},
     gmm => {keys => [qw(chains draws warmup thin samples)], methods => [qw(gibbs collapsed mcem)]},
     hmm => {keys => [qw(method emission topology covariance categories init restarts max_iter tol
-            seed missing on_error transitions initial prior batch_size kappa t0 chains draws warmup
-            thin covariance_floor minimum),
+            seed max_seconds missing on_error transitions initial prior batch_size kappa t0 chains
+            draws warmup thin covariance_floor minimum),
             map({ "prior.$_" } qw(alpha m c a B b shape rate category_alpha initial transitions
                 sticky))],
         methods => [qw(em map vi svi gibbs)]},
@@ -140,8 +140,8 @@ my %family = (
             t0 prior),
             map({ "prior.$_" } qw(a b c d))],
         methods => [qw(vi svi em squared)]},
-    pmf => {keys => [qw(method chains draws warmup thin stored_draws seed on_error repeated means
-            rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
+    pmf => {keys => [qw(method chains draws warmup thin stored_draws seed max_seconds on_error
+            repeated means rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
             'prior.c.shape', 'prior.noise_variance.rate'], methods => [qw(gibbs)]},
     nb => {keys => [qw(method likelihood covariance absent missing on_error prior),
             map({ "prior.$_" } qw(alpha normal poisson bernoulli categorical)),
@@ -155,7 +155,7 @@ my %family = (
             on_error prior reference.word), map({ "prior.$_" } qw(c c_intercept))],
         methods => [qw(laplace)]},
     probit => {keys => [qw(method intercept standardize missing chains draws warmup thin
-            stored_draws seed prior), map({ "prior.$_" } qw(lambda lambda_intercept))],
+            stored_draws seed max_seconds prior), map({ "prior.$_" } qw(lambda lambda_intercept))],
         methods => [qw(laplace em vi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',

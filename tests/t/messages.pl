@@ -307,6 +307,19 @@ $said = $session->run(
       bayes_info(m) AS i});
 cmp_ok(time - $start, '<', 30, 'max_seconds ends a fit that would not end');
 like($said, qr/^f$/m, 'as one that did not converge');
+@warnings = map { s/^WARNING:  \w{5}: //r =~ s/\d+ iterations?/N iterations/r } $said =~ /^(WARNING:.*)/mg;
+is_deeply(\@warnings, ['gmm fit by vi is unfinished: max_seconds ended it after N iterations'],
+    'with a WARNING that says why');
+like($said, qr/^HINT:  Raise max_seconds; bayes_trace/m, 'and what to do');
+$said = $session->run(q{SELECT i.draws > 0, i.stopped FROM (SELECT gmm_fit(x, 20,
+  '{"method": "gibbs", "max_seconds": 0.3, "draws": 100000}') AS m FROM rows) AS f,
+  bayes_info(m) AS i});
+@warnings = map { s/^WARNING:  \w{5}: //r =~ s/\d+ draws?/N draws/r } $said =~ /^(WARNING:.*)/mg;
+is_deeply(\@warnings,
+    ['gmm fit by gibbs is unfinished: max_seconds ended it after N draws of each chain'],
+    'a sampler too');
+like($said, qr/^DETAIL:  Each chain was to make 50000 draws\.$/m, 'with the draws that it planned');
+like($said, qr/^t\|max_seconds$/m, 'and has some');
 
 # ---- on_error = null ----
 

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/message.hpp"
+#include "document/members.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
@@ -20,11 +22,41 @@ double last_change(const Model &model) {
   return best ? best->back() - (*best)[best->size() - 2] : std::numeric_limits<double>::quiet_NaN();
 }
 
-double tolerance(const Model &model) {
-  const Document *tol = model.info.options.find("tol");
-  if (tol && tol->as<double>()) return *tol->as<double>();
-  if (tol && tol->as<std::int64_t>()) return double(*tol->as<std::int64_t>());
-  return std::numeric_limits<double>::quiet_NaN();
+/// A number among the options in force, NaN if there is none.
+double number_option(const Model &model, const char *key) {
+  const Document *const given = model.info.options.find(key);
+  const std::optional<double> number = given ? to_number(*given, false) : std::nullopt;
+  return number.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+/// A sentence on the last change of the objective and the tolerance; empty if there is no change.
+std::string course_of(const Model &model) {
+  const ModelWords &words = model.words();
+  const double change = last_change(model), tol = number_option(model, "tol");
+  if (std::isnan(change) || std::isnan(tol)) return {};
+  char detail[160];
+  std::snprintf(detail, sizeof detail,
+                "The objective changed by %.3g in the last iteration; option tol is %.3g%s.",
+                change, tol,
+                words.tolerance_per_unit ? message(" for each {}", words.unit).c_str() : "");
+  return detail;
+}
+
+/// The WARNING about a fit that max_seconds ended.
+void warn_of_time(const Model &model) {
+  const ModelInfo &info = model.info;
+  const bool sampled = model.draws.chains > 0;
+  const int made = sampled ? model.draws.draws : info.iterations;
+  const double planned = (number_option(model, "draws") - number_option(model, "warmup")) /
+                         number_option(model, "thin");
+  report(WARNING,
+         message("{} fit by {} is unfinished: max_seconds ended it after {} {}{}{}", info.family,
+                 info.method, made, sampled ? "draw" : "iteration", made == 1 ? "" : "s",
+                 sampled ? " of each chain" : ""),
+         sampled ? message("Each chain was to make {} draws.", std::int64_t(planned))
+                 : course_of(model),
+         sampled ? "Raise max_seconds, or ask for fewer draws."
+                 : "Raise max_seconds; bayes_trace(model) shows the course of the objective.");
 }
 
 /// The WARNING that replaces an error under on_error = null.
@@ -53,6 +85,7 @@ void refuse_zero_weights(const char *item_name) {
 void warn_if_not_converged(const Model &model) {
   const ModelInfo &info = model.info;
   if (info.converged) return;
+  if (info.out_of_time) return warn_of_time(model);
   if (model.draws.chains > 0) {
     report(WARNING,
            message("{} fit by {} did not converge: its chains disagree", info.family, info.method),
@@ -61,23 +94,12 @@ void warn_if_not_converged(const Model &model) {
            "quantities.");
     return;
   }
-  const ModelWords &words = model.words();
-  const double tol = tolerance(model);
-  if (std::isnan(tol)) return;  // a method without a convergence criterion
-  const double change = last_change(model);
-  char detail[160] = "";
-  if (!std::isnan(change))
-    std::snprintf(detail, sizeof detail,
-                  "The objective changed by %.3g in the last iteration; option tol is %.3g%s.",
-                  change, tol,
-                  words.tolerance_per_unit ? message(" for each {}", words.unit).c_str() : "");
-  const bool limited = info.options.find("max_seconds") != nullptr;
+  if (std::isnan(number_option(model, "tol"))) return;  // a method without a criterion
   report(WARNING,
          message("{} fit by {} did not converge in {} iterations", info.family, info.method,
                  info.iterations),
-         detail,
-         message("Raise {}; bayes_trace(model) shows the course of the objective.",
-                 limited ? "max_seconds, max_iter or tol" : "max_iter or tol"));
+         course_of(model),
+         "Raise max_iter or tol; bayes_trace(model) shows the course of the objective.");
 }
 
 void warn_if_degenerate(const Model &model) {

@@ -66,7 +66,7 @@ template <class C> bool attempt_fit(C &data, const std::function<void(Control &)
   });
 }
 
-/// WARNING if the fit ran out of iterations, with the last change of the objective and the
+/// WARNING if the fit ran out of time or iterations, with the last change of the objective and the
 /// tolerance, or if its chains disagree.
 void warn_if_not_converged(const Model &model);
 /// WARNING if components of a maximum likelihood fit are at a bound (are degenerate), unless

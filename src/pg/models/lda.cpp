@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/message.hpp"
+#include "fit/fit_run.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/choice.hpp"
 #include "pg/bind/query_rows.hpp"
@@ -92,8 +93,10 @@ BAYES_FUNCTION(lda_select) {
           "Every tenth document is held out, to measure how well a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
+    SharedTime time(request.options, request.ks.size(), control);
     choice.run([&] {
       for (const int k : request.ks) {
+        const BudgetScope share = time.next();
         const std::unique_ptr<TopicModel> model =
             lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);
         warn_of(*model);

@@ -5,6 +5,7 @@
 #include "factor/nmf.hpp"
 
 #include "base/message.hpp"
+#include "fit/fit_run.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/choice.hpp"
 #include "pg/bind/query_rows.hpp"
@@ -123,8 +124,10 @@ BAYES_FUNCTION(nmf_select) {
           "well a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
+    SharedTime time(request.options, request.ks.size(), control);
     choice.run([&] {
       for (const int k : request.ks) {
+        const BudgetScope share = time.next();
         const std::unique_ptr<NmfModel> model =
             nmf_fit(data->table(), k, request.options, nullptr, control);
         warn_of(*model);

@@ -105,6 +105,7 @@ BAYES_FUNCTION(bayes_info) {
   const ModelInfo &info = model->info;
   const std::int64_t draws = std::int64_t(model->draws.chains) * model->draws.draws,
                      stored = model->stored_draws();
+  const std::optional<std::string_view> stopped_by = stopped(info);
   rows.row({Cell::text(info.family),
             Cell::text(method_name(info.method)),
             info.rows,
@@ -126,7 +127,8 @@ BAYES_FUNCTION(bayes_info) {
             Cell::or_null(model->bic()),
             Cell::or_null(model->observations()),
             info.incomplete ? Cell(*info.incomplete) : Cell(),
-            Cell::or_null(model->relative_entropy())});
+            Cell::or_null(model->relative_entropy()),
+            stopped_by ? Cell::text(*stopped_by) : Cell()});
   return Datum(0);
 }
 
