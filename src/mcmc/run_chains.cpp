@@ -159,10 +159,13 @@ class Chains {
     sampler.record(out_.quantities.values);
     out_.best = std::max(out_.best, log_joint);
     const std::int64_t index = std::int64_t(chain.number) * of_chain_ + chain.draws++;
-    const bool planned = keeps_.takes(index), lacks = ends_early && must_store(chain);
+    const bool planned = kept_ < keeps_.count() && keeps_.takes(index),
+               lacks = ends_early && must_store(chain);
     if (!planned && !lacks && !(ends_early && of_each_kept_ && chain.kept.empty())) return;
     sampler.keep(log_joint);
-    const bool stored = lacks || (planned && stores_.takes(keeps_.before(index)));
+    ++kept_;
+    const bool stored =
+        lacks || (planned && stored_ < stores_.count() && stores_.takes(keeps_.before(index)));
     chain.kept.push_back(stored);
     if (!stored) return;
     ++chain.stored;
@@ -218,7 +221,8 @@ class Chains {
   bool of_each_kept_ = false, of_each_stored_ = false;
   /// draws that a chain may make, and among how many of each chain keeps_ chooses
   int most_ = 0, of_chain_ = 0;
-  std::int64_t stored_ = 0;
+  /// of all chains
+  std::int64_t kept_ = 0, stored_ = 0;
   std::vector<OneChain> chains_;
 };
 

@@ -229,9 +229,12 @@ template <class Q> class ProcessFit : ProcessFitBase {
                     "option \"estimate\" is \"map\", but values are missing",
                     "The joint density of a partition and incomplete rows has no closed form.",
                     "Use another estimate, or leave such rows out by option missing = skip.");
-    ChainDraws<Q> chains =
-        sample_partitions(rows_, prior_, setting(most), options_.method, options_.chains, control_,
-                          [this](int chain) { return chain_start(chain); });
+    ChainDraws<Q> chains = [&] {
+      // the rest of the time is for the estimate of the partition
+      const BudgetScope of_chains(control_, control_.budget.share(0.8));
+      return sample_partitions(rows_, prior_, setting(most), options_.method, options_.chains,
+                               control_, [this](int chain) { return chain_start(chain); });
+    }();
     estimate(chains);
     store_draws(chains);
     run_.take(std::move(static_cast<ChainRun &>(chains)));

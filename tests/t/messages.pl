@@ -307,7 +307,8 @@ $said = $session->run(
       bayes_info(m) AS i});
 cmp_ok(time - $start, '<', 30, 'max_seconds ends a fit that would not end');
 like($said, qr/^f$/m, 'as one that did not converge');
-@warnings = map { s/^WARNING:  \w{5}: //r =~ s/\d+ iterations?/N iterations/r } $said =~ /^(WARNING:.*)/mg;
+@warnings = map { s/^WARNING:  \w{5}: //r =~ s/\d+ iterations?/N iterations/r }
+    $said =~ /^(WARNING:.*)/mg;
 is_deeply(\@warnings, ['gmm fit by vi is unfinished: max_seconds ended it after N iterations'],
     'with a WARNING that says why');
 like($said, qr/^HINT:  Raise max_seconds; bayes_trace/m, 'and what to do');
