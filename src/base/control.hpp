@@ -9,6 +9,7 @@
 
 #include "base/api.hpp"
 #include "base/budget.hpp"
+#include "base/method.hpp"
 
 namespace bayes {
 
@@ -30,6 +31,8 @@ struct Progress {
   double seconds;
   /// estimate for the rest of this restart if it uses all its iterations; never negative
   double seconds_left;
+  /// the restart is a chain of a sampler, the iteration a draw
+  bool draw = false;
 };
 
 class BAYES_API Control {
@@ -41,6 +44,10 @@ class BAYES_API Control {
 
   /// Main thread only, with no worker thread alive: throws if the work is to stop, else returns.
   virtual void poll() {}
+
+  /// A fit by this method begins, which may take so many seconds (infinity: no limit), before it
+  /// looks for starting points. Main thread only, with no worker thread alive.
+  virtual void begins(Method, double /* max_seconds */) {}
 
   /// Main thread only, with no worker thread alive.
   virtual void progress(const Progress &) {}

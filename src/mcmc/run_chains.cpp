@@ -131,7 +131,7 @@ class Chains {
                  left = seconds / done * (double(plan_.chains) * plan_.draws - done);
     control_.progress({settings_.method, chain.number + 1, plan_.chains, chain.sweeps, plan_.draws,
                        log_joint, log_joint - chain.log_joint, seconds,
-                       std::clamp(left, 0.0, all_.left())});
+                       std::clamp(left, 0.0, all_.left()), true});
     chain.log_joint = log_joint;
     return log_joint;
   }

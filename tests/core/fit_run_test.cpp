@@ -1,6 +1,10 @@
 // Restarts of a fit: the best run is the result, and no more runs are in memory than are reckoned.
 #include "fit/fit_run.hpp"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "support.hpp"
 
 namespace {
@@ -30,9 +34,57 @@ struct Run : RunTrace {
   explicit Run(State from) : state(std::move(from)) { trace = {state.objective}; }
 };
 
+/// Records what a control is told of a fit.
+struct Listening final : Control {
+  void begins(Method method, double max_seconds) override {
+    told.emplace_back(method, max_seconds);
+  }
+  void progress(const Progress &line) override { lines.push_back(line); }
+  std::vector<std::pair<Method, double>> told;
+  std::vector<Progress> lines;
+};
+
+struct Constant final : ChainSampler {
+  double sweep(int, Control &) override { return -1; }
+  void record(std::vector<double> &) const override {}
+  void store(double) override {}
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(fit_run)
+
+BOOST_AUTO_TEST_CASE(a_control_is_told_of_the_fit) {
+  Listening control;
+  Nothing model;
+  FitPlan plan;
+  plan.method = Method::svi;
+  plan.max_seconds = 7;
+  const FitRun run(model, plan, control);
+  BOOST_REQUIRE(control.told.size() == 1u);
+  BOOST_TEST((control.told[0].first == Method::svi));
+  BOOST_TEST(control.told[0].second == 7);
+}
+
+BOOST_AUTO_TEST_CASE(chains_make_draws) {
+  Listening control;
+  ChainSettings settings;
+  settings.method = "gibbs";
+  settings.plan.chains = 2;
+  settings.plan.draws = 3;
+  settings.plan.warmup = 1;
+  run_chains(settings, control, [](int) { return std::make_unique<Constant>(); });
+  BOOST_REQUIRE(control.lines.size() == 6u);
+  for (int i = 0; i < 6; ++i) {
+    const Progress &line = control.lines[std::size_t(i)];
+    BOOST_TEST(line.draw);
+    BOOST_TEST(line.restart == 1 + i / 3);
+    BOOST_TEST(line.restarts == 2);
+    BOOST_TEST(line.iteration == 1 + i % 3);
+    BOOST_TEST(line.max_iterations == 3);
+  }
+  BOOST_TEST(!Progress{}.draw);
+}
 
 BOOST_AUTO_TEST_CASE(one_run_beside_the_best_is_in_memory) {
   for (const std::vector<double> &objectives :
