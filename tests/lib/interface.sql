@@ -1,13 +1,16 @@
 -- What the extension has, as tests of its interface see it.
 
--- Without the array types that go with types: PostgreSQL counts them as members since version 17.
+-- Without the array types that go with types, and the row types of views: PostgreSQL counts them as
+-- members since version 17.
 CREATE VIEW members AS
   SELECT d.classid, d.objid
   FROM pg_depend d
     JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
   WHERE e.extname = 'pg_bayes' AND d.deptype = 'e'
     AND NOT (d.classid = 'pg_type'::regclass
-             AND EXISTS (SELECT FROM pg_type t WHERE t.typarray = d.objid));
+             AND (EXISTS (SELECT FROM pg_type t WHERE t.typarray = d.objid)
+                  OR EXISTS (SELECT FROM pg_class c
+                             WHERE c.reltype = d.objid AND c.relkind = 'v')));
 CREATE VIEW functions AS
   SELECT p.*, p.oid::regprocedure::text AS signature,
     p.oid::regprocedure::text ~ '_(transition|final|combine|serialize|deserialize|support)\('

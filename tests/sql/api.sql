@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(54);
+SELECT plan(57);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -110,10 +110,24 @@ SELECT results_eq($$SELECT amname::text COLLATE "default", opcdefault FROM membe
 SELECT never($$SELECT classid::regclass, objid,
   classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass,
     'pg_operator'::regclass, 'pg_opclass'::regclass, 'pg_opfamily'::regclass)
-  AND NOT (classid = 'pg_class'::regclass AND objid = 'gmm_selection'::regclass) AS wrong
+  AND NOT (classid = 'pg_class'::regclass
+    AND objid IN ('gmm_selection'::regclass, 'bayes_progress'::regclass)) AS wrong
   FROM members$$, 'nothing else is installed');
+SELECT results_eq($$SELECT attname || ' ' || format_type(atttypid, atttypmod) COLLATE "default"
+FROM pg_attribute WHERE attrelid = 'bayes_progress'::regclass AND attnum > 0 ORDER BY attnum$$,
+  $$VALUES ('pid integer'), ('datname name'), ('usename name'), ('family text'), ('method text'),
+    ('phase text'), ('rows_read bigint'), ('groups_done bigint'), ('restart integer'),
+    ('restarts integer'), ('iteration integer'), ('max_iterations integer'), ('chain integer'),
+    ('chains integer'), ('draw integer'), ('draws integer'), ('objective double precision'),
+    ('change double precision'), ('elapsed interval'), ('budget_left interval')$$,
+  'the columns of bayes_progress');
 
 -- ---- words for every object ----
+
+SELECT never($$SELECT attname, length(coalesce(col_description(attrelid, attnum), '')) < 20 AS wrong
+  FROM pg_attribute WHERE attrelid = 'bayes_progress'::regclass AND attnum > 0$$,
+  'every column of a view has a comment');
+SELECT isnt(obj_description('bayes_progress'::regclass, 'pg_class'), NULL, 'so has the view');
 
 SELECT never($$SELECT signature, length(coalesce(obj_description(oid, 'pg_proc'), '')) < 20 AS wrong
   FROM functions$$, 'every function has a comment');

@@ -66,9 +66,13 @@ void warn_of_failure(const Error &error) {
 
 }  // namespace
 
-bool attempt(bool null_on_error, const std::function<bool(Control &)> &fit) {
+bool attempt(FitProgress &progress, bool null_on_error, const std::function<bool(Control &)> &fit) {
+  struct End {
+    FitProgress &progress;
+    ~End() { progress.end(); }
+  } const end{progress};
   try {
-    ServerControl control;
+    ServerControl control(&progress);
     return fit(control);
   } catch (const Error &error) {
     if (!null_on_error) throw;

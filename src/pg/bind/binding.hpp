@@ -49,7 +49,8 @@ inline constexpr Role by_ks[] = {Role::ks, Role::options};
 
 /// Calls `fit`, which returns whether there were data to fit. Returns false if there were none, or
 /// if the fit failed under on_error = null (`null_on_error`): then a WARNING reports the error.
-bool attempt(bool null_on_error, const std::function<bool(Control &)> &fit);
+/// `progress` shows the fit to other sessions until it ends.
+bool attempt(FitProgress &progress, bool null_on_error, const std::function<bool(Control &)> &fit);
 
 /// Throws Error: all items have weight 0. `item_name`: "row", "sequence", "document".
 [[noreturn]] void refuse_zero_weights(const char *item_name);
@@ -57,7 +58,8 @@ bool attempt(bool null_on_error, const std::function<bool(Control &)> &fit);
 /// Calls `fit` if there are data, after putting exchangeable items into an order that does not
 /// depend on the input.
 template <class C> bool attempt_fit(C &data, const std::function<void(Control &)> &fit) {
-  return attempt(data.null_on_error(), [&](Control &control) {
+  data.progress.has_read(data.seen());
+  return attempt(data.progress, data.null_on_error(), [&](Control &control) {
     if (data.all_weights_zero()) refuse_zero_weights(data.item_name());
     if (data.empty()) return false;
     if constexpr (requires { data.arrange(control); }) data.arrange(control);
@@ -88,6 +90,7 @@ std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &re
     model = binding.fit(request, data, control);
     if constexpr (requires { data.columns(); })
       if (model) model->info.columns = data.columns();
+    data.progress.writing();
     if (model) use(*model);
   });
   if (!fitted) return nullptr;

@@ -13,6 +13,7 @@
 
 #include "pg/input/fit_request.hpp"
 #include "pg/input/row_store.hpp"
+#include "pg/server/fit_progress.hpp"
 #include "pg/values/convert.hpp"
 
 namespace bayes::pg {
@@ -48,11 +49,20 @@ class Collector {
   /// "row", "sequence", "document"
   const char *item_name() const { return item_name_; }
 
+  /// Shows the fit of these data to other sessions, from begin() on.
+  FitProgress progress;
+  /// items so far, including skipped ones
+  std::int64_t seen() const { return seen_; }
+
  protected:
   explicit Collector(const char *item_name) : item_name_(item_name) {}
 
+  /// Counts an item, before it is read.
+  void count() {
+    if (seen_++ % items_between_shown == 0) progress.read(seen_);
+  }
+
   bool null_on_error_ = false;
-  /// items so far, including skipped ones
   std::int64_t seen_ = 0;
 
  private:

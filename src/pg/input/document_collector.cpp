@@ -97,6 +97,7 @@ DocumentCollector::DocumentCollector(MemoryContext context, ItemForm form)
 }
 
 void DocumentCollector::begin(const FitRequest &request, Check check) {
+  progress.begin(request.family);
   options_ = check(request);
   null_on_error_ = options_.null_on_error;
   if (request.start)
@@ -123,7 +124,7 @@ void DocumentCollector::begin(const TopicModel &model, Take take) {
 
 void DocumentCollector::add(const Item &item, const std::optional<std::string> &name) {
   if (corpus_) throw Error(Errc::internal, "document added after the end");
-  ++seen_;
+  count();
   if (item.values[0].isnull) {
     ++skipped_;
     return;

@@ -140,6 +140,7 @@ void Parameters::check_same(const Parameters &other) const {
 
 FitRequest Parameters::request(const char *family) const {
   FitRequest request;
+  request.family = family;
   for (const Value &value : values_) {
     if (value.null) {
       if (value.role == Role::options) continue;

@@ -37,6 +37,8 @@ enum class Role : char { k, rank, ks, options, start, prior, model, weight };
 
 /// The parsed arguments.
 struct FitRequest {
+  /// of the model; as in ModelInfo::family
+  const char *family = "";
   /// number of components, or the rank; taken from `start` if that is given
   int k = 0;
   std::vector<int> ks;

@@ -6,6 +6,7 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/server/fit_progress.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -284,6 +285,7 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
   });
 
   const ReadOnly read_only;
+  const QueryOfFit level;
   guarded([plan, &receiver] {
     SPIExecuteOptions options = {};
     options.read_only = true;

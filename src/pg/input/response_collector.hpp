@@ -34,7 +34,7 @@ class ResponseCollector final : public PackedCollector {
   void begin(const FitRequest &request, Check check);
 
   void add(const Item &item) {
-    ++seen_;
+    count();
     const NullableDatum &y = item.values[0], &x = item.values[1];
     if (x.isnull || (y.isnull && policy_.skip_missing)) return rows.skip();
     if (!admit(item.weight)) return;

@@ -34,6 +34,7 @@ void check_likelihood_of_start(const Document &given, const RowColumns &columns,
 }  // namespace
 
 void RowCollector::begin(FitRequest &request, const Check &check, TupleDesc columns) {
+  progress.begin(request.family);
   request_ = &request;
   check_ = check;
   if (request.start) {

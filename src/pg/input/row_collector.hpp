@@ -55,7 +55,7 @@ class RowCollector : public PackedCollector {
   const RowPolicy &policy() const { return policy_; }
 
   void add(const Item &item) {
-    ++seen_;
+    count();
     if (item.values[0].isnull) return rows.skip();
     if (!admit(item.weight)) return;
     if (reader_.records()) open(item.values[0].value);
@@ -64,7 +64,7 @@ class RowCollector : public PackedCollector {
 
   /// `weight`: as of an Item
   void add_fields(const Datum *values, const bool *nulls, const NullableDatum *weight) {
-    ++seen_;
+    count();
     if (!admit(weight)) return;
     take(reader_.read_fields(values, nulls, seen_, policy_.missing),
          weight ? DatumGetFloat8(weight->value) : 1);

@@ -110,6 +110,7 @@ SequenceCollector::SequenceCollector(MemoryContext context, ItemForm form)
 }
 
 void SequenceCollector::begin(FitRequest &request, Check check) {
+  progress.begin(request.family);
   request_ = &request;
   check_ = check;
   if (reader_) prepare_records();
@@ -198,7 +199,7 @@ void SequenceCollector::describe(TupleDesc description, int first) {
 }
 
 void SequenceCollector::begin_sequence() {
-  ++seen_;
+  count();
   steps_ = 0;
   buffer_.clear();
 }
@@ -306,7 +307,7 @@ double SequenceCollector::known_state(double state, std::int64_t step) const {
 }
 
 void SequenceCollector::add(const Item &item) {
-  ++seen_;
+  count();
   if (item.values[0].isnull) return rows.skip();
   if (item.weight && item.weight->isnull && prepared_) return rows.skip();
   const OpenArray array(item.values[0].value);

@@ -81,6 +81,7 @@ TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
 }
 
 void TripleCollector::begin(const FitRequest &request, Check check) {
+  progress.begin(request.family);
   options_ = check(request);
   null_on_error_ = options_.null_on_error;
   drop_zeros_ = !options_.missing &&
@@ -94,7 +95,7 @@ void TripleCollector::begin(const FitRequest &request, Check check) {
 
 void TripleCollector::add(const Item &item) {
   if (lines_) throw Error(Errc::internal, "cell added after the end");
-  ++seen_;
+  count();
   if (form_.values == 3)
     add_cell(item.values);
   else

@@ -19,8 +19,6 @@ using namespace bayes::pg;
 
 namespace {
 
-constexpr const char *linreg_family = "linreg";
-
 const SumsKind linreg_sums('r', "sums", "combine rare labels into one.", make_sums<LinregData>);
 
 void warn_of_terms(const LinregWarnings &warnings) {
@@ -32,14 +30,16 @@ void warn_of_terms(const LinregWarnings &warnings) {
 
 /// Fits a model to sufficient statistics, and stores its bytes in `bytes` unless that is nullptr;
 /// nullptr if the fit failed under on_error = null.
-std::unique_ptr<Model> fit_sums(bool null_on_error, const LinregSums &sums, const Document &options,
-                                std::string *bytes) {
+std::unique_ptr<Model> fit_sums(FitProgress &progress, bool null_on_error, const LinregSums &sums,
+                                const Document &options, std::string *bytes) {
   std::unique_ptr<LinregModel> model;
   LinregWarnings warnings;
+  progress.has_read(sums.rows + sums.skipped);
   note_positions(sums.columns);
   report_names_of_rows(sums.columns);
-  if (!attempt(null_on_error, [&](Control &control) {
+  if (!attempt(progress, null_on_error, [&](Control &control) {
         model = linreg_fit(sums, options, control, warnings);
+        progress.writing();
         if (bytes) *bytes = bytes_of(*model);
         return true;
       }))
@@ -84,7 +84,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
         data->take({values, item.weight}, true);
       });
   const std::optional<LinregSums> sums = data->sums();
-  if (sums) return fit_sums(data->null_on_error(), *sums, request.options, bytes);
+  if (sums) return fit_sums(data->progress, data->null_on_error(), *sums, request.options, bytes);
   warn_rows_incomplete(*data);
   return nullptr;
 }
@@ -101,10 +101,12 @@ const SumsKind &LinregData::kind() const { return linreg_sums; }
 
 std::string LinregData::model_bytes() {
   std::string bytes;
-  if (const std::optional<LinregSums> all = sums())
-    fit_sums(null_on_error(), *all, parameters_.request(linreg_family).options, &bytes);
-  else
+  if (const std::optional<LinregSums> all = sums()) {
+    fit_sums(progress, null_on_error(), *all, parameters_.request(linreg_family).options, &bytes);
+  } else {
+    progress.end();
     warn_rows_incomplete(*this);
+  }
   return bytes;
 }
 
@@ -127,6 +129,7 @@ BAYES_FUNCTION(linreg_stats_final) {
   aggregate_context(fcinfo);
   LinregData *const state = state_argument<LinregData>(fcinfo);
   const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
+  if (state) state->progress.end();
   if (!sums) PG_RETURN_NULL();
   return store_stats(*sums);
 }
@@ -139,8 +142,10 @@ BAYES_FUNCTION(linreg_fit_stats) {
   Document options;
   if (!PG_ARGISNULL(1)) options = document_of_jsonb(PG_GETARG_DATUM(1));
   std::string bytes;
-  if (!fit_sums(linreg_check_options(options).null_on_error, load_stats(PG_GETARG_DATUM(0)),
-                options, &bytes))
+  FitProgress progress;
+  progress.begin(linreg_family);
+  if (!fit_sums(progress, linreg_check_options(options).null_on_error,
+                load_stats(PG_GETARG_DATUM(0)), options, &bytes))
     PG_RETURN_NULL();
   return store_bytes(bytes);
 }

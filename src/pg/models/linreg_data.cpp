@@ -14,11 +14,13 @@ LinregRowReader::LinregRowReader(MemoryContext context, Oid type)
 LinregData::LinregData(MemoryContext context)
     : SumsWithParameters(2),
       memory_(context),
-      accumulator_(&memory_) {}
+      accumulator_(&memory_) {
+  progress.begin(linreg_family);
+}
 
 LinregData::LinregData(MemoryContext context, FunctionCallInfo fcinfo) : LinregData(context) {
   if (read_parameters(fcinfo))
-    policy_ = linreg_check_options(parameters_.request("linreg").options);
+    policy_ = linreg_check_options(parameters_.request(linreg_family).options);
 }
 
 LinregData::LinregData(MemoryContext context, const Document &options, Oid type)
@@ -66,7 +68,7 @@ bool LinregData::remove(FunctionCallInfo fcinfo) { return take(row(fcinfo), fals
 
 bool LinregData::take(const Item &item, bool add) {
   LinregRowReader &rows = *rows_;
-  if (add) ++seen_;
+  if (add && seen_++ % items_between_shown == 0) progress.read(seen_);
   const int direction = add ? 1 : -1;
   const NullableDatum &y = item.values[0], &x = item.values[1];
   const auto leave_out = [&] {

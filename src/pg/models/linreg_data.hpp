@@ -21,6 +21,8 @@ struct LinregRowReader {
   bool arrays;
 };
 
+inline constexpr const char *linreg_family = "linreg";
+
 class LinregData final : public SumsWithParameters {
  public:
   /// The state of an aggregate with rows (y, x).
@@ -42,6 +44,8 @@ class LinregData final : public SumsWithParameters {
   bool no_row_complete() const { return empty() && skipped_ > 0; }
   /// Option on_error = null.
   bool null_on_error() const { return policy_.null_on_error; }
+  /// Shows the fit to other sessions, from the first row on.
+  FitProgress progress;
 
   const SumsKind &kind() const override;
   void serialize(std::string &out) override;

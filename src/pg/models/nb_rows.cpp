@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/message.hpp"
 #include "pg/bind/binding.hpp"
@@ -90,6 +91,7 @@ void NbRows::open(Oid label, Oid features) {
 }
 
 void NbRows::begin(FitRequest request) {
+  progress_.begin(nb_family);
   request_ = std::move(request);
   const BayesClassifier *const update = request_.start ? &classifier(*request_.start) : nullptr;
   const NbPolicy policy = nb_begin(rows_, request_.options, update);
@@ -181,7 +183,7 @@ void NbRows::take(const NamedFeature &feature) {
 }
 
 void NbRows::take(const Item &item) {
-  ++seen_;
+  if (seen_++ % items_between_shown == 0) progress_.read(seen_);
   const NullableDatum &label = item.values[0], &features = item.values[1];
   if (label.isnull || features.isnull || !admit(item.weight)) return rows_.skip();
   const double w = weight_of(item);
@@ -234,7 +236,9 @@ void NbRows::combine(const char *at, const char *end) {
 
 std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
   std::unique_ptr<BayesClassifier> model;
-  const bool fitted = attempt(null_on_error_, [&](Control &) {
+  progress_.has_read(seen_);
+  const bool fitted = attempt(progress_, null_on_error_, [&](Control &control) {
+    control.begins(Method::exact, std::numeric_limits<double>::infinity());
     const NbPart all = part();
     if (all.empty()) {
       if (zero_weights_ > 0) refuse_zero_weights("row");
@@ -243,6 +247,7 @@ std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
     model = nb_fit(all, request_.options, request_.start ? &classifier(*request_.start) : nullptr);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
     model->info.seconds = seconds.count();
+    progress_.writing();
     if (bytes) *bytes = bytes_of(*model);
     if (!model->sparse() && !request_.start) {
       note_positions(model->info.columns);

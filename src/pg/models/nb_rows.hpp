@@ -69,6 +69,7 @@ class NbRows final : public SumsWithParameters {
   NbAccumulator rows_;
   NbPart others_;
   std::int64_t seen_ = 0, zero_weights_ = 0;
+  FitProgress progress_;
   ElementType label_type_;
   MemoryContext context_;
   std::unique_ptr<Classes> classes_;

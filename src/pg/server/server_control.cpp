@@ -24,7 +24,7 @@ constexpr double seconds_between_lines = 0.5;
 
 }  // namespace
 
-ServerControl::ServerControl() {
+ServerControl::ServerControl(FitProgress *fit) : fit_(fit) {
   // The query's other processes already use the machine's other processors.
   if (IsParallelWorker())
     threads = 1;
@@ -40,6 +40,7 @@ ServerControl::ServerControl() {
 }
 
 void ServerControl::progress(const Progress &line) {
+  if (fit_) fit_->progress(line);
   if (!progress_setting) return;
   const bool first = last_line_ < 0, last = line.iteration == line.max_iterations;
   if (!first && !last && line.seconds - last_line_ < seconds_between_lines) return;
