@@ -12,7 +12,7 @@ class BAYES_API Budget {
  public:
   /// seconds since some moment
   using Clock = double (*)();
-  /// the clock of the machine, which nobody sets
+  /// a clock of the machine that only goes forward
   static double steady();
 
   explicit Budget(double limit = std::numeric_limits<double>::infinity(), Clock clock = steady)

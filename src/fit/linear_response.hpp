@@ -162,8 +162,8 @@ Response<L> linear_response_and_approach(const L &learner, const typename L::Sta
 
 /// Linear response where it pays. If it pays only on the `trial` data (null if there are none), the
 /// fit is continued on them to their own maximum, and the mean-field standard deviations of q are
-/// multiplied by the factors that linear response finds there. Nobody has asked for it: where it
-/// would take more than the time that is left, it is left out, and the fit is as complete without.
+/// multiplied by the factors that linear response finds there. If the time ends before, the
+/// deviations are empty, and the fit does not count as cut short.
 template <Learner L, class Data>
 Response<L> linear_response_that_pays(const L &learner, const typename L::State &q, Data &data,
                                       Data *trial, const ResponseCost &cost, Control &control) {
