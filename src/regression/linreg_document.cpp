@@ -86,7 +86,6 @@ std::unique_ptr<Model> read_linreg_model(const Document &document) {
   auto model = std::make_unique<LinregModel>();
   const MemberReader in(document);
   model->info = read_model_info(document, linreg_methods, max_predictors, max_terms + 1, 0);
-  const Method method = model->info.method;
   LinregModel::State &s = *model->state;
   s.intercept = in.boolean("intercept");
   in.object("reference");
