@@ -78,7 +78,7 @@ FitRun::FitRun(Model &model, FitPlan plan, Control &control)
   schedule_.tolerance = plan_.tolerance;
   schedule_.span = plan_.span;
   schedule_.gain_window = plan_.gain_window;
-  control_.begins(plan_.method, plan_.max_seconds);
+  control_.begins(plan_.method, control_.budget.limit());
 }
 
 FitRun::~FitRun() { control_.is_cut_short = cut_before_; }

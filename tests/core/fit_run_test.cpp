@@ -64,6 +64,13 @@ BOOST_AUTO_TEST_CASE(a_control_is_told_of_the_fit) {
   BOOST_REQUIRE(control.told.size() == 1u);
   BOOST_TEST((control.told[0].first == Method::svi));
   BOOST_TEST(control.told[0].second == 7);
+  // One of several fits has its share of the time, not all of it.
+  Listening shared;
+  shared.budget = Budget(12, [] { return 0.0; });
+  SharedTime time(Document::object().set("max_seconds", 7.0), 2, shared);
+  const BudgetScope share = time.next();
+  const FitRun first(model, plan, shared);
+  BOOST_TEST(shared.told[0].second == 3.5);
 }
 
 BOOST_AUTO_TEST_CASE(chains_make_draws) {
