@@ -133,8 +133,7 @@ class PmfFit {
       : table_(table),
         options_(std::move(options)),
         control_(control),
-        plan_(plan_of(options_)),
-        run_(*model_, plan_, control),
+        run_(*model_, options_, control),
         rows_(table.document_side == Side::row ? table.document_keys : table.term_keys),
         columns_(table.document_side == Side::row ? table.term_keys : table.document_keys) {}
 
@@ -159,14 +158,6 @@ class PmfFit {
   }
 
  private:
-  static FitPlan plan_of(const PmfOptions &options) {
-    FitPlan out;
-    out.method = Method::gibbs;
-    out.seed = options.seed;
-    out.max_seconds = options.max_seconds;
-    return out;
-  }
-
   void require_room() const {
     const double keys = double(rows_.size()) + double(columns_.size());
     const double numbers =
@@ -300,7 +291,6 @@ class PmfFit {
   const FactorTable &table_;
   const PmfOptions options_;
   Control &control_;
-  const FitPlan plan_;
   std::unique_ptr<PmfModel> model_ = std::make_unique<PmfModel>();
   FitRun run_;
   const Keys rows_, columns_;

@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "fit/fit_options.hpp"
 
 namespace bayes {
 namespace {
@@ -44,8 +43,7 @@ void pmf_prior_options(OptionTable &t, PmfOptions &o) {
 }
 
 void pmf_option_table(OptionTable &t, PmfOptions &o) {
-  Method method = Method::gibbs;
-  t.choice("method", method, pmf_methods);
+  o.method_line(t, pmf_methods);
   o.chains.lines(t, true);
   o.chains.stored_line(t, true);
   t.seed("seed", o.seed);
@@ -77,8 +75,6 @@ PmfOptions read_pmf_options(int rank, const Document &options) {
   require_object(options, "{\"draws\": 400, \"seed\": 2}");
   PmfOptions out;
   out.rank = rank;
-  out.chains.chains = 4;
-  out.chains.draws = 200;
   OptionTable t = OptionTable::reading(options);
   pmf_option_table(t, out);
   t.finish();

@@ -1,24 +1,25 @@
 // The options of probabilistic matrix factorization.
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 
-#include "document/option_table.hpp"
 #include "factor/factor_table.hpp"
 #include "factor/pmf_prior.hpp"
-#include "mcmc/chain_plan.hpp"
+#include "fit/fit_options.hpp"
 
 namespace bayes {
 
-struct PmfOptions {
+/// Of FitOptions those of samplers; there is no start model.
+struct PmfOptions : FitOptions {
+  PmfOptions() {
+    method = Method::gibbs;
+    chains.chains = 4;
+    chains.draws = 200;
+    restarts = 1;
+  }
+
   int rank = 1;
-  ChainPlan chains;
-  std::uint64_t seed = 1;
-  double max_seconds = std::numeric_limits<double>::infinity();
-  bool null_on_error = false;
   /// treatment of cells that occur more than once: error, average or last
   std::string repeated = "error";
   bool means = true;

@@ -104,17 +104,6 @@ std::vector<double> shares_of_clusters(std::span<const std::uint16_t> drawn, std
   return shares;
 }
 
-FitPlan plan_of(const DpmmOptions &options) {
-  FitPlan out;
-  out.method = options.method;
-  out.seed = options.seed;
-  out.restarts = options.restarts;
-  out.max_iterations = options.max_iterations;
-  out.tolerance = options.tolerance;
-  out.max_seconds = options.max_seconds;
-  return out;
-}
-
 Document prior_document(const ProductPosterior &prior, const DpmmOptions &options) {
   return product_prior_options(prior, options.likelihood);
 }
@@ -131,7 +120,7 @@ class ProcessFitBase {
       : rows_(rows),
         options_(options),
         control_(control),
-        run_(*model_, plan_of(options), control),
+        run_(*model_, options, control),
         starts_(rows, options.seed, control) {
     run_.set_weight(double(rows.rows()), rows.rows());
   }
@@ -305,7 +294,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
       fitted_.weights.push_back(weights[std::size_t(by_counts.order[std::size_t(i)])]);
       if (i < clusters) fitted_.shares[std::size_t(i) * std::size_t(clusters + 1)] = 1;
     }
-    if (options_.linear_response.value_or(true)) correct(clusters, sticks);
+    if (options_.corrected()) correct(clusters, sticks);
   }
 
   /// Standard deviations by linear response, in the finite mixture of the clusters and one

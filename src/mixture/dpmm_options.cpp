@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "fit/fit_options.hpp"
 
 namespace bayes {
 namespace {
@@ -55,7 +54,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
   const auto write_own = [&] {
     return likelihood_document(o.likelihood, o.products && o.likelihood[0].is(normal_family));
   };
-  t.choice("method", o.method, dpmm_methods);
+  o.method_line(t, dpmm_methods);
   t.other("likelihood", read_own, write_own);
   if (o.products) check_method(o.method, o.likelihood);
   t.choice("covariance", o.covariance, {"full", "diagonal", "spherical"}, !o.products);
@@ -66,7 +65,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
   t.seed("seed", o.seed);
   max_seconds_line(t, o.max_seconds);
   t.choice("missing", o.missing, {"marginalize", "error", "skip"});
-  t.either("on_error", o.rows.null_on_error, "error", "null");
+  t.either("on_error", o.null_on_error, "error", "null");
   t.other("prior", [&](const Document &given) { read_prior(given, o); });
   o.chains.lines(t, o.sampled());
   o.chains.stored_line(t, o.sampled());
@@ -77,7 +76,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
   t.integer("restarts", o.restarts, 1, 1000, !o.sampled());
   t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
   t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
-  linear_response_line(t, o.linear_response, !o.sampled());
+  o.linear_response_line(t);
 }
 
 }  // namespace
@@ -94,10 +93,7 @@ DpmmOptions read_dpmm_options(const Document &options) {
   DpmmOptions out;
   OptionTable t = OptionTable::reading(options);
   lines(t, out);
-  t.finish("method " + std::string(method_name(out.method)) +
-           (out.products ? " with this likelihood" : ""));
-  out.rows.skip_missing = out.missing == "skip";
-  out.rows.keep_missing = out.missing == "marginalize";
+  t.finish(out.setting() + (out.products ? " with this likelihood" : ""));
   return out;
 }
 
@@ -108,6 +104,6 @@ Document DpmmOptions::document() const {
   return t.document();
 }
 
-RowOptions dpmm_check_options(const Document &options) { return read_dpmm_options(options).rows; }
+RowOptions dpmm_check_options(const Document &options) { return read_dpmm_options(options).rows(); }
 
 }  // namespace bayes
