@@ -168,6 +168,14 @@ for my $quiet (
     'gmm_fit(ARRAY[a, freq], 1) IS NULL FROM visits') {
     unlike($session->run("SELECT $quiet"), qr/is taken as a number/, "$quiet: nothing to say");
 }
+# Of a large table enough rows are examined to tell amounts from the numbers of its rows: here the
+# first 4,096 amounts all differ.
+for my $case (['i * 7919 % 900001', 1], ['hashint8extended(i, 2) & 8388607', 0]) {
+    my ($number, $told) = @$case;
+    $said = $session->run("SELECT gmm_fit(r, 1, '{\"method\": \"em\"}') IS NULL
+          FROM (SELECT $number AS x FROM generate_series(1::bigint, 900000) AS i) AS r");
+    is(scalar($said =~ /in every row, as an identifier would/), $told ? 1 : '', "$number: $told");
+}
 $said = $session->run('SELECT count(m) FROM (SELECT gmm_fit(r, 1) AS m
       FROM (SELECT a, freq, store_id FROM visits) AS r GROUP BY r.store_id) AS f');
 @warnings = $said =~ /^NOTICE:  \w{5}: column "(\w+)" is taken as a number$/mg;
