@@ -11,12 +11,8 @@ DEFINE @gmm_query =
   'read-only. 22023 for any other query.';
 DEFINE @gmm_options = ' options: see docs/gmm.md; NULL means none.';
 
-CREATE TYPE gmm_selection AS (
-  k int, covariance text, method text, objective float8, log_likelihood float8, parameters float8,
-  bic float8, icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model,
-  best boolean, reason text
-);
-COMMENT ON TYPE gmm_selection IS
+-- the comment on a selection, of bmm too
+DEFINE @mixture_selection =
   'One of the fits of a selection. bic, icl: smaller is better, NULL if the method samples; elbo: '
   'larger is better, NULL unless the method is variational; parameters: the number of free '
   'parameters; degenerate: components are at a bound beyond which the likelihood would rise, so '
@@ -24,6 +20,13 @@ COMMENT ON TYPE gmm_selection IS
   'choose, with the criterion in reason: the best elbo after vi and svi, the best bic after em, '
   'map and mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be '
   'compared.';
+
+CREATE TYPE gmm_selection AS (
+  k int, covariance text, method text, objective float8, log_likelihood float8, parameters float8,
+  bic float8, icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model,
+  best boolean, reason text
+);
+COMMENT ON TYPE gmm_selection IS @mixture_selection;
 
 -- ---- aggregates: rows in, a model out ----
 

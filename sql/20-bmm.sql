@@ -17,14 +17,7 @@ CREATE TYPE bmm_selection AS (
   icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model,
   best boolean, reason text
 );
-COMMENT ON TYPE bmm_selection IS
-  'One of the fits of a selection. bic, icl: smaller is better, NULL if the method samples; elbo: '
-  'larger is better, NULL unless the method is variational; parameters: the number of free '
-  'parameters; degenerate: components are at a bound beyond which the likelihood would rise, so '
-  'bic and icl cannot be compared; model: NULL unless option models is true. best: the row to '
-  'choose, with the criterion in reason: the best elbo after vi and svi, the best bic after em, '
-  'map and mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be '
-  'compared.';
+COMMENT ON TYPE bmm_selection IS @mixture_selection;
 
 CREATE TYPE bmm_statistics AS (
   observations float8, log_likelihood float8, parameters float8, bic float8, aic float8,
