@@ -62,8 +62,8 @@ const double *statistics_of(const NbTotals &totals, int k, int i) {
   return totals.product.values.col(k).data() + totals.product.columns->offsets(i).statistics;
 }
 
-/// The entries of `all` whose category occurs in some row. A partial state without any category has
-/// a placeholder, which no row has.
+/// The entries of `all` whose category occurs in some row. A partial state without any category is
+/// stored with one category that no row has.
 template <class T>
 std::vector<T> seen(const NbTotals &totals, int feature, const std::vector<T> &all) {
   const int i = int(std::lower_bound(totals.naive.begin(), totals.naive.end(), feature) -

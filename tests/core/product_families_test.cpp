@@ -42,7 +42,7 @@ class Distribution {
 
 BOOST_AUTO_TEST_SUITE(product_families)
 
-BOOST_AUTO_TEST_CASE(names_are_distinct_and_element_zero_is_a_placeholder) {
+BOOST_AUTO_TEST_CASE(names_are_distinct_and_families_are_described) {
   std::vector<std::string_view> names;
   for_each_column_family([&]<class F>(const F &family) {
     BOOST_TEST_CONTEXT("family " << family.name) {
