@@ -13,6 +13,10 @@ DEFINE @binary_options =
 DEFINE @binary_weight =
   'The same with a weight for each row: how many times it counts. A row of weight 0 or NULL is '
   'left out; 22023 if negative, not finite, or all zero';
+DEFINE @binary_resume =
+  'Goes on with the fit of the same rows that start comes from: option resume must be true '
+  '(docs/jobs.md). 22023 if the rows are others, if the fit was not resumable, or without the '
+  'option; 42804 for a model of another family';
 DEFINE @binary_terms =
   'The coefficients, in units of the columns. term: (intercept), the name of a column, x1, x2 and '
   'so on for arrays, or column=label for indicators.';
@@ -40,7 +44,7 @@ COMMENT ON TYPE bayes_probability IS
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION _logreg_fit_transition(
-  state internal, y "any", x "any" [, options "any" [, weight "any"]]
+  state internal, y "any", x "any" [, a "any" [, b "any" [, c "any"]]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'logreg_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -58,6 +62,16 @@ COMMENT IS 'Fits a logistic regression of y on the predictors x, by Laplace''s a
 COMMENT IS @binary_options;
 COMMENT IS @binary_weight
   '.';
+
+CREATE AGGREGATE logreg_fit(
+  y "any", x "any", start bayes_model, options jsonb [, weight float8]
+) (
+  SFUNC = _logreg_fit_transition, @state, FINALFUNC = _logreg_fit_final, @combine_responses
+);
+COMMENT IS @binary_resume
+  '.';
+COMMENT IS @binary_resume
+  ', with a weight for each row.';
 
 -- ---- relations: a query in, a relation out ----
 

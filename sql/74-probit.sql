@@ -3,7 +3,7 @@
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION _probit_fit_transition(
-  state internal, y "any", x "any" [, options "any" [, weight "any"]]
+  state internal, y "any", x "any" [, a "any" [, b "any" [, c "any"]]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'probit_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -21,6 +21,16 @@ COMMENT IS 'Fits a probit regression of y on predictors x, by Laplace''s approxi
 COMMENT IS @binary_options;
 COMMENT IS @binary_weight
   ', or if the method samples.';
+
+CREATE AGGREGATE probit_fit(
+  y "any", x "any", start bayes_model, options jsonb [, weight float8]
+) (
+  SFUNC = _probit_fit_transition, @state, FINALFUNC = _probit_fit_final, @combine_responses
+);
+COMMENT IS @binary_resume
+  '.';
+COMMENT IS @binary_resume
+  ', with a weight for each row.';
 
 -- ---- relations: a query in, a relation out ----
 

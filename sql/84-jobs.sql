@@ -1,4 +1,9 @@
--- Fits as jobs of the database: watching them.
+-- Fits as jobs of the database: resuming and watching them.
+
+CREATE FUNCTION bayes_compact(model bayes_model) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT IS 'The model without what it keeps for its fit to be resumed (options resumable and '
+  'resume); all else stays. Other models are returned as they are. See docs/jobs.md.';
 
 CREATE FUNCTION _bayes_progress()
   RETURNS TABLE (

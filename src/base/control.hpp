@@ -9,6 +9,7 @@
 
 #include "base/api.hpp"
 #include "base/budget.hpp"
+#include "base/checkpoint.hpp"
 #include "base/method.hpp"
 
 namespace bayes {
@@ -67,13 +68,23 @@ class BAYES_API Control {
   /// Whether the time is over. To be asked where work is left out if it is: then the fit counts as
   /// cut short, and its result as unfinished.
   bool out_of_time() {
-    if (!budget.over()) return false;
+    if (!time_is_over()) return false;
     cut_short();
     return true;
   }
+  /// The same without a consequence.
+  bool time_is_over() const { return budget.over() && !repeats(); }
   /// Records that work was left out for lack of time.
-  virtual void cut_short() { is_cut_short = true; }
+  virtual void cut_short() {
+    is_cut_short = true;
+    if (checkpoint) checkpoint->freeze();
+  }
   bool is_cut_short = false;
+
+  /// The record of a fit that can be resumed, or null.
+  Checkpoint *checkpoint = nullptr;
+  /// Does a resumed fit still repeat what its checkpoint has?
+  virtual bool repeats() const { return checkpoint && checkpoint->repeats(); }
 };
 
 /// Narrows the time while the scope lives.
@@ -90,7 +101,7 @@ class BudgetScope {
   const Budget before_;
 };
 
-/// Forwards to another control, without progress reports: for work inside an iteration.
+/// Forwards to another control, without progress reports and records: for work inside an iteration.
 class BAYES_API QuietControl final : public Control {
  public:
   explicit QuietControl(Control &control) : control_(control) {
@@ -105,6 +116,7 @@ class BAYES_API QuietControl final : public Control {
     is_cut_short = true;
     control_.cut_short();
   }
+  bool repeats() const override { return control_.repeats(); }
 
  private:
   Control &control_;

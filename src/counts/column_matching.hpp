@@ -21,6 +21,7 @@ class ColumnMatcher {
   std::vector<int> match(const CountMatrix &table, const ExchangeableGroups &groups,
                          Control &control) const;
   std::vector<int> match(const PaddedMatrix &table, Control &control) const;
+  void exchange(StateNumbers &numbers) { numbers.numbers(roots_.values()); }
 
  private:
   template <class T>

@@ -50,6 +50,23 @@ const double *Minibatches::next_document() {
   return out;
 }
 
+const double *Minibatches::draw() {
+  if (left_ == 0) begin_pass();
+  --left_;
+  ++drawn_;
+  return next_document();
+}
+
+void Minibatches::exchange(StateNumbers &numbers) {
+  std::int64_t drawn = drawn_;
+  numbers.whole(drawn, drawn_, std::int64_t(1) << 50);
+  WorkPoll poll;
+  while (drawn_ < drawn) {
+    draw();
+    poll(8);
+  }
+}
+
 const Minibatch &Minibatches::next() {
   batch_.pieces.clear();
   batch_.documents.clear();
@@ -66,9 +83,8 @@ const Minibatch &Minibatches::next() {
   std::vector<Part> parts;
   std::size_t used = 0;
   WorkPoll poll;
-  for (std::int64_t i = 0; i < size_; ++i, --left_) {
-    if (left_ == 0) begin_pass();
-    const double *const from = next_document();
+  for (std::int64_t i = 0; i < size_; ++i) {
+    const double *const from = draw();
     batch_.documents.push_back(pieces_[piece_].first + in_piece_ - 1);
     const std::size_t n = std::size_t(from[0]), doubles = packed_doubles(n);
     if (used + doubles > data_.size()) data_.resize(std::max(used + doubles, 2 * data_.size()));

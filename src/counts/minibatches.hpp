@@ -31,11 +31,15 @@ class Minibatches {
 
   /// Valid until the next call. Main thread only; may throw.
   const Minibatch &next();
+  /// Writes or reads the position among the documents.
+  void exchange(StateNumbers &numbers);
 
  private:
   void begin_pass();
   /// the next packed document; the first follows the last
   const double *next_document();
+  /// the next packed document of the sequence of passes
+  const double *draw();
   void open_stretch(std::int64_t stretch);
 
   Corpus &corpus_;
@@ -47,6 +51,7 @@ class Minibatches {
   std::int64_t in_piece_ = 0;  // documents of the piece that have been read
   const double *at_ = nullptr;
   std::int64_t left_ = 0;  // documents that remain in the pass
+  std::int64_t drawn_ = 0;
   Minibatch batch_;
   Buffer data_;
   std::vector<std::int32_t> stamps_;

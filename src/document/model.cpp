@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "document/saved_fit.hpp"
 #include "document/sealed.hpp"
 
 namespace bayes {
@@ -362,6 +363,7 @@ Document Model::document_with(bool seconds) const {
     runs.emplace_back(Tensor{{static_cast<std::int64_t>(run.size())}, run});
   document.set("trace", std::move(runs));
   if (!draws.quantities.empty()) document.set("draws", write_draws(draws));
+  if (saved) document.set("checkpoint", write_saved_fit(*saved));
   write(document);
   return document;
 }
@@ -382,6 +384,8 @@ std::unique_ptr<Model> Model::from_document(const Document &document,
     std::unique_ptr<Model> model = read(document);
     model->trace = std::move(trace);
     model->draws = std::move(draws);
+    if (reader.has("checkpoint"))
+      model->saved = read_saved_fit(reader.object("checkpoint"), find_reader);
     check_members(document, model->to_document(), {});
     return model;
   } catch (const Error &error) {

@@ -130,6 +130,7 @@ struct ComponentOverlaps {
 
 class Control;
 class Model;
+struct SavedFit;
 
 /// Reads a model of one family: its `info` (read_model_info) and the family's own members; the
 /// caller has checked that this version reads the document's format.
@@ -153,6 +154,8 @@ class BAYES_API Model {
   /// [restart][iteration] objective
   std::vector<std::vector<double>> trace;
   Draws draws;
+  /// With it the fit can be resumed; null if it was not fitted to be (document/saved_fit.hpp).
+  std::shared_ptr<const SavedFit> saved;
 
   /// The number of these draws that the model stores completely, for its predictions; 0 if none.
   virtual std::int64_t stored_draws() const { return 0; }

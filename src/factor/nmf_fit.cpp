@@ -111,7 +111,8 @@ class NmfFit {
   /// The initial state of a restart; the first one begins at the start model, if there is one.
   FactorState first_state(int restart) {
     const int fresh = restart - (start_ ? 1 : 0);
-    const bool by_vectors = options_.init == "nndsvd" && fresh == 1;
+    // The search for singular vectors takes long.
+    const bool by_vectors = options_.init == "nndsvd" && fresh == 1 && !run_.continues();
     FactorStart start = fresh == 0   ? from_model()
                         : by_vectors ? from_vectors()
                                      : random_start(table_.documents, k_, options_.seed, fresh);

@@ -111,6 +111,12 @@ class PoissonFactors final : public detail::Iteration {
       normalise(sums);
   }
 
+  void exchange_state(StateNumbers &numbers) override {
+    exchange(numbers, state_);
+    numbers.list(state_.documents, std::size_t(document_count()) * (own_ ? 2 : 1) * stride_);
+    numbers.list(term_totals_, std::size_t(state_.terms.rows()));
+  }
+
   FactorState take() && { return std::move(state_); }
 
  private:
@@ -266,6 +272,18 @@ class PoissonFactors final : public detail::Iteration {
 
 }  // namespace
 
+void exchange(StateNumbers &numbers, FactorState &state) {
+  numbers.numbers(state.terms.values());
+  numbers.numbers(state.own_term_rates.values());
+  for (std::vector<double> *const list :
+       {&state.document_rates, &state.term_rates, &state.term_scales})
+    numbers.numbers(*list);
+  for (WeightGamma *const prior : {&state.document_prior, &state.term_prior}) {
+    numbers.number(prior->shape);
+    numbers.number(prior->rate);
+  }
+}
+
 double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
                           const Control &control) {
   const CorpusTotals &totals = table.documents.totals();
@@ -275,7 +293,8 @@ double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
                        std::min(double(totals.vocabulary),
                                 double(piece_entries(totals.vocabulary) + totals.most_entries)) *
                        stride;
-  const int states = options.restarts > 1 ? 2 : 1;
+  // A fit that can be resumed copies its state before every pass, and records it.
+  const int states = (options.restarts > 1 ? 2 : 1) + (options.resumable ? 2 : 0);
   double batch = 0;
   if (options.stochastic()) {
     // the cells and the weights of a minibatch, and a constant for every document

@@ -38,6 +38,9 @@ struct FactorState {
   WeightGamma document_prior, term_prior;
 };
 
+/// All but the weights of documents.
+void exchange(StateNumbers &numbers, FactorState &state);
+
 struct FactorRun : RunTrace {
   FactorState state;
 };

@@ -58,7 +58,7 @@ void lines(OptionTable &t, NmfOptions &o) {
   if (t.reads()) o.init = o.missing_cells ? "random" : "nndsvd";
   t.choice("init", o.init, {"nndsvd", "random"}, !o.started || o.restarts > 1);
   t.seed("seed", o.seed);
-  max_seconds_line(t, o.max_seconds);
+  time_lines(t, o);
   t.either("on_error", o.null_on_error, "error", "null");
   o.plan_lines(t);
   o.prior_line(

@@ -172,6 +172,12 @@ class SquaredFactors final : public detail::Iteration {
       if (!seen[std::size_t(j)]) std::fill_n(state_.terms.row(j), factors, 0.0);
   }
 
+  void exchange_state(StateNumbers &numbers) override {
+    exchange(numbers, state_);
+    numbers.list(state_.documents, std::size_t(task_.table.documents.totals().documents) *
+                                       std::size_t(state_.terms.stride()));
+  }
+
   FactorState take() && { return std::move(state_); }
 
  private:

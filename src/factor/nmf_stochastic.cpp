@@ -117,6 +117,19 @@ class StochasticFactors final : public detail::Iteration {
     balance_rates(state_, totals_.documents, count_sums_, count_sums_);
   }
 
+  void exchange_state(StateNumbers &numbers) override {
+    exchange(numbers, state_);
+    numbers.numbers(state_.documents);
+    numbers.number(scale_);
+    numbers.numbers(count_sums_);
+    numbers.numbers(document_counts_);
+    for (double *const each : {&document_digammas_, &share_, &visited_}) numbers.number(*each);
+    for (double *const each : {&posterior_.sums.bound, &posterior_.sums.logs})
+      numbers.number(*each);
+    numbers.numbers(posterior_.sums.means);
+    batches_.exchange(numbers);
+  }
+
   /// Computes the weights of all documents for the final q(v). Returns the bound.
   double finish(Control &control) { return pass(final_updates, control) + objective(); }
 

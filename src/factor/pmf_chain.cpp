@@ -64,6 +64,25 @@ void PmfChain::sweep(int index, Control &control) {
   draw_side(pmf_second, index, control);
 }
 
+void PmfChain::exchange(StateNumbers &numbers) {
+  for (PmfSide &side : sides_) {
+    numbers.numbers(side.vectors.values());
+    numbers.numbers(side.means);
+  }
+  numbers.number(parameters_.noise);
+  numbers.number(parameters_.c);
+  for (PmfSidePrior &side : parameters_.sides) {
+    numbers.numbers(side.center);
+    numbers.numbers(side.precision);
+    numbers.number(side.level);
+    numbers.number(side.spread);
+  }
+  for (PmfCovariance &covariance : parameters_.covariances) {
+    numbers.numbers(covariance.values);
+    numbers.number(covariance.log_determinant_of_inverse);
+  }
+}
+
 double PmfChain::log_joint() const {
   return pmf_log_joint(task_.prior, sums_, keys_, cells_, task_.rank, parameters_);
 }

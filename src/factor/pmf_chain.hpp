@@ -31,6 +31,8 @@ class PmfChain {
   /// matrix and v by the inverse of its transpose.
   double norm() const;
 
+  void exchange(StateNumbers &numbers);
+
   const PmfParameters &parameters() const { return parameters_; }
   const PmfSide &side(std::size_t index) const { return sides_[index]; }
 

@@ -49,6 +49,8 @@ class SampledPmf final : public ChainSampler {
     if (!hierarchical_) values.push_back(scale_ * chain_.parameters().c);
   }
 
+  void exchange_state(StateNumbers &numbers) override { chain_.exchange(numbers); }
+
   void store(double) override {
     const PmfParameters &drawn = chain_.parameters();
     state_.noise.push_back(drawn.noise);
@@ -120,6 +122,21 @@ void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side d
   if (!task.prior.hierarchical) settings.quantities.push_back("c");
   settings.retain = [&state](std::span<const int>, std::span<const int> stored) {
     state.retain_draws(stored);
+  };
+  settings.exchange = [&](StateNumbers &of_record, std::int64_t, std::int64_t stored) {
+    std::vector<std::size_t> each;
+    const std::size_t rank = std::size_t(task.rank), means = task.prior.means,
+                      hierarchical = task.prior.hierarchical;
+    for (const Side side : {Side::row, Side::column}) {
+      const Corpus &corpus = side == document_side ? task.table : task.transposed;
+      const std::size_t own = std::size_t(corpus.totals().documents);
+      for (const std::size_t size :
+           {own * rank, own * means, rank * hierarchical, rank * rank * hierarchical, means, means})
+        each.push_back(size);
+    }
+    each.push_back(1 - hierarchical);
+    each.push_back(1);
+    state.exchange(of_record, std::size_t(stored), each);
   };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<SampledPmf>(task, chain, scale, document_side, state);

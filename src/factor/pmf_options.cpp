@@ -47,7 +47,7 @@ void pmf_option_table(OptionTable &t, PmfOptions &o) {
   o.chains.lines(t, true);
   o.chains.stored_line(t, true);
   t.seed("seed", o.seed);
-  max_seconds_line(t, o.max_seconds);
+  time_lines(t, o);
   t.either("on_error", o.null_on_error, "error", "null");
   t.choice("repeated", o.repeated, {"error", "average", "last"});
   t.boolean("means", o.means);

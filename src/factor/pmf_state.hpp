@@ -57,6 +57,21 @@ struct PmfModel::State {
     leave(c);
     leave(noise);
   }
+  /// Writes or reads so many draws, of this many numbers in each of the lists.
+  void exchange(StateNumbers &numbers, std::size_t draws, std::span<const std::size_t> each) {
+    auto size = each.begin();
+    const auto list = [&](std::vector<double> &numbers_of_draws) {
+      numbers.require(draws * *size);
+      numbers_of_draws.resize(draws * *size++);
+      numbers.numbers(numbers_of_draws);
+    };
+    for (PmfSideDraws &side : sides)
+      for (auto *const of_side :
+           {&side.vectors, &side.means, &side.center, &side.covariance, &side.level, &side.spread})
+        list(*of_side);
+    list(c);
+    list(noise);
+  }
   std::span<const std::int32_t> rated_of(std::int32_t row) const {
     const std::size_t i = std::size_t(row);
     return {rated.data() + begin[i], rated.data() + begin[i + 1]};

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "fit/loop_course.hpp"
 
 namespace bayes {
 namespace {
@@ -141,19 +142,34 @@ RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedul
   const double run_began = control.budget.seconds();
   Convergence exact(schedule);
   NoisyConvergence noisy(schedule, window);
-  for (;; ++run.iterations) {
-    run.sums = iteration.expectation(run.iterations, control);
-    run.trace.push_back(run.sums.objective + iteration.objective());
-    require_finite(run.trace.back(), schedule.method, run.iterations);
-    report(control, schedule, run.iterations, run.trace, run_began);
+  const auto judge = [&] {
     if (window == 1)
       run.converged = exact.reached(run.trace.back());
     else if (run.iterations > 0 && run.iterations % window == 0)
       run.converged = noisy.reached(run.trace);
-    if (run.converged || run.iterations == schedule.max_iterations ||
-        (run.iterations >= schedule.min_iterations && control.out_of_time()))
+  };
+  LoopCourse course(control, [&](StateNumbers &numbers) { iteration.exchange_state(numbers); });
+  for (const double known : course.repeated()) {
+    run.trace.push_back(known);
+    judge();
+    ++run.iterations;
+  }
+  for (;; ++run.iterations) {
+    course.prepare();
+    run.sums = iteration.expectation(run.iterations, control);
+    run.trace.push_back(run.sums.objective + iteration.objective());
+    require_finite(run.trace.back(), schedule.method, run.iterations);
+    course.check(run.trace.back());
+    report(control, schedule, run.iterations, run.trace, run_began);
+    judge();
+    const bool last = run.converged || run.iterations >= schedule.max_iterations;
+    if (last || (run.iterations >= schedule.min_iterations && control.time_is_over())) {
+      course.save(run.trace);
+      if (!last) control.cut_short();
       return run;
+    }
     iteration.update(run.iterations);
+    course.go_further();
   }
 }
 
@@ -162,15 +178,34 @@ RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedu
   RunTrace run;
   const double run_began = control.budget.seconds();
   NoisyConvergence noisy(schedule, window);
+  LoopCourse course(control, [&](StateNumbers &numbers) { iteration.exchange_state(numbers); });
+  for (const double known : course.repeated()) {
+    run.trace.push_back(known);
+    if (++run.iterations % window == 0) noisy.reached(run.trace);
+  }
   while (run.iterations < schedule.max_iterations) {
+    // A step costs much less than a copy of the state, so whether it may be the last is decided
+    // before it if the fit can be resumed.
+    const bool ends_window = (run.iterations + 1) % window == 0,
+               last_of_all = run.iterations + 1 == schedule.max_iterations,
+               over = course.records() && control.time_is_over();
+    if (ends_window || last_of_all || over) course.prepare();
     run.sums = iteration.expectation(run.iterations, control);
     run.trace.push_back(run.sums.objective + iteration.objective());
     require_finite(run.trace.back(), schedule.method, run.iterations);
+    course.check(run.trace.back());
+    if (ends_window) run.converged = noisy.reached(run.trace);
+    const bool last = run.converged || last_of_all;
+    if (last || over) course.save(run.trace);
     iteration.update(run.iterations);
     ++run.iterations;
     report(control, schedule, run.iterations, run.trace, run_began);
-    if (run.iterations % window == 0) run.converged = noisy.reached(run.trace);
-    if (run.converged || (run.iterations < schedule.max_iterations && control.out_of_time())) break;
+    if (last) break;
+    if (over || (!course.records() && control.time_is_over())) {
+      control.cut_short();
+      break;
+    }
+    course.go_further();
   }
   return run;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "base/checkpoint.hpp"
 #include "base/random.hpp"
 #include "data/sampled_allocation.hpp"
 #include "fit/learners.hpp"
@@ -44,6 +45,8 @@ class Iteration {
   virtual double objective() const = 0;
   /// The global step.
   virtual void update(int index) = 0;
+  /// Writes or reads all that the steps from here on depend on, before a local step.
+  virtual void exchange_state(StateNumbers &numbers) = 0;
 };
 
 /// Local and global steps, at most max_iterations times. With a window of 1, converged when neither
@@ -74,6 +77,7 @@ template <Learner L, class Data> class BatchIteration : public Iteration {
   }
   double objective() const override { return learner_.objective(run_.state); }
   void update(int) override { run_.state = learner_.update(*run_.statistics, run_.state); }
+  void exchange_state(StateNumbers &numbers) override { exchange(numbers, run_.state); }
 
   Run<L> finish(RunTrace trace) {
     static_cast<RunTrace &>(run_) = std::move(trace);

@@ -22,8 +22,9 @@ void FitOptions::method_line(OptionTable &t, std::span<const Method> methods) {
   t.choice("method", method, update ? of_updates : methods);
 }
 
-void max_seconds_line(OptionTable &t, double &member, bool applies) {
-  t.number("max_seconds", member, above(0, 1e9), applies);
+void time_lines(OptionTable &t, FitOptions &options, bool applies, bool resumes) {
+  t.number("max_seconds", options.max_seconds, above(0, 1e9), applies);
+  t.flag("resumable", options.resumable, applies && resumes);
 }
 
 void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies) {
@@ -61,12 +62,12 @@ void FitOptions::degenerate_line(OptionTable &t, bool bounds) {
   t.either("degenerate", degenerate, "avoid", "allow", bounds);
 }
 
-void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices) {
+void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices, bool resumes) {
   if (t.reads() &&
       std::find(missing_choices.begin(), missing_choices.end(), missing) == missing_choices.end())
     missing = *missing_choices.begin();
   t.seed("seed", seed);
-  max_seconds_line(t, max_seconds, method != Method::exact);
+  time_lines(t, *this, method != Method::exact, resumes);
   t.choice("missing", missing, missing_choices);
   t.either("on_error", null_on_error, "error", "null");
 }

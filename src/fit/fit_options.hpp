@@ -31,6 +31,8 @@ struct FitOptions {
   bool update = false;
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
+  /// the model keeps what is needed to resume its fit (base/checkpoint.hpp)
+  bool resumable = false;
   /// empty: the default of the model family
   std::string missing;
   bool null_on_error = false;
@@ -82,8 +84,8 @@ struct FitOptions {
   void restart_line(OptionTable &t, bool one_run);
   /// degenerate, where maximum likelihood has bounds
   void degenerate_line(OptionTable &t, bool bounds);
-  /// seed, max_seconds, missing (one of these, the first by default), on_error
-  void common_lines(OptionTable &t, OptionTable::Names missing_choices);
+  /// seed, max_seconds, resumable, missing (one of these, the first by default), on_error
+  void common_lines(OptionTable &t, OptionTable::Names missing_choices, bool resumes = true);
   /// batch_size, kappa, t0
   void plan_lines(OptionTable &t);
   /// prior, which `read` reads and `write` writes, if it applies. If it is not given, the prior
@@ -114,8 +116,8 @@ void require_object(const Document &options, const char *example);
 /// Throws Error(invalid_argument) unless there is at least one k, and all are from 1 to `most`.
 void require_components(std::span<const int> ks, int most);
 
-/// Line max_seconds, the time of the fit.
-void max_seconds_line(OptionTable &t, double &member, bool applies = true);
+/// Lines max_seconds, the time of the fit, and resumable, if the fit can be resumed.
+void time_lines(OptionTable &t, FitOptions &options, bool applies = true, bool resumes = true);
 
 /// Line linear_response: true or false; if it is not given, the cost decides.
 void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies);

@@ -99,11 +99,6 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     info.objective = run.trace.back();
     info.degenerate = run.degenerate;
   };
-  const auto better = [&](const RunTrace &run) {
-    const bool proper = run.degenerate.empty(), best_proper = info.degenerate.empty();
-    if (!plan_.degenerate && proper != best_proper) return proper;
-    return run.trace.back() > info.objective;
-  };
   schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
   // Restarts may pause early: the gain that remains then seldom decides which of them is the best.
   if (plan_.restarts > 1 && plan_.resumes) {
@@ -111,23 +106,41 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     if (plan_.brief_iterations > 0)
       schedule_.max_iterations = std::min(plan_.max_iterations, plan_.brief_iterations);
   }
+  if (control_.checkpoint) drop_limited_runs();
+  const int recorded = best_recorded();
   std::size_t best = 0;
   for (int restart = 1; restart <= plan_.restarts; ++restart) {
     control_.poll();
     schedule_.restart = restart;
-    const RunTrace &run = restarts.run(restart);
+    begin_run(restart - 1);
+    RunTrace known;
+    const bool repeats = record_ && record_->ended && restart - 1 != recorded;
+    if (repeats) {
+      known.trace = record_->trace;
+      known.converged = record_->converged;
+      known.iterations = record_->iterations;
+      known.degenerate = record_->degenerate;
+    }
+    const RunTrace &run = repeats ? known : restarts.run(restart);
     model_.trace.push_back(run.trace);
     (trial_weight ? trial_iterations_ : iterations_) += run.iterations;
-    if (restart == 1 || better(run)) {
+    if (restart == 1 || is_better(run.trace.back(), !run.degenerate.empty(), info.objective,
+                                  !info.degenerate.empty())) {
       best = model_.trace.size() - 1;
       best_restart_ = restart;
       take(run, 0);
-      restarts.keep();
+      if (!repeats) {
+        end_run(run, int(best));
+        restarts.keep();
+      }
+    } else if (!repeats) {
+      end_run(run, int(best));
     }
     if (restart < plan_.restarts && control_.out_of_time()) break;
   }
   const bool paused = std::exchange(schedule_.pause, 0) > 0;
   schedule_.max_iterations = plan_.max_iterations;
+  begin_run(plan_.restarts);
   if (trial_weight) {
     schedule_.restart = schedule_.restarts;
     const RunTrace &last = restarts.go_on();
@@ -146,6 +159,61 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   }
   best_trace_ = trial_weight ? model_.trace.size() - 1 : best;
   drop_traces();
+}
+
+bool FitRun::is_better(double objective, bool degenerate, double other,
+                       bool other_degenerate) const {
+  if (!plan_.degenerate && degenerate != other_degenerate) return other_degenerate;
+  return objective > other;
+}
+
+void FitRun::begin_run(int index) {
+  record_ = control_.checkpoint ? control_.checkpoint->begin_run(std::size_t(index)) : nullptr;
+}
+
+void FitRun::begins_afresh() {
+  if (!record_ || control_.checkpoint->frozen()) return;
+  record_->begun_afresh = true;
+  record_->loops.clear();
+  begin_run(int(record_ - control_.checkpoint->runs.data()));
+}
+
+void FitRun::drop_limited_runs() {
+  std::vector<RunRecord> &runs = control_.checkpoint->runs;
+  for (std::size_t i = 0; i < runs.size() && runs[i].ended; ++i) {
+    RunRecord &run = runs[i];
+    if (run.converged || run.iterations < run.limit || run.limit == schedule_.max_iterations)
+      continue;
+    // The best run has its loops, and goes on from them.
+    run.ended = false;
+    runs.resize(run.loops.empty() ? i : i + 1);
+    return;
+  }
+}
+
+int FitRun::best_recorded() const {
+  if (!control_.checkpoint) return -1;
+  const std::vector<RunRecord> &runs = control_.checkpoint->runs;
+  int best = -1;
+  for (std::size_t i = 0; i < runs.size() && int(i) < plan_.restarts && runs[i].ended; ++i)
+    if (best < 0 || is_better(runs[i].trace.back(), !runs[i].degenerate.empty(),
+                              runs[std::size_t(best)].trace.back(),
+                              !runs[std::size_t(best)].degenerate.empty()))
+      best = int(i);
+  return best;
+}
+
+void FitRun::end_run(const RunTrace &run, int best) {
+  if (!record_ || control_.checkpoint->frozen()) return;
+  record_->ended = true;
+  record_->converged = run.converged;
+  record_->iterations = run.iterations;
+  record_->limit = schedule_.max_iterations;
+  record_->trace = run.trace;
+  record_->degenerate = run.degenerate;
+  std::vector<RunRecord> &runs = control_.checkpoint->runs;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].ended && int(i) != best) runs[i].loops.clear();
 }
 
 void FitRun::drop_traces() {

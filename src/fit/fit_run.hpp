@@ -145,6 +145,13 @@ class FitRun {
     return best_of_restarts(all, TrialData<Data>{}, std::move(begin), std::move(go));
   }
 
+  /// Does the current run go on from a checkpoint? Then its first state need only have the right
+  /// sizes: its numbers are replaced.
+  bool continues() const { return record_ && !record_->loops.empty(); }
+  /// Whether the current run has failed from its first state, and another took its place.
+  bool has_begun_afresh() const { return record_ && record_->begun_afresh; }
+  void begins_afresh();
+
   /// which restart was the best, from 1
   int best_restart() const { return best_restart_; }
   /// Iterations of all restarts on all data, and on trial data.
@@ -173,6 +180,17 @@ class FitRun {
   };
   /// `trial_weight`: null if restarts run on all data.
   void run_restarts(const Restarts &restarts, const double *trial_weight);
+  /// Begins run number `index`, from 0, in the record.
+  void begin_run(int index);
+  /// The best of the runs that have ended by the record, from 0; -1 if none has.
+  int best_recorded() const;
+  /// Is a run that ended at this objective better than one that ended at the other?
+  bool is_better(double objective, bool degenerate, double other, bool other_degenerate) const;
+  /// Forgets the runs of the record that another limit of iterations would change.
+  void drop_limited_runs();
+  /// Records how the current run ended; of the runs that have ended only the best, from 0, keeps
+  /// its loops.
+  void end_run(const RunTrace &run, int best);
 
   Model &model_;
   const FitPlan plan_;
@@ -181,6 +199,8 @@ class FitRun {
   /// was an outer fit cut short before this one began?
   const bool cut_before_;
   Schedule schedule_;
+  /// the record of the current run, if the fit can be resumed
+  RunRecord *record_ = nullptr;
   double weight_ = 1;
   int best_restart_ = 1;
   /// Keeps the traces of the ten best restarts and empties the others: traces of tens of restarts

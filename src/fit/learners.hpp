@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checkpoint.hpp"
 #include "data/local_step.hpp"
 #include "families/dirichlet.hpp"
 
@@ -133,6 +134,18 @@ template <class Posterior> struct MixturePosterior {
   Vector alpha;
   Posterior components;
 };
+
+template <class Point> void exchange(StateNumbers &numbers, MixturePoint<Point> &state) {
+  numbers.dense(state.weights);
+  exchange(numbers, state.components);
+}
+template <class Posterior>
+void exchange(StateNumbers &numbers, MixturePosterior<Posterior> &state) {
+  numbers.dense(state.alpha);
+  exchange(numbers, state.components);
+}
+/// The state of k-means: the centres.
+inline void exchange(StateNumbers &numbers, Matrix &state) { numbers.dense(state); }
 
 /// Mean-field variational inference (002 L9): the objective is the ELBO with all constants. With
 /// move() also its stochastic form (002 L8).

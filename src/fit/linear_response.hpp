@@ -61,7 +61,7 @@ namespace detail {
 /// Thrown if the time of the fit is over.
 struct TimeIsOver {};
 inline void require_time(const Control &control) {
-  if (control.budget.over()) throw TimeIsOver();
+  if (control.time_is_over()) throw TimeIsOver();
 }
 
 /// `pass` maps natural parameters to those after a local and a global step.
@@ -163,7 +163,7 @@ Response<L> linear_response_and_approach(const L &learner, const typename L::Sta
 /// Linear response where it pays. If it pays only on the `trial` data (null if there are none), the
 /// fit is continued on them to their own maximum, and the mean-field standard deviations of q are
 /// multiplied by the factors that linear response finds there. If the time ends before, the
-/// deviations are empty, and the fit does not count as cut short.
+/// deviations are empty, and the fit does not count as cut short, unless it can be resumed.
 template <Learner L, class Data>
 Response<L> linear_response_that_pays(const L &learner, const typename L::State &q, Data &data,
                                       Data *trial, const ResponseCost &cost, Control &control) {
@@ -176,6 +176,7 @@ Response<L> linear_response_that_pays(const L &learner, const typename L::State 
     QuietControl quiet(control);
     Schedule schedule;
     typename L::State there = optimize(learner, q, *trial, quiet, schedule).state;
+    if (control.checkpoint && control.is_cut_short) return {};
     control.is_cut_short = false;
     Response<L> found = linear_response_and_approach(learner, there, *trial, control);
     if (found.moved) there = std::move(*found.moved);
@@ -188,6 +189,7 @@ Response<L> linear_response_that_pays(const L &learner, const typename L::State 
     if (error.code() != Errc::numeric) throw;
     return {};
   } catch (const detail::TimeIsOver &) {
+    if (control.checkpoint) control.cut_short();
     return {};
   }
 }

@@ -121,6 +121,20 @@ class WeightSums {
     };
     return {root(squares_.initial, mean.initial), root(squares_.transition, mean.transition)};
   }
+  /// `k`: the number of states.
+  void exchange(StateNumbers &numbers, Eigen::Index k) {
+    numbers.whole(draws_, 0, std::numeric_limits<int>::max());
+    if (draws_ == 0) return;
+    if (numbers.reads()) {
+      mean_ = squares_ = {Vector::Zero(k), Matrix::Zero(k, k)};
+      visits_ = Vector::Zero(k);
+      transitions_ = Matrix::Zero(k, k);
+    }
+    bayes::exchange(numbers, mean_);
+    bayes::exchange(numbers, squares_);
+    numbers.dense(visits_);
+    numbers.dense(transitions_);
+  }
   Vector visits() const { return visits_ * share(); }
   Matrix transitions() const { return transitions_ * share(); }
 
@@ -158,6 +172,26 @@ template <class P, class Q> class Sampling {
   void retain(std::span<const int> held) {
     bayes::retain(draws_, held);
     bayes::retain(log_likelihoods_, held);
+  }
+
+  void exchange(StateNumbers &numbers, std::int64_t held) {
+    const int k = int(prior_.initial.size());
+    numbers.labels(reference_, k - 1);
+    weights_.exchange(numbers, k);
+    if (weights_.draws() > 0) {
+      if (numbers.reads()) {
+        emissions_ = point_estimate(prior_.emissions);
+        squares_ = squares_of(prior_.emissions, emissions_);
+      }
+      bayes::exchange(numbers, emissions_);
+      numbers.dense(squares_);
+    } else if (held > 0) {
+      refuse_checkpoint();
+    }
+    if (numbers.reads()) draws_.assign(std::size_t(held), mean_parameters(prior_));
+    log_likelihoods_.resize(std::size_t(held));
+    for (MarkovPoint<P> &draw : draws_) bayes::exchange(numbers, draw);
+    numbers.numbers(log_likelihoods_);
   }
 
   SampledHmm<P, Q> result(ChainRun chains, Control &control) {
@@ -272,6 +306,22 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     all_.log_likelihoods_.push_back(log_likelihood_);
   }
 
+  void exchange_state(StateNumbers &numbers) override {
+    bayes::exchange(numbers, parameters_);
+    numbers.flag(warm_);
+    numbers.flag(names_);
+    bool swept = posterior_.has_value();
+    numbers.flag(swept);
+    if (!swept) return;
+    if (numbers.reads()) {
+      posterior_ = all_.prior_;
+      const Vector none = Vector::Zero(all_.prior_.initial.size());
+      counts_ = {none, Matrix::Zero(none.size(), none.size()), none};
+    }
+    bayes::exchange(numbers, *posterior_);
+    bayes::exchange(numbers, counts_);
+  }
+
  private:
   /// A Metropolis step on the numbering of the states given the last path, if only the prior of the
   /// chain distinguishes them.
@@ -347,6 +397,9 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
   ChainSettings settings{"gibbs",    plan,           {"log_likelihood", "states"},
                          all.held(), "observations", plan.all_stored()};
   settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
+  settings.exchange = [&all](StateNumbers &numbers, std::int64_t, std::int64_t held) {
+    all.exchange(numbers, held);
+  };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<typename Sampling<P, Q>::Chain>(all, chain, begin(chain));
   });

@@ -26,6 +26,11 @@ struct MarkovCounts {
 
   void scale(double factor);
 };
+inline void exchange(StateNumbers &numbers, MarkovCounts &counts) {
+  numbers.dense(counts.initial);
+  numbers.dense(counts.transitions);
+  numbers.dense(counts.count);
+}
 template <class Emissions> struct MarkovStatistics : MarkovCounts {
   Emissions emissions;
 

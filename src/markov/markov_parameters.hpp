@@ -14,6 +14,19 @@ template <class Point> struct MarkovPoint : MarkovWeights { Point emissions; };
 /// q(initial) and q of each row of the transitions are Dirichlet.
 template <class Posterior> struct MarkovPosterior : MarkovWeights { Posterior emissions; };
 
+inline void exchange(StateNumbers &numbers, MarkovWeights &state) {
+  numbers.dense(state.initial);
+  numbers.dense(state.transition);
+}
+template <class Point> void exchange(StateNumbers &numbers, MarkovPoint<Point> &state) {
+  exchange(numbers, static_cast<MarkovWeights &>(state));
+  exchange(numbers, state.emissions);
+}
+template <class Posterior> void exchange(StateNumbers &numbers, MarkovPosterior<Posterior> &state) {
+  exchange(numbers, static_cast<MarkovWeights &>(state));
+  exchange(numbers, state.emissions);
+}
+
 namespace markov {
 /// E[probabilities]
 MarkovWeights mean(const MarkovWeights &q);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/checkpoint.hpp"
 #include "base/linalg.hpp"
 
 namespace bayes {
@@ -24,6 +25,11 @@ class DrawMoments {
     const Vector away = draw - average_;
     average_ += away / count_;
     squares_ += away.cwiseProduct(draw - average_);
+  }
+
+  void exchange(StateNumbers &numbers) {
+    numbers.number(count_);
+    for (Vector *const each : {&mean_, &average_, &squares_}) numbers.dense(*each);
   }
 
   const Vector &mean() const { return mean_; }

@@ -40,18 +40,44 @@ class Chains {
     of_each_stored_ = stores_.count() >= plan_.chains;
   }
 
+  /// The number of chains that are complete by the record, whose draws are taken over.
+  int resume() {
+    if (!records() || control_.checkpoint->chains.empty()) return 0;
+    recorded_.emplace(StateNumbers::reading(control_.checkpoint->chains));
+    exchange(*recorded_);
+    return int(chains_.size());
+  }
+
   void run(int number, const std::function<std::unique_ptr<ChainSampler>(int chain)> &make) {
-    const double each =
-        all_.limited() ? std::max(0.0, all_.limit() - began_) / plan_.chains : all_.limit();
-    const Budget share = all_.until(began_ + each * (number + 1));
-    std::optional<BudgetScope> time(std::in_place, control_, share.share(0.5));
+    const double each = all_.limited() && !control_.checkpoint
+                            ? std::max(0.0, all_.limit() - began_) / plan_.chains
+                            : all_.limit();
+    const Budget share = control_.checkpoint ? all_ : all_.until(began_ + each * (number + 1));
+    std::optional<BudgetScope> time(std::in_place, control_,
+                                    control_.checkpoint ? all_ : share.share(0.5));
     const std::unique_ptr<ChainSampler> sampler = make(number);
     OneChain chain;
     chain.number = number;
     bool warm = false, short_warmup = false;
     double fastest = std::numeric_limits<double>::infinity(), before = all_.seconds();
     int since = 0;  // sweeps after the warmup
+    if (recorded_ && !recorded_->at_end()) {
+      exchange(*recorded_, *sampler, chain, warm, since);
+      recorded_->end();
+    }
+    recorded_.reset();
     for (bool done = false; !done;) {
+      if (records() && control_.time_is_over()) {
+        save([&](StateNumbers &numbers) {
+          exchange(numbers);
+          exchange(numbers, *sampler, chain, warm, since);
+        });
+        control_.cut_short();
+        stopped_ = true;
+        // The draws of this chain are left out if another one is complete.
+        if (!chains_.empty() || (chain.draws > 0 && !chain.kept.empty() && !must_store(chain)))
+          break;
+      }
       if (!warm && (chain.sweeps == plan_.warmup || control_.out_of_time())) {
         warm = true;
         short_warmup = chain.sweeps < plan_.warmup;
@@ -61,6 +87,7 @@ class Chains {
       }
       control_.poll();
       const double log_joint = sweep(*sampler, chain);
+      if (control_.checkpoint) control_.checkpoint->go_further();
       const double now = all_.seconds();
       fastest = std::min(fastest, now - before);
       before = now;
@@ -75,19 +102,29 @@ class Chains {
         draws |= !all_made && (chain.draws == 0 || must_store(chain));
       }
       if (!draws) continue;
-      if (number == 0 && chain.draws == 0) foresee(share, fastest, chain.sweeps);
+      if (number == 0 && chain.draws == 0 && !control_.checkpoint)
+        foresee(share, fastest, chain.sweeps);
       take(*sampler, chain, log_joint, done && chain.draws + 1 < plan_.stored());
     }
     out_.cut |= short_warmup || chain.draws < plan_.stored();
-    most_ = std::min(most_, chain.draws);
+    chain.dropped = stopped_ && !chains_.empty();
+    if (!chain.dropped) most_ = std::min(most_, chain.draws);
     chains_.push_back(std::move(chain));
+    if (!stopped_) save([this](StateNumbers &numbers) { exchange(numbers); });
   }
+  /// Has the time ended before all chains were complete, in a fit that can be resumed?
+  bool stopped() const { return stopped_; }
 
   ChainRun result() {
     out_.made = plan_;
     out_.sweeps = plan_.draws;
+    if (stopped_) {
+      out_.made.chains = int(chains_.size()) - int(chains_.back().dropped);
+      out_.quantities.chains = out_.made.chains;
+    }
     if (out_.cut) {
-      for (const OneChain &chain : chains_) out_.sweeps = std::min(out_.sweeps, chain.sweeps);
+      for (const OneChain &chain : chains_)
+        if (!chain.dropped) out_.sweeps = std::min(out_.sweeps, chain.sweeps);
       out_.made.draws = plan_.warmup + most_ * plan_.thin;
       make_equal();
     }
@@ -103,7 +140,80 @@ class Chains {
     std::vector<bool> kept;
     int stored = 0;
     double log_joint = std::numeric_limits<double>::quiet_NaN();
+    /// incomplete, where others are complete
+    bool dropped = false;
+
+    void exchange(StateNumbers &numbers, const ChainPlan &plan) {
+      numbers.whole(sweeps, 0, plan.draws);
+      numbers.whole(draws, 0, plan.stored());
+      std::int64_t count = std::int64_t(kept.size());
+      numbers.whole(count, 0, draws);
+      kept.resize(std::size_t(count));
+      stored = 0;
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        bool each = kept[i];
+        numbers.flag(each);
+        kept[i] = each;
+        stored += int(each);
+      }
+      numbers.number(log_joint);
+    }
   };
+
+  bool records() const { return control_.checkpoint && !control_.checkpoint->frozen(); }
+
+  template <class F> void save(F exchange) {
+    if (!records()) return;
+    std::vector<double> &to = control_.checkpoint->chains;
+    to.clear();
+    StateNumbers numbers = StateNumbers::writing(to);
+    exchange(numbers);
+  }
+
+  /// The chains that are complete, and what all have collected.
+  void exchange(StateNumbers &numbers) {
+    // How many draws are kept depends on memory, which may have changed.
+    const std::int64_t all = std::int64_t(plan_.chains) * plan_.stored();
+    std::int64_t kept = keeps_.count(), stored = stores_.count();
+    numbers.whole(kept, 1, all);
+    numbers.whole(stored, 1, kept);
+    keeps_ = EvenlySpaced(all, kept);
+    stores_ = EvenlySpaced(kept, stored);
+    of_each_kept_ = kept >= plan_.chains;
+    of_each_stored_ = stored >= plan_.chains;
+    std::int64_t complete = std::int64_t(chains_.size());
+    numbers.whole(complete, 0, plan_.chains);
+    chains_.resize(std::size_t(complete));
+    for (std::size_t i = 0; i < chains_.size(); ++i) {
+      chains_[i].number = int(i);
+      chains_[i].exchange(numbers, plan_);
+    }
+    numbers.whole(kept_, 0, kept);
+    numbers.whole(stored_, 0, kept_);
+    numbers.number(out_.best);
+    numbers.list(out_.quantities.values, std::size_t(all) * out_.quantities.quantities.size());
+    settings_.exchange(numbers, kept_, stored_);
+  }
+
+  /// The chain at hand.
+  void exchange(StateNumbers &numbers, ChainSampler &sampler, OneChain &chain, bool &warm,
+                int &since) {
+    chain.exchange(numbers, plan_);
+    numbers.flag(warm);
+    numbers.whole(since, 0, plan_.draws);
+    sampler.exchange_state(numbers);
+    if (!numbers.reads()) return;
+    std::size_t draws = std::size_t(chain.draws), kept = chain.kept.size(),
+                stored = std::size_t(chain.stored);
+    for (const OneChain &each : chains_) {
+      draws += std::size_t(each.draws);
+      kept += each.kept.size();
+      stored += std::size_t(each.stored);
+    }
+    if (draws * out_.quantities.quantities.size() != out_.quantities.values.size() ||
+        kept != std::size_t(kept_) || stored != std::size_t(stored_))
+      refuse_checkpoint();
+  }
 
   /// Decides which draws are kept and stored if each chain makes this many.
   void select(int most) {
@@ -181,14 +291,15 @@ class Chains {
     std::size_t fewest_kept = std::numeric_limits<std::size_t>::max();
     int fewest_stored = std::numeric_limits<int>::max();
     for (const OneChain &chain : chains_) {
+      if (chain.dropped) continue;
       fewest_kept = std::min(fewest_kept, chain.kept.size());
       fewest_stored = std::min(fewest_stored, chain.stored);
     }
     for (const OneChain &chain : chains_) {
-      for (int i = 0; i < most_; ++i) draws.push_back(first + i);
+      for (int i = 0; i < most_ && !chain.dropped; ++i) draws.push_back(first + i);
       first += chain.draws;
-      const std::size_t count = of_each_kept_ ? fewest_kept : chain.kept.size();
-      const int count_stored = of_each_stored_ ? fewest_stored : chain.stored;
+      const std::size_t count = chain.dropped ? 0 : of_each_kept_ ? fewest_kept : chain.kept.size();
+      const int count_stored = chain.dropped ? 0 : of_each_stored_ ? fewest_stored : chain.stored;
       // What remains stored remains kept.
       std::size_t others = count - std::min(count, std::size_t(count_stored));
       int of_chain = 0;
@@ -224,6 +335,9 @@ class Chains {
   /// of all chains
   std::int64_t kept_ = 0, stored_ = 0;
   std::vector<OneChain> chains_;
+  bool stopped_ = false;
+  /// the record, until it has been read
+  std::optional<StateNumbers> recorded_;
 };
 
 }  // namespace
@@ -237,7 +351,8 @@ double without_rounding_errors(double x) {
 ChainRun run_chains(const ChainSettings &settings, Control &control,
                     const std::function<std::unique_ptr<ChainSampler>(int chain)> &make) {
   Chains chains(settings, control);
-  for (int number = 0; number < settings.plan.chains; ++number) chains.run(number, make);
+  for (int number = chains.resume(); number < settings.plan.chains && !chains.stopped(); ++number)
+    chains.run(number, make);
   return chains.result();
 }
 

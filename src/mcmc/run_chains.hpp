@@ -32,6 +32,8 @@ class ChainSampler {
   virtual void keep(double /*log_joint*/) {}
   /// Stores that draw in the model; called only for kept draws.
   virtual void store(double log_joint) = 0;
+  /// Writes or reads all that the sweeps from here on depend on.
+  virtual void exchange_state(StateNumbers &numbers) = 0;
 };
 
 struct ChainSettings {
@@ -49,6 +51,9 @@ struct ChainSettings {
   /// indices, ascending, of the kept draws and of the stored draws that are to remain, as many of
   /// each chain.
   std::function<void(std::span<const int> kept, std::span<const int> stored)> retain = {};
+  /// Writes or reads what the chains so far have collected in keep() and store(), given how many
+  /// draws were kept and stored.
+  std::function<void(StateNumbers &, std::int64_t kept, std::int64_t stored)> exchange = {};
 };
 
 /// Results of the chains, apart from the stored draws.
@@ -73,6 +78,10 @@ struct ChainRun {
 /// Of the control's budget each chain has an equal share, which begins when the chain before ends.
 /// Half of a chain's share is for its start and its warmup; if these take longer, the warmup ends
 /// there. Every chain makes at least one draw, and none makes more than the first.
+///
+/// If the fit can be resumed, a chain has all the time instead, and where that ends it is recorded,
+/// and no other chain begins: the result has the chains that are complete, or, if there is none,
+/// the draws of this one, of which there is at least one.
 BAYES_API ChainRun run_chains(const ChainSettings &settings, Control &control,
                               const std::function<std::unique_ptr<ChainSampler>(int chain)> &make);
 

@@ -63,7 +63,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
       "concentration", [&](const Document &given) { read_concentration(given, o); },
       [&] { return write_concentration(o); });
   t.seed("seed", o.seed);
-  max_seconds_line(t, o.max_seconds);
+  time_lines(t, o);
   t.choice("missing", o.missing, {"marginalize", "error", "skip"});
   t.either("on_error", o.null_on_error, "error", "null");
   t.other("prior", [&](const Document &given) { read_prior(given, o); });

@@ -240,16 +240,19 @@ template <class P, class Q> class FiniteFit {
     return run_.best_of_restarts(
         rows_.data, rows_.trial(run_.weight()),
         [&](int restart, const typename L::State *best = nullptr) {
-          moved = k_ > 1 && restart > afresh ? restart : 0;
+          // Without the best run so far, a run that is recorded is repeated: any start will do.
+          moved = k_ > 1 && restart > afresh && best ? restart : 0;
           return moved ? first(moved_statistics(learner, *best, restart)) : begin(restart);
         },
         [&](typename L::State state, RowSource &rows) {
           const int restart = std::exchange(moved, 0);
           if (restart == 0) return go(std::move(state), rows);
+          if (run_.has_begun_afresh()) return go(begin(restart), rows);
           try {
             return go(std::move(state), rows);
           } catch (const Error &error) {
             if (error.code() != Errc::numeric) throw;
+            run_.begins_afresh();
             return go(begin(restart), rows);
           }
         });

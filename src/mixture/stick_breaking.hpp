@@ -57,6 +57,14 @@ template <class Posterior> struct StickPosterior {
   Posterior components;  // T
 };
 
+template <class Posterior> void exchange(StateNumbers &numbers, StickPosterior<Posterior> &state) {
+  numbers.dense(state.sticks.a);
+  numbers.dense(state.sticks.b);
+  numbers.number(state.sticks.concentration.shape);
+  numbers.number(state.sticks.concentration.rate);
+  exchange(numbers, state.components);
+}
+
 template <class Posterior> class StickVariational {
  public:
   using Allocation = SoftAllocation;

@@ -40,6 +40,8 @@ class PartitionChain final : public ChainSampler {
     out_.log_joint.push_back(log_joint);
   }
 
+  void exchange_state(StateNumbers &numbers) override { sampler_->exchange_state(numbers); }
+
   void store(double) override {
     out_.whole.push_back(out_.partitions.size() - 1);
     double n = 0;
@@ -74,6 +76,21 @@ void PartitionChains::retain(std::span<const int> kept, std::span<const int> sto
     each = int(std::lower_bound(kept.begin(), kept.end(), each) - kept.begin());
 }
 
+void PartitionChains::exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t stored) {
+  partitions.exchange(numbers, int(kept));
+  log_joint.resize(std::size_t(kept));
+  numbers.numbers(log_joint);
+  weights.resize(std::size_t(stored));
+  whole.resize(std::size_t(stored));
+  for (std::size_t s = 0; s < weights.size(); ++s) {
+    numbers.whole(whole[s], s == 0 ? 0 : whole[s - 1] + 1, kept - 1);
+    const int clusters = partitions.clusters(whole[s]);
+    weights[s].weights.resize(std::size_t(clusters));
+    numbers.numbers(weights[s].weights);
+    numbers.number(weights[s].rest);
+  }
+}
+
 void make_dense(std::vector<int> &labels, int k) {
   std::vector<int> names(std::size_t(k), -1);
   int next = 0;
@@ -100,8 +117,11 @@ std::vector<double> partition_quantities(const std::vector<double> &counts,
 DrawCounts draw_counts(const RowSource &rows, double components, double parameters,
                        const ChainPlan &plan, bool everything, const Control &control) {
   const double n = double(rows.rows()), row_bytes = (8.0 * rows.shape().dimension + 28) * n,
+               // The record of a fit that can be resumed, and its document and bytes, take 3 bytes
+               // each.
+               label_bytes = control.checkpoint ? 11 : 2,
                labels = std::max(control.row_memory - row_bytes, control.row_memory / 8) /
-                        (2 * n + 8 * components + 200),
+                        (label_bytes * n + 8 * components + 200),
                whole = control.memory / 4 / (8 * (components * (parameters + 10) + 40));
   constexpr double most = 1e9;  // no limit
   // at least two
@@ -117,19 +137,22 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, Method method,
                           const ChainPlan &plan, const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-                          const std::function<void(const PartitionSampler &)> &store,
-                          const std::function<void(std::span<const int> stored)> &retain) {
+                          const StoredParameters &parameters) {
   ChainSettings settings{
       method_name(method).data(), plan, {"clusters", "largest", "entropy"}, counts.stored};
   settings.max_kept_draws = counts.kept;
   settings.retain = [&](std::span<const int> kept, std::span<const int> stored) {
     out.retain(kept, stored);
-    retain(stored);
+    parameters.retain(stored);
+  };
+  settings.exchange = [&](StateNumbers &numbers, std::int64_t kept, std::int64_t stored) {
+    out.exchange(numbers, kept, stored);
+    parameters.exchange(numbers);
   };
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
   static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {
-    return std::make_unique<PartitionChain>(begin(chain), learned, out, store);
+    return std::make_unique<PartitionChain>(begin(chain), learned, out, parameters.store);
   });
 }
 

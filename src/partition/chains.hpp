@@ -39,11 +39,24 @@ struct PartitionChains : ChainRun {
 
   /// Leaves these of the kept draws, and of the stored draws.
   void retain(std::span<const int> kept, std::span<const int> stored);
+  /// Writes or reads so many kept and stored draws.
+  void exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t stored);
 };
 template <class Q> struct ChainDraws : PartitionChains {
   explicit ChainDraws(std::int64_t rows) : PartitionChains(rows) {}
   /// for every stored draw the clusters' posteriors given their rows
   std::vector<Q> components;
+
+  void exchange_components(StateNumbers &numbers, const Q &prior) {
+    components.resize(weights.size(), prior);
+    for (std::size_t s = 0; s < weights.size(); ++s) {
+      poll_here();
+      const int clusters = int(weights[s].weights.size());
+      int k = clusters;
+      bayes::exchange_components(numbers, components[s], prior, k, clusters);
+      if (k != clusters) refuse_checkpoint();
+    }
+  }
 };
 
 /// Recorded quantities of a draw besides its density; they do not depend on the numbering of
@@ -66,14 +79,20 @@ struct DrawCounts {
 DrawCounts draw_counts(const RowSource &rows, double components, double parameters,
                        const ChainPlan &plan, bool everything, const Control &control);
 
-/// Runs the chains. `begin(chain)` makes the sampler of a chain; `store` is called with the sampler
-/// for every stored draw, to store the parameters of the family, and `retain` with the indices of
-/// those that remain (ChainSettings::retain).
+/// How a family collects the parameters of stored draws: `store` is called with the sampler for
+/// each, `retain` with the indices of those that remain (ChainSettings::retain), `exchange` to
+/// write or read them.
+struct StoredParameters {
+  std::function<void(const PartitionSampler &)> store;
+  std::function<void(std::span<const int> stored)> retain;
+  std::function<void(StateNumbers &)> exchange;
+};
+
+/// Runs the chains. `begin(chain)` makes the sampler of a chain.
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, Method method,
                           const ChainPlan &plan, const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-                          const std::function<void(const PartitionSampler &)> &store,
-                          const std::function<void(std::span<const int> stored)> &retain);
+                          const StoredParameters &parameters);
 
 /// Renumbers labels below k from 0, in the order of first occurrence.
 void make_dense(std::vector<int> &labels, int k);
@@ -97,10 +116,11 @@ ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting 
         setting.chain = std::uint64_t(chain);
         return make_sampler(method, rows, prior, setting, begin(chain), control);
       },
-      [&](const PartitionSampler &sampler) {
-        out.components.push_back(static_cast<const MixtureSampler<Q> &>(sampler).components());
-      },
-      [&](std::span<const int> stored) { retain(out.components, stored); });
+      {[&](const PartitionSampler &sampler) {
+         out.components.push_back(static_cast<const MixtureSampler<Q> &>(sampler).components());
+       },
+       [&](std::span<const int> stored) { retain(out.components, stored); },
+       [&](StateNumbers &numbers) { out.exchange_components(numbers, prior); }});
   return out;
 }
 

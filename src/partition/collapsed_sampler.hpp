@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "base/simd.hpp"
@@ -57,6 +58,25 @@ template <class Q> class CollapsedSampler {
     for (int move = moves_per_sweep(rows_.rows()); move > 0; --move)
       split_or_merge(random, control);
     compact();
+  }
+
+  void exchange_state(StateNumbers &numbers) {
+    clusters_.exchange(numbers, int(labels_.size()));
+    const int k = clusters_.size();
+    numbers.labels(labels_, k - 1);
+    setting_.exchange_concentration(numbers);
+    if (!numbers.reads()) return;
+    std::vector<double> rows(std::size_t(k), 0.0);
+    for (const int label : labels_) rows[std::size_t(label)] += 1;
+    for (int j = 0; j < k; ++j) {
+      const double count = clusters_.count(j);  // without rows of which no element is observed
+      if (!(count >= 0 && count <= rows[std::size_t(j)]) || count != std::floor(count))
+        refuse_checkpoint();
+    }
+    slot_.resize(std::size_t(k));
+    id_.resize(std::size_t(k));
+    for (int j = 0; j < k; ++j) slot_[std::size_t(j)] = id_[std::size_t(j)] = j;
+    free_.clear();
   }
 
   /// dense from 0 after every sweep

@@ -60,6 +60,12 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
   /// of the rows with their current imputed elements
   double log_marginal() const override { return sampler_->log_marginal(); }
   NormalWishart components() const override { return sampler_->components(); }
+  void exchange_state(StateNumbers &numbers) override {
+    completion_.exchange(numbers);
+    if (numbers.reads()) sampler_ = make_(completion_.rows, setting_, labels_);
+    sampler_->exchange_state(numbers);
+    labels_.assign(sampler_->labels().begin(), sampler_->labels().end());
+  }
 
  private:
   static RowSource &in_memory(RowSource &rows, Method method) {

@@ -162,6 +162,17 @@ void PartitionDraws::add(std::span<const int> labels) {
   clusters_.push_back(clusters);
 }
 
+void PartitionDraws::exchange(StateNumbers &numbers, int draws) {
+  constexpr std::int64_t most = std::numeric_limits<std::uint16_t>::max();
+  std::vector<int> one(std::size_t(rows_), 0);
+  for (int m = 0; m < draws; ++m) {
+    poll_here();
+    if (!numbers.reads()) one.assign(labels(m).begin(), labels(m).end());
+    numbers.labels(one, most);
+    if (numbers.reads()) add(one);
+  }
+}
+
 PartitionDraws PartitionDraws::evenly_spaced(int count) const {
   PartitionDraws out(rows_);
   EvenlySpaced spaced(size(), count);

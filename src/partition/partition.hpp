@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/api.hpp"
+#include "base/checkpoint.hpp"
 #include "base/control.hpp"
 
 namespace bayes {
@@ -25,6 +26,8 @@ class BAYES_API PartitionDraws {
   void add(std::span<const int> labels);
   /// Leaves the draws with these indices, ascending.
   void retain(std::span<const int> draws);
+  /// Writes or reads so many draws.
+  void exchange(StateNumbers &numbers, int draws);
 
   std::int64_t rows() const { return rows_; }
   /// number of draws

@@ -24,6 +24,21 @@ template <class Q> class SampledClusters {
   const Q &components() const { return components_; }
   double log_marginal() const { return log_marginal_; }
 
+  void exchange_state(StateNumbers &numbers) {
+    int k = clusters();
+    const int finite = setting_.partition.components();
+    exchange_components(numbers, components_, prior_, k, finite ? finite : int(labels_.size()));
+    if (numbers.reads()) {
+      counts_.resize(std::size_t(k));
+      log_marginals_.resize(std::size_t(k));
+    }
+    numbers.labels(labels_, k - 1);
+    numbers.numbers(counts_);
+    numbers.numbers(log_marginals_);
+    numbers.number(log_marginal_);
+    setting_.exchange_concentration(numbers);
+  }
+
  protected:
   /// Sets the clusters from the statistics of k clusters, some possibly empty, and makes labels
   /// dense.

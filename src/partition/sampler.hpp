@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/checkpoint.hpp"
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/method.hpp"
@@ -28,6 +29,15 @@ struct SamplerSetting {
   std::int64_t max_sequential = 1000;
   /// largest number of clusters: those whose parameters fit into memory
   int most_clusters = std::numeric_limits<int>::max();
+
+  /// Writes or reads what a chain changes: the concentration.
+  void exchange_concentration(StateNumbers &numbers) {
+    double alpha = partition.concentration();
+    numbers.number(alpha);
+    if (!numbers.reads()) return;
+    if (!(alpha > 0 && alpha < std::numeric_limits<double>::infinity())) refuse_checkpoint();
+    partition.set_concentration(alpha);
+  }
 
   /// Throws Error(too_large) if a sampler with `clusters` clusters may not open another.
   void require_capacity(int clusters, const char *method) const {
@@ -60,7 +70,28 @@ class PartitionSampler {
   virtual const PartitionPrior &partition() const = 0;
   /// log p(rows | partition)
   virtual double log_marginal() const = 0;
+  /// Writes or reads the state between two sweeps.
+  virtual void exchange_state(StateNumbers &numbers) = 0;
 };
+
+/// Writes or reads k components of the kind of `prior`, and k itself, which is at most `most`.
+template <class Q>
+void exchange_components(StateNumbers &numbers, Q &components, const Q &prior, int &k, int most) {
+  numbers.whole(k, 0, most);
+  if (numbers.reads()) {
+    // Some of the numbers may be common to all components.
+    const auto size = [&prior](int of) {
+      std::vector<double> written;
+      StateNumbers all = StateNumbers::writing(written);
+      Q copies = replicate(prior, of);
+      exchange(all, copies);
+      return written.size();
+    };
+    numbers.require(std::size_t(k) * (size(2) - size(1)));
+    components = replicate(prior, k);
+  }
+  exchange(numbers, components);
+}
 
 template <class Q> class MixtureSampler : public PartitionSampler {
  public:

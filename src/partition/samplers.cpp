@@ -26,6 +26,7 @@ template <class Q, class Sampler> class AnySampler final : public MixtureSampler
   const PartitionPrior &partition() const override { return sampler_.partition(); }
   double log_marginal() const override { return sampler_.log_marginal(); }
   Q components() const override { return sampler_.components(); }
+  void exchange_state(StateNumbers &numbers) override { sampler_.exchange_state(numbers); }
 
  private:
   Sampler sampler_;

@@ -158,6 +158,12 @@ class BinaryFit {
     settings.retain = [&draws, p](std::span<const int>, std::span<const int> stored) {
       retain(draws, stored, p);
     };
+    settings.exchange = [&](StateNumbers &numbers, std::int64_t, std::int64_t stored) {
+      numbers.require(std::size_t(stored) * p);
+      draws.resize(std::size_t(stored) * p);
+      numbers.numbers(draws);
+      moments.exchange(numbers);
+    };
     ChainRun chains = run_chains(settings, control_, [&](int chain) {
       return logit ? logit_chain(task, chain) : probit_chain(task, chain);
     });

@@ -34,6 +34,7 @@ class BinaryChain : public ChainSampler {
     Random random = stream(number);
     draw(random);
     sums_ = augment(u_, rows_of(number));
+    swept_ = number;
     return sums_.log_likelihood + log_prior(task_.precision, u_) + task_.log_units;
   }
 
@@ -41,6 +42,12 @@ class BinaryChain : public ChainSampler {
     values.push_back(without_rounding_errors(sums_.log_likelihood));
     const std::vector<double> all = task_.record(u_);
     values.insert(values.end(), all.begin(), all.end());
+  }
+
+  void exchange_state(StateNumbers &numbers) override {
+    numbers.dense(u_);
+    numbers.whole(swept_, 0, std::numeric_limits<int>::max());
+    if (numbers.reads() && swept_ > 0) sums_ = augment(u_, rows_of(swept_));
   }
 
   void keep(double) override { task_.moments.add(reported(u_), reported(expected_)); }
@@ -64,6 +71,8 @@ class BinaryChain : public ChainSampler {
   const BinaryTask &task_;
   Vector u_, expected_;
   BinarySums sums_;
+  /// the number of sweeps
+  std::uint64_t swept_ = 0;
 
  private:
   Random stream(std::uint64_t number) const {

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/special.hpp"
+#include "fit/loop_course.hpp"
 #include "regression/normal_tail.hpp"
 
 namespace bayes {
@@ -53,9 +54,13 @@ void report_iteration(const Schedule &schedule, const RunTrace &trace, Control &
        seconds, trace.iterations ? seconds / trace.iterations * left : 0});
 }
 
-bool may_go_on(const Schedule &schedule, const RunTrace &trace, Control &control) {
-  return trace.iterations < schedule.max_iterations &&
-         (trace.iterations < schedule.min_iterations || !control.out_of_time());
+/// Does the run end here? Then it is recorded.
+bool ends(const Schedule &schedule, const RunTrace &run, LoopCourse &course, Control &control) {
+  const bool last = run.converged || run.iterations >= schedule.max_iterations;
+  if (!last && (run.iterations < schedule.min_iterations || !control.time_is_over())) return false;
+  course.save(run.trace);
+  if (!last) control.cut_short();
+  return true;
 }
 
 }  // namespace
@@ -80,11 +85,19 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
                   const Schedule &schedule, Control &control) {
   BinaryMode out;
   out.state = std::move(start);
+  double before = std::numeric_limits<double>::infinity();
+  LoopCourse course(control, [&](StateNumbers &numbers) {
+    numbers.dense(out.state);
+    numbers.number(before);
+  });
+  out.trace.assign(course.repeated().begin(), course.repeated().end());
+  out.iterations = int(out.trace.size());
   Density at = density_at_coefficients(rows, link, precision, out.state, true);
   out.trace.push_back(at.value);
+  course.check(at.value);
   report_iteration(schedule, out, control);
-  double before = std::numeric_limits<double>::infinity();
   for (;;) {
+    course.prepare();
     out.factor = factor_of(at.sums.curvature, precision);
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
@@ -93,19 +106,22 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
     // rounding errors are left.
     const bool near = gain < 1e-10 * (1 + std::fabs(at.value));
     out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
-    if (out.converged || !may_go_on(schedule, out, control)) break;
+    if (ends(schedule, out, course, control)) break;
     before = near ? gain : std::numeric_limits<double>::infinity();
     double length = 1;
+    Vector there;
     Density next;
     for (;;) {
       control.poll();
-      next = density_at_coefficients(rows, link, precision, out.state + length * step, true);
+      there = out.state + length * step;
+      next = density_at_coefficients(rows, link, precision, there, true);
       if (near || next.value >= at.value + 1e-4 * length * gain || length < 1e-10) break;
       length /= 2;
     }
-    out.state += length * step;
+    out.state = std::move(there);
     at = std::move(next);
     ++out.iterations;
+    course.go_further();
     out.trace.push_back(at.value);
     report_iteration(schedule, out, control);
   }
@@ -123,13 +139,21 @@ BinaryMode probit_em(BinaryRows &rows, const PriorPrecision &precision, Vector s
   out.factor = augmented_precision(rows, precision);
   out.state = std::move(start);
   double change = 0;
+  LoopCourse course(control, [&](StateNumbers &numbers) {
+    numbers.dense(out.state);
+    numbers.number(change);
+  });
+  out.trace.assign(course.repeated().begin(), course.repeated().end());
+  out.iterations = int(out.trace.size());
   for (;;) {
     control.poll();
+    course.prepare();
     const Density at = density_at_coefficients(rows, Link::probit, precision, out.state, false);
     out.log_likelihood = at.sums.log_likelihood;
     const double last = change;
     if (!out.trace.empty()) change = at.value - out.trace.back();
     out.trace.push_back(at.value);
+    course.check(at.value);
     report_iteration(schedule, out, control);
     // In the end the changes shrink by a constant factor, from which the sum of those to come
     // follows.
@@ -137,11 +161,12 @@ BinaryMode probit_em(BinaryRows &rows, const PriorPrecision &precision, Vector s
     const double left = rate < 1 ? change * std::max(1.0, rate / (1 - rate)) : change;
     out.converged = out.iterations > 1 && rate < 1 && left <= schedule.tolerance;
     out.converged |= out.iterations > 0 && change <= 0;
-    if (out.converged || !may_go_on(schedule, out, control)) return out;
+    if (ends(schedule, out, course, control)) return out;
     // With the expected latent variables E y* = z'u + slope of the log-likelihood, the mode
     // (Z'Z + Lambda)^-1 Z' E y* is u + (Z'Z + Lambda)^-1 times the gradient of the log posterior.
     out.state += solved(out.factor, at.gradient);
     ++out.iterations;
+    course.go_further();
   }
 }
 

@@ -70,6 +70,9 @@ class LinregChain final : public ChainSampler {
     moments_.add(all(v_, 1 / alpha_), all(expected(), expected_noise_));
   }
 
+  /// A fit whose rows are sums is too short to be resumed.
+  void exchange_state(StateNumbers &) override { refuse_checkpoint(); }
+
   void store(double) override {
     const std::size_t at = state_.drawn.size(), terms = std::size_t(problem_.system.size);
     state_.drawn.resize(at + terms, 0.0);

@@ -162,6 +162,7 @@ class EmIteration final : public detail::Iteration {
   void update(int) override {
     v = conditional_mean(problem_, q.alpha(), q.expected_lambda(problem_));
   }
+  void exchange_state(StateNumbers &numbers) override { numbers.dense(v); }
 
   Vector v;
   Precisions q;
@@ -220,6 +221,14 @@ class ViIteration final : public detail::Iteration {
   }
   double objective() const override { return 0; }
   void update(int) override { q = precisions(problem_, w.residual_squares + w.trace, w.squares); }
+  void exchange_state(StateNumbers &numbers) override {
+    numbers.number(q.noise.shape);
+    numbers.number(q.noise.rate);
+    for (GammaPosterior &each : q.lambda) {
+      numbers.number(each.shape);
+      numbers.number(each.rate);
+    }
+  }
 
   Precisions q;
   Conditional w;

@@ -50,7 +50,7 @@ void LinregOptions::lines(OptionTable &t) {
     iteration_lines(t);
   }
   chains.stored_line(t, sampled());
-  common_lines(t, {"skip", "error"});
+  common_lines(t, {"skip", "error"}, false);
   prior_line(
       t,
       [&](const Document &given, bool) {

@@ -188,6 +188,13 @@ class CollapsedIteration final : public detail::Iteration {
 
   void update(int) override { take_counts(); }
 
+  void exchange_state(StateNumbers &numbers) override {
+    exchange(numbers, state_);
+    numbers.numbers(count_totals_);
+    numbers.list(state_.shares,
+                 std::size_t(task_.corpus.totals().entries) * std::size_t(state_.counts.stride()));
+  }
+
   /// The counts are those of the shares.
   TopicState take() && {
     take_counts();

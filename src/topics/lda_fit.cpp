@@ -112,7 +112,11 @@ class TopicFit {
     TopicRun best = run_.best_of_restarts(
         corpus_,
         [&](int restart) {
-          TopicStart start = start_.initial_topics(restart);
+          // The search for starting topics takes long.
+          TopicStart start =
+              run_.continues()
+                  ? TopicStart{PaddedMatrix(v_, k_), std::vector<double>(std::size_t(k_), 1.0), 1}
+                  : start_.initial_topics(restart);
           TopicState state;
           state.counts = std::move(start.counts);
           state.alpha = std::move(start.alpha);

@@ -121,7 +121,7 @@ void lines(OptionTable &t, LdaOptions &o) {
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.update || o.sampled());
   t.seed("seed", o.seed);
-  max_seconds_line(t, o.max_seconds);
+  time_lines(t, o);
   t.either("on_error", o.null_on_error, "error", "null");
   o.plan_lines(t);
   LdaRowOptions &rows = o.documents;

@@ -112,6 +112,34 @@ class SampledLda {
     bayes::retain(draw_priors_, held);
   }
 
+  void exchange(StateNumbers &numbers, std::int64_t held) {
+    numbers.whole(added_, held > 0, std::int64_t(1) << 50);
+    numbers.numbers(sums_.values());
+    numbers.numbers(probabilities_.values());
+    numbers.numbers(alpha_);
+    numbers.number(eta_);
+    draws_.resize(std::size_t(held));
+    draw_priors_.resize(std::size_t(held));
+    for (std::size_t s = 0; s < draws_.size(); ++s) {
+      if (numbers.reads()) {
+        numbers.require(sums_.values().size());
+        draws_[s] = PaddedMatrix(sums_.rows(), sums_.columns());
+        draw_priors_[s] = {alpha_, eta_, {}};
+      }
+      numbers.numbers(draws_[s].values());
+      numbers.numbers(draw_priors_[s].alpha);
+      numbers.number(draw_priors_[s].eta);
+    }
+    exchange(numbers, reference_);
+  }
+  void exchange(StateNumbers &numbers, std::optional<ColumnMatcher> &matcher) const {
+    bool is_set = matcher.has_value();
+    numbers.flag(is_set);
+    if (!is_set) return;
+    if (numbers.reads()) matcher.emplace(PaddedMatrix(sums_.rows(), sums_.columns()));
+    matcher->exchange(numbers);
+  }
+
   SampledTopics result(const ChainRun &chains) {
     SampledTopics out;
     const double share = 1 / double(added_);
@@ -207,7 +235,7 @@ class SampledLda::Chain final : public ChainSampler {
                                                       : collapsed_topics(chain_)) {}
 
   double sweep(int index, Control &control) override {
-    if (index == 0) begin(control);
+    if (!std::exchange(begun_, true)) begin(control);
     sampler_->sweep(index, control);
     Random random(chain_.seed, std::uint64_t(chain_.number), std::uint64_t(index),
                   std::uint64_t(TopicStream::prior));
@@ -252,10 +280,28 @@ class SampledLda::Chain final : public ChainSampler {
 
   void store(double) override { all_.hold(chain_, order_); }
 
+  void exchange_state(StateNumbers &numbers) override {
+    const int k = chain_.topics();
+    numbers.flag(begun_);
+    if (!begun_) return;
+    numbers.numbers(chain_.prior.alpha);
+    numbers.number(chain_.prior.eta);
+    numbers.labels(chain_.assigned, k - 1);
+    if (numbers.reads()) count_topics(chain_);
+    all_.exchange(numbers, own_);
+    if (!own_) return;
+    own_order_.resize(std::size_t(k));
+    numbers.labels(own_order_, k - 1);
+    std::vector<int> sorted = own_order_;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted != no_exchange(k)) refuse_checkpoint();
+  }
+
  private:
   SampledLda &all_;
   TopicChain chain_;
   const std::unique_ptr<TopicSampler> sampler_;
+  bool begun_ = false;
   /// the chain's first draw after warmup, and the numbers of its topics in the result
   std::optional<ColumnMatcher> own_;
   std::vector<int> own_order_;
@@ -279,6 +325,9 @@ SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, const Lda
                          "counts",
                          all.max_averaged()};
   settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
+  settings.exchange = [&all](StateNumbers &numbers, std::int64_t, std::int64_t held) {
+    all.exchange(numbers, held);
+  };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<SampledLda::Chain>(all, chain);
   });

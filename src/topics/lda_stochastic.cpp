@@ -107,6 +107,15 @@ class StochasticTopics final : public detail::Iteration {
     factored_ = false;
   }
 
+  void exchange_state(StateNumbers &numbers) override {
+    exchange(numbers, state_);
+    numbers.numbers(count_totals_);
+    numbers.list(logs_, state_.alpha.size());
+    numbers.number(divergence_);
+    numbers.number(visited_);
+    batches_.exchange(numbers);
+  }
+
   TopicState take() && {
     unscale();
     state_.tokens.assign(count_totals_.begin(), count_totals_.begin() + state_.counts.columns());

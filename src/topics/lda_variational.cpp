@@ -97,6 +97,16 @@ class BatchTopics final : public detail::Iteration {
     if (options_.method == Method::em) normalise();
   }
 
+  void exchange_state(StateNumbers &numbers) override {
+    exchange(numbers, state_);
+    numbers.list(state_.documents, std::size_t(task_.corpus.totals().documents) *
+                                       std::size_t(state_.counts.stride()));
+    numbers.list(state_.tokens, std::size_t(state_.counts.columns()));
+    numbers.numbers(count_totals_);
+    numbers.list(logs_, state_.alpha.size());
+    numbers.flag(first_logs_);
+  }
+
   TopicState take() && { return std::move(state_); }
 
  private:
@@ -174,6 +184,13 @@ class BatchTopics final : public detail::Iteration {
 
 }  // namespace
 
+void exchange(StateNumbers &numbers, TopicState &state) {
+  numbers.numbers(state.counts.values());
+  numbers.number(state.scale);
+  numbers.numbers(state.alpha);
+  numbers.number(state.eta);
+}
+
 double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const Control &control) {
   const CorpusTotals &totals = corpus.totals();
   const double stride = padded_size(options.k), table = double(totals.vocabulary) * stride;
@@ -183,7 +200,8 @@ double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const 
                        std::min(double(totals.vocabulary),
                                 double(piece_entries(totals.vocabulary) + totals.most_entries)) *
                        stride;
-  const int states = options.restarts > 1 ? 2 : 1;
+  // A fit that can be resumed copies its state before every pass, and records it.
+  const int states = (options.restarts > 1 ? 2 : 1) + (options.resumable ? 2 : 0);
   const double documents = options.method == Method::cvb0
                                ? collapsed_doubles(totals, options.k, states)
                            : batches ? 0

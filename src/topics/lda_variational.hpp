@@ -31,6 +31,9 @@ struct TopicState {
   std::vector<double> tokens;
 };
 
+/// The topics and the parameters of their priors.
+void exchange(StateNumbers &numbers, TopicState &state);
+
 struct TopicRun : RunTrace {
   TopicState state;
 };

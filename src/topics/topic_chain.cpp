@@ -258,4 +258,23 @@ void begin_topics(TopicChain &chain, const PaddedMatrix *start, Control &control
     }
 }
 
+void count_topics(TopicChain &chain) {
+  std::fill(chain.counts.values().begin(), chain.counts.values().end(), 0);
+  std::fill(chain.totals.begin(), chain.totals.end(), 0);
+  WorkPoll poll;
+  for (std::int64_t s = 0; s < chain.corpus.stretches(); ++s)
+    for (const CorpusPiece &piece : chain.corpus.stretch(s))
+      each_document(piece, [&](std::int64_t d, const DocumentTerms &document) {
+        std::int64_t at = chain.tokens.begin[std::size_t(d)];
+        for (std::size_t e = 0; e < document.size(); ++e)
+          for (auto left = std::int64_t(document.counts[e]); left > 0; --left, ++at) {
+            poll(8);
+            const std::size_t z = chain.assigned[std::size_t(at)];
+            ++chain.counts.row(document.terms[e])[z];
+            ++chain.totals[z];
+          }
+        return true;
+      });
+}
+
 }  // namespace bayes

@@ -180,5 +180,7 @@ inline RowRandom topic_stream(const TopicChain &chain, int sweep, TopicStream st
 /// Draws the initial topic of every token, in proportion to eta_kw plus, unless null, the counts of
 /// `start` for the term.
 void begin_topics(TopicChain &chain, const PaddedMatrix *start, Control &control);
+/// Sets the counts to those of the assigned topics.
+void count_topics(TopicChain &chain);
 
 }  // namespace bayes

@@ -14,6 +14,7 @@ class Rise final : public bayes::detail::Iteration {
   bayes::RowSums expectation(int index, bayes::Control &) override { return {-left_(index), 0}; }
   double objective() const override { return 0; }
   void update(int) override {}
+  void exchange_state(bayes::StateNumbers &) override {}
 
  private:
   std::function<double(int)> left_;

@@ -48,6 +48,7 @@ struct Constant final : ChainSampler {
   double sweep(int, Control &) override { return -1; }
   void record(std::vector<double> &) const override {}
   void store(double) override {}
+  void exchange_state(StateNumbers &) override {}
 };
 
 }  // namespace

@@ -47,6 +47,7 @@ class Chain final : public ChainSampler {
   }
   void keep(double) override { work_.kept.push_back({number_, sweep_}); }
   void store(double) override { work_.stored.push_back({number_, sweep_}); }
+  void exchange_state(bayes::StateNumbers &numbers) override { numbers.whole(sweep_, -1, 1 << 20); }
 
  private:
   Work &work_;

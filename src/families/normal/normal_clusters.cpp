@@ -49,6 +49,20 @@ void NormalClusters::close(int slot) {
   if (slot != size_) put(slot, column(size_));
 }
 
+void NormalClusters::exchange(StateNumbers &numbers, int most) {
+  int size = size_;
+  numbers.whole(size, 0, most);
+  numbers.require(std::size_t(size) * rows());
+  while (size_ > size) close(size_ - 1);
+  while (size_ < size) open();
+  std::vector<double> one(rows());
+  for (int slot = 0; slot < size_; ++slot) {
+    std::copy_n(column(slot), one.size(), one.begin());
+    numbers.numbers(one);
+    if (numbers.reads()) put(slot, one.data());
+  }
+}
+
 void NormalClusters::add(int slot, const double *x) {
   const double c = at(Row::c, slot);
   change(slot, x, std::sqrt(c / (c + 1)), 1 / (c + 1), +1);

@@ -52,6 +52,9 @@ class NormalClusters {
 
   NormalWishart posterior() const;
 
+  /// Writes or reads all clusters, of which there are at most this many.
+  void exchange(StateNumbers &numbers, int most);
+
  private:
   // column(slot) holds the numbers of a cluster contiguously, for updates: first those named below,
   // then d means, then the scale (in the dense shape the columns of the Cholesky factor, each from

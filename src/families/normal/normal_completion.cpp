@@ -119,6 +119,21 @@ void RowCompletion::complete(std::size_t i, int component, Random *random) {
   rows.replace(numbers_[i], x_.data());
 }
 
+void RowCompletion::exchange(StateNumbers &numbers) {
+  Buffer block(rows.shape().block_doubles());
+  std::int64_t at_block = -1;
+  for (const std::int64_t row : numbers_) {
+    if (row / block_rows != at_block) {
+      poll_here();
+      rows.read_block(at_block = row / block_rows, block.data());
+    }
+    for (std::size_t j = 0; j < x_.size(); ++j)
+      x_[j] = block[j * block_rows + std::size_t(row % block_rows)];
+    numbers.numbers(x_);
+    if (numbers.reads()) rows.replace(row, x_.data());
+  }
+}
+
 void RowCompletion::complete_by_means(int component, Control &control) {
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
     if (control.pending()) control.poll();

@@ -60,6 +60,8 @@ class RowCompletion {
   /// elements, or by their conditional mean if `random` is null.
   void complete(std::size_t i, int component, Random *random);
   void complete_by_means(int component, Control &control);
+  /// Writes or reads the completed rows.
+  void exchange(StateNumbers &numbers);
 
  private:
   std::vector<std::int64_t> numbers_;

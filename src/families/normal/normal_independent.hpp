@@ -19,6 +19,13 @@ struct NormalIndependent {
   int dimension() const { return int(m.rows()); }
 };
 
+inline void exchange(StateNumbers &numbers, NormalIndependent &q) {
+  numbers.dense(q.m);
+  for (Matrix &each : q.C) numbers.dense(each);
+  numbers.dense(q.a);
+  for (Matrix &each : q.B) numbers.dense(each);
+}
+
 /// The inverse of the factored matrix, exactly symmetric, as stored models must be.
 Matrix inverse(const FactoredScale &factored);
 

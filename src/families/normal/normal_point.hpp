@@ -17,6 +17,11 @@ struct NormalPoint {
   int dimension() const { return int(mean.rows()); }
 };
 
+inline void exchange(StateNumbers &numbers, NormalPoint &point) {
+  numbers.dense(point.mean);
+  for (Matrix &each : point.covariance) numbers.dense(each);
+}
+
 /// sum += factor x term, elementwise, for averages over draws.
 void accumulate(NormalPoint &sum, const NormalPoint &term, double factor);
 

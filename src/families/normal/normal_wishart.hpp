@@ -29,6 +29,13 @@ struct NormalWishart {
   int dimension() const { return int(m.rows()); }
 };
 
+inline void exchange(StateNumbers &numbers, NormalWishart &q) {
+  numbers.dense(q.m);
+  numbers.dense(q.c);
+  numbers.dense(q.a);
+  for (Matrix &each : q.B) numbers.dense(each);
+}
+
 /// Log determinant of B in its own form: for the spherical shape that of one variance, while
 /// `factor` counts it d times.
 double own_log_determinant(const CovarianceShape &shape, const FactoredScale &factored, int d);

@@ -97,6 +97,22 @@ void ProductClusters::restore(int slot) {
   carriers_[std::size_t(slot)] = saved_.log_carrier;
 }
 
+void ProductClusters::exchange(StateNumbers &numbers, int most) {
+  int size = size_;
+  numbers.whole(size, 0, most);
+  numbers.require(std::size_t(size) * rows());
+  while (size_ > size) close(size_ - 1);
+  while (size_ < size) open();
+  for (int slot = 0; slot < size_; ++slot) {
+    save(slot);
+    for (std::vector<double> *const each : {&saved_.column, &saved_.statistics, &saved_.posterior})
+      numbers.numbers(*each);
+    numbers.number(saved_.count);
+    numbers.number(saved_.log_carrier);
+    if (numbers.reads()) restore(slot);
+  }
+}
+
 void ProductClusters::log_predictive(const double *x, double *out) const {
   const double carrier = row_carrier(x);
   for (int slot = 0; slot < size_; slot += simd::lanes)

@@ -61,6 +61,9 @@ class BAYES_API ProductClusters {
 
   ProductPosterior posterior() const;
 
+  /// Writes or reads all clusters, of which there are at most this many.
+  void exchange(StateNumbers &numbers, int most);
+
  private:
   const Columns &columns() const { return *prior_.columns; }
 

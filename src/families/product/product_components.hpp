@@ -49,6 +49,9 @@ struct ProductPosterior {
   }
 };
 
+inline void exchange(StateNumbers &numbers, ProductPoint &point) { numbers.dense(point.values); }
+inline void exchange(StateNumbers &numbers, ProductPosterior &q) { numbers.dense(q.values); }
+
 /// Sufficient statistics of K weighted groups of rows. A column's statistics cover the rows in
 /// which it is not missing.
 struct ProductStatistics {

@@ -6,6 +6,7 @@
 #include "base/message.hpp"
 #include "families/parameter.hpp"
 #include "pg/bind/scalar.hpp"
+#include "pg/input/resumable_fit.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
@@ -155,3 +156,9 @@ BAYES_FUNCTION(bayes_predict) {
 BAYES_FUNCTION(bayes_probabilities) { return row_probabilities(fcinfo, nullptr); }
 BAYES_FUNCTION(bayes_log_density) { return row_log_density(fcinfo, nullptr); }
 BAYES_FUNCTION(bayes_sample) { return sample_rows(fcinfo, nullptr); }
+/// (bayes_model) -> bayes_model
+BAYES_FUNCTION(bayes_compact) {
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  compact(*model);
+  return store_model(*model);
+}

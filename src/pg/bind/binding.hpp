@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "document/model.hpp"
 #include "pg/input/fit_request.hpp"
+#include "pg/input/resumable_fit.hpp"
 #include "pg/input/row_collector.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
@@ -87,7 +88,10 @@ std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &re
                                  const Use &use) {
   std::unique_ptr<Model> model;
   const bool fitted = attempt_fit(data, [&](Control &control) {
+    ResumableFit resumable(
+        request, [&] { return data.hash(control); }, control);
     model = binding.fit(request, data, control);
+    if (model) resumable.save(*model);
     if constexpr (requires { data.columns(); })
       if (model) model->info.columns = data.columns();
     data.progress.writing();

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/message.hpp"
+#include "data/data_hash.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 
@@ -403,6 +404,13 @@ void DocumentCollector::warn_of_truncated() const {
 void DocumentCollector::finish() {
   if (rows_) group_rows();
   warn_of_truncated();
+}
+
+std::uint64_t DocumentCollector::hash(Control &control) {
+  DataHash out;
+  out.add(std::span<const std::string>(terms_));
+  out.add(*corpus_, control);
+  return out.value();
 }
 
 void DocumentCollector::arrange(Control &) {

@@ -51,6 +51,8 @@ class DocumentCollector final : public Collector {
   /// Makes the vocabulary and the corpus over it; called once all documents are read. Nothing can
   /// be added afterwards.
   void arrange(Control &control);
+  /// Identifies the data (DataHash); called after arrange().
+  std::uint64_t hash(Control &control);
   Corpus &corpus() { return *corpus_; }
   Corpus &held_out() { return *held_out_; }
   /// for every term, whether a document of corpus() has it; empty if no documents are held out

@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "document/option_table.hpp"
+#include "pg/input/resumable_fit.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -172,6 +173,12 @@ FitRequest Parameters::request(const char *family) const {
       const Document models = Document::object().set("models", *given);
       OptionTable::reading(models).flag("models", request.models);
     }
+  if (request.ks.empty())
+    apply_resume(request);
+  else if (request.options.find("resumable") || request.options.find("resume"))
+    throw Error(Errc::invalid_argument, "the fits of several models cannot be resumed", {},
+                message("Leave out options resumable and resume, or fit one model by {}_fit.",
+                        request.family));
   return request;
 }
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "document/model.hpp"
+#include "document/saved_fit.hpp"
 #include "pg/server/boundary.hpp"
 
 namespace bayes::pg {
@@ -49,6 +49,9 @@ struct FitRequest {
   bool update = false;
   /// for functions that try several k: results include the models (option models)
   bool models = false;
+  /// The fit that goes on (option resume), or null. The other members are then those of its
+  /// request.
+  std::shared_ptr<const SavedFit> resumed;
 };
 
 /// Throws Error: this argument is not what it was in the first row.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/message.hpp"
+#include "data/data_hash.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -35,6 +36,13 @@ void PackedCollector::check_length(std::size_t length, int limit) {
 std::size_t PackedCollector::bytes() const {
   return std::size_t((rows.rows() + block_rows - 1) / block_rows) * rows.shape().block_doubles() *
          sizeof(double);
+}
+
+std::uint64_t PackedCollector::hash(Control &control) {
+  DataHash out;
+  out.add(columns());
+  out.add(rows, false, control);
+  return out.value();
 }
 
 void PackedCollector::write_counts(std::string &out) {

@@ -14,6 +14,9 @@ class PackedCollector : public WeightedCollector {
   /// The columns of records, labels in the order of their codes.
   RowColumns columns() const { return reader_.columns(); }
 
+  /// Identifies the data (DataHash); called after arrange().
+  std::uint64_t hash(Control &control);
+
   /// Everything about the rows except their blocks, as bytes for another process; sorts labels.
   void write_counts(std::string &out);
   /// number of bytes that write_blocks() writes

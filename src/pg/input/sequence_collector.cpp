@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/message.hpp"
+#include "data/data_hash.hpp"
 #include "families/product/product_options.hpp"
 #include "pg/input/column_checks.hpp"
 
@@ -236,6 +237,14 @@ void SequenceCollector::choose_emission() {
   for (std::size_t j = 0; j < columns.size() && !given && several; ++j)
     if (columns[j].kind == ValueKind::number) normal_by_default_.push_back(j);
   request_->options.set("emission", std::move(emission));
+}
+
+std::uint64_t SequenceCollector::hash(Control &control) {
+  DataHash out;
+  out.add(columns());
+  out.add(std::span<const std::string>(symbols()));
+  out.add(sequences_.rows, true, control);
+  return out.value();
 }
 
 void SequenceCollector::arrange(Control &) {

@@ -98,6 +98,9 @@ class SequenceCollector : public WeightedCollector {
   /// Gives labels codes in the order of their bytes; called once the sequences are read.
   void arrange(Control &control);
 
+  /// Identifies the data (DataHash); called after arrange().
+  std::uint64_t hash(Control &control);
+
   // Valid unless empty().
   SequenceElements elements() const { return elements_; }
   bool vectors() const { return vectors_; }

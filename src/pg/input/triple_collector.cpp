@@ -7,6 +7,7 @@
 
 #include "base/message.hpp"
 #include "counts/document_parts.hpp"
+#include "data/data_hash.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
@@ -210,6 +211,14 @@ Side TripleCollector::choose_lines(const std::vector<std::string> &row_keys,
     }
   });
   return by_row <= by_column ? Side::row : Side::column;
+}
+
+std::uint64_t TripleCollector::hash(Control &control) {
+  DataHash out;
+  for (const Keys *const keys : {&table_->document_keys, &table_->term_keys})
+    out.add(std::span<const std::string>(keys->all()));
+  out.add(table_->documents, control);
+  return out.value();
 }
 
 void TripleCollector::arrange(Control &) {

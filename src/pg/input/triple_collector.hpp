@@ -38,6 +38,8 @@ class TripleCollector final : public Collector {
 
   /// Makes the table; called once all cells are read. Nothing can be added afterwards.
   void arrange(Control &control);
+  /// Identifies the data (DataHash); called after arrange().
+  std::uint64_t hash(Control &control);
   const FactorTable &table() const { return *table_; }
   /// the held-out lines, over the same keys of the other side
   Corpus &held_out() { return *held_out_; }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
@@ -17,6 +18,11 @@ using namespace bayes::pg;
 namespace {
 
 template <Link link> ResponsePolicy binary_policy(const FitRequest &request) {
+  if (request.start)
+    throw Error(Errc::invalid_argument,
+                message("a fit of {} does not start from a model", request.family),
+                "The posterior has one mode, which is found from anywhere.",
+                "Option {\"resume\": true} goes on with the fit that a model comes from.");
   const RowOptions options = binary_check_options(link, request.options);
   return {.skip_missing = options.skip_missing,
           .null_on_error = options.null_on_error,

@@ -1,0 +1,46 @@
+-- Options resumable and resume: a fit in slices of time is the fit in one go, to the last bit.
+SELECT plan(4);
+\ir ../lib/checks.sql
+SET client_min_messages = error;
+
+\ir ../lib/resume.sql
+
+-- The fit in slices that end after about so many seconds, after at least one iteration each: at
+-- most so many slices, and a last one without limit. Models are read back from their text on the
+-- way.
+CREATE FUNCTION sliced(call text, k text, options jsonb, seconds float8[], INOUT slices int,
+  OUT model bayes_model, OUT unfinished int) LANGUAGE plpgsql AS $$
+BEGIN
+  model := fitted(call, k, options || jsonb_build_object('max_seconds', seconds[1]));
+  unfinished := 0;
+  FOR i IN 2..slices LOOP
+    EXIT WHEN (bayes_info(model)).stopped <> 'max_seconds';
+    unfinished := unfinished + 1;
+    model := resumed(call, model::text::bayes_model,
+      jsonb_build_object('max_seconds', seconds[1 + i % array_length(seconds, 1)]));
+  END LOOP;
+  slices := unfinished + 1;
+  IF (bayes_info(model)).stopped = 'max_seconds' THEN
+    model := resumed(call, model, '{}');
+  END IF;
+END $$;
+
+CREATE TABLE fits AS SELECT v.*, fitted(call, k, options) AS whole,
+    fitted(call, k, options - 'resumable') AS plain FROM variants AS v;
+CREATE TABLE slices AS
+  SELECT f.id, way, s.* FROM fits AS f, (VALUES ('single', '{1e-9}'::float8[], 20),
+      ('some', '{1e-9,0.002,1e-9,0.0005,0.004}', 12)) AS v(way, seconds, n),
+    sliced(call, k, options, seconds, n) AS s;
+SELECT is((SELECT count(*) FROM slices WHERE unfinished > 0), 2 * count(*), 'every fit was stopped')
+  FROM fits;
+SELECT ok(sum(slices) > 1000, 'more than a thousand times in all') FROM slices;
+-- A last slice that was limited says so in its options.
+SELECT never($$SELECT family, method, options, way, slices,
+    (model <> whole) AND model::jsonb #- '{seconds}' #- '{options,max_seconds}'
+      <> whole::jsonb #- '{seconds}' AS wrong
+  FROM fits JOIN slices USING (id)$$, 'a fit in slices is the fit in one go');
+SELECT never($$SELECT family, method, options,
+    plain::jsonb #- '{seconds}' <> whole::jsonb #- '{seconds}' #- '{checkpoint}'
+      #- '{options,resumable}' AS wrong
+  FROM fits$$, 'and that is what a fit without the option finds');
+SELECT * FROM finish();

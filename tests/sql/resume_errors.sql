@@ -1,0 +1,135 @@
+-- Fits that are resumed: what is refused, what may change, and states that were tampered with.
+SELECT plan(20);
+\ir ../lib/checks.sql
+SET client_min_messages = error;
+\ir ../lib/resume.sql
+
+CREATE TABLE parts AS SELECT id, family, call, options,
+    fitted(call, k, options || '{"max_seconds": 1e-9}') AS model FROM variants;
+SELECT never($$SELECT p.family, p.options, s.stopped, s.converged,
+    s.stopped IS DISTINCT FROM 'max_seconds' OR s.converged
+      OR model::text::bayes_model <> model AS wrong
+  FROM parts AS p, bayes_info(model) AS s$$, 'a slice is a model that says that it is unfinished');
+
+-- ---- rows ----
+
+CREATE FUNCTION changed(call text, model bayes_model) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM resumed(regexp_replace(call, ' FROM (\w+)', ' FROM (SELECT * FROM \1 ORDER BY random()'
+    ' LIMIT (SELECT count(*) - 1 FROM \1)) AS fewer'), model, '{}');
+  RETURN 'resumed';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT never($$SELECT family, options, found,
+    found !~ '^22023 the rows are not those of the fit' AS wrong
+  FROM parts, changed(call, model) AS found$$, 'other rows are refused');
+SELECT throws_ok($$SELECT gmm_fit(x, model, '{"resume": true}') FROM
+    (SELECT CASE WHEN id = 7 THEN ARRAY[x[1] + 1e-9, x[2], x[3], x[4]] ELSE x END AS x
+     FROM flowers) AS f, (SELECT model FROM parts WHERE id = 1) AS m GROUP BY model$$, '22023',
+  'the rows are not those of the fit that is to be resumed', 'even if they hardly differ');
+SELECT ok((SELECT gmm_fit(x, model, '{"resume": true}' ORDER BY id DESC) FROM flowers,
+    (SELECT model FROM parts WHERE id = 1) AS m GROUP BY model)
+  = (SELECT gmm_fit(x, model, '{"resume": true}') FROM flowers,
+    (SELECT model FROM parts WHERE id = 1) AS m GROUP BY model), 'but their order does not count');
+
+-- ---- requests ----
+
+SELECT throws_ok($$SELECT gmm_fit(x, gmm_fit, '{"resume": true}') FROM flowers,
+    (SELECT gmm_fit(x, 3, '{"max_seconds": 1e-9}') FROM flowers) AS m GROUP BY gmm_fit$$, '22023',
+  'the fit of this model cannot be resumed', 'a fit that was not to be resumed');
+SELECT throws_ok($$SELECT gmm_fit(x, bayes_compact(model), '{"resume": true}') FROM flowers,
+    parts WHERE parts.id = 1 GROUP BY model$$, '22023', 'the fit of this model cannot be resumed',
+  'or one whose model was compacted');
+SELECT throws_ok($$SELECT gmm_fit(x, 3, '{"resume": true}') FROM flowers$$, '22023',
+  'there is no fit to resume', 'no model');
+SELECT throws_ok($$SELECT gmm_fit(x, model, '{"resume": 3}') FROM flowers,
+    parts WHERE parts.id = 1 GROUP BY model$$, '22023', NULL, 'resume is true or false');
+SELECT throws_ok($$SELECT gmm_fit(x, model, '{"resume": true, "tol": 1}') FROM flowers,
+    parts WHERE parts.id = 1 GROUP BY model$$, '22023',
+  'option "tol" cannot be given when a fit is resumed', 'another option');
+SELECT lives_ok($$SELECT gmm_fit(x, model, '{"resume": true, "method": "em"}') FROM flowers,
+    parts WHERE parts.id = 1 GROUP BY model$$, 'the same option');
+SELECT throws_ok($$SELECT * FROM gmm_select('SELECT x FROM flowers', '{2,3}',
+  '{"resumable": true}')$$, '22023', NULL, 'several fits are not resumable');
+SELECT throws_ok($$SELECT linreg_fit(x[1], x[2:3], '{"method": "vi", "resumable": true}')
+  FROM flowers$$, '22023', NULL, 'nor one that needs its rows once');
+SELECT throws_ok($$SELECT logreg_fit(large, x[1:2], model, '{}') FROM flowers, parts
+  WHERE family = 'logreg' GROUP BY model LIMIT 1$$, '22023',
+  'a fit of logreg does not start from a model', 'a regression starts from no model');
+SELECT throws_ok($$SELECT logreg_fit(large, x[1:2], model, '{"resume": true}') FROM flowers, parts
+  WHERE parts.id = 1 GROUP BY model$$, '42804', NULL, 'and does not resume a fit of another family');
+SELECT never($$SELECT family, options, bayes_compact(model)::jsonb <> model::jsonb - 'checkpoint'
+    OR octet_length(bayes_compact(model)::text) >= octet_length(model::text) AS wrong
+  FROM parts$$, 'a compacted model lacks the state alone');
+
+-- ---- more iterations ----
+
+SELECT never($$SELECT n, m, (SELECT gmm_fit(x, 3, o || jsonb_build_object('max_iter', m))
+      FROM flowers)
+    <> (SELECT gmm_fit(x, fitted, jsonb_build_object('resume', true, 'max_iter', m)) FROM flowers,
+        (SELECT gmm_fit(x, 3, o || jsonb_build_object('max_iter', n)) AS fitted FROM flowers) AS f
+      GROUP BY fitted) AS wrong
+  FROM (VALUES (1, 2), (3, 17), (12, 200)) AS v(n, m),
+    unnest(ARRAY['{"resumable": true, "restarts": 1, "tol": 0}', '{"resumable": true,
+      "method": "em", "restarts": 20}', '{"resumable": true, "method": "svi", "tol": 0}'
+      ]::jsonb[]) AS o$$, 'a larger max_iter extends a fit');
+SELECT is((SELECT nmf_fit(r, c, n, fitted, '{"resume": true, "max_iter": 40}') FROM cells,
+    (SELECT nmf_fit(r, c, n, 2, '{"resumable": true, "max_iter": 9, "restarts": 3}') AS fitted
+     FROM cells) AS f GROUP BY fitted),
+  (SELECT nmf_fit(r, c, n, 2, '{"resumable": true, "max_iter": 40, "restarts": 3}') FROM cells),
+  'a factorization too');
+
+-- ---- a start model ----
+
+CREATE TABLE started AS SELECT gmm_fit(x, 3) AS start FROM flowers WHERE id % 3 > 0;
+SELECT ok((SELECT gmm_fit(x, part, '{"resume": true}') FROM flowers, (SELECT gmm_fit(x, start,
+        '{"resumable": true, "max_seconds": 1e-9, "restarts": 3}') AS part FROM flowers, started
+      GROUP BY start) AS p GROUP BY part)
+    = (SELECT gmm_fit(x, start, '{"resumable": true, "restarts": 3}') FROM flowers, started
+      GROUP BY start), 'a fit that started from a model goes on from there');
+
+-- ---- tampering ----
+
+-- The model with a number of its state replaced, or with more or fewer of them.
+CREATE FUNCTION tampered(model bayes_model, seed int) RETURNS bayes_model LANGUAGE plpgsql AS $$
+DECLARE
+  doc jsonb := model;
+  path text[] := CASE WHEN doc->'checkpoint' ? 'chains' THEN '{checkpoint,chains}'
+    WHEN seed % 9 = 8 THEN '{checkpoint,runs,0,loops,0,trace}'
+    ELSE '{checkpoint,runs,0,loops,0,state}' END;
+  length int := jsonb_array_length(doc#>path);
+BEGIN
+  IF coalesce(length, 0) = 0 THEN RETURN model; END IF;
+  IF seed % 11 = 10 THEN
+    doc := jsonb_set(doc, path, (doc#>path) || '[1]'::jsonb);
+  ELSIF seed % 11 = 9 AND length > 1 THEN
+    doc := doc #- (path || (seed * 7919 % length)::text);
+  ELSE
+    doc := jsonb_set(doc, path || (CASE WHEN seed % 2 = 0 THEN seed / 2 % least(length, 20)
+        ELSE seed::bigint * 7919 % length END)::text,
+      ('{0,-1,1,0.5,1e308,-1e308,65535,281474976710655,1e15,"NaN","Infinity",-1e-300,7}'
+        ::text[])[1 + seed * 31 % 13]::jsonb);
+  END IF;
+  RETURN doc;
+END $$;
+CREATE FUNCTION survives(call text, model bayes_model, seed int) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM resumed(call, tampered(model, seed), '{"max_seconds": 1e-9}');
+  RETURN 'resumed';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE;
+END $$;
+CREATE TABLE later AS SELECT id, family, call, options, model FROM parts
+UNION ALL SELECT id, family, call, options, resumed(call, resumed(call, model,
+    '{"max_seconds": 1e-9}'), '{"max_seconds": 0.002}') FROM parts WHERE id <= 100;
+CREATE TABLE outcomes AS
+  SELECT l.id, l.family, l.options, n, survives(call, model, n) AS found
+  FROM later AS l, bayes_info(model) AS i, generate_series(1, 12) AS n
+  WHERE i.stopped = 'max_seconds' OR NOT l.options ? 'draws';
+SELECT never($$SELECT id, family, options, n, found, found !~ '^(resumed|22...|54...|53200)$' AS wrong
+  FROM outcomes$$, 'a state that was tampered with is refused, or fitted');
+SELECT ok(count(*) FILTER (WHERE found <> 'resumed') > count(*) / 3, 'and mostly refused')
+  FROM outcomes;
+SELECT * FROM finish();
