@@ -29,8 +29,9 @@ sub lines {
 }
 
 # Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps seconds, size,
-# environment and limit in seconds; count is given the output and the exit status and returns
-# (passed, failed, notes).
+# environment, limit in seconds and waits; count is given the output and the exit status and returns
+# (passed, failed, notes). One that waits for a clock, and takes no processor's time meanwhile, runs
+# from the beginning on beside the others.
 #
 # The longest come first, so that no processor waits in the end for one that began last. How long
 # each takes is known from an earlier run; before there was one, from its seconds; else the larger
@@ -42,8 +43,9 @@ sub run {
     my %seconds = -e "$logs/seconds" ? map { split /\t/ } lines("$logs/seconds") : ();
     my $weight = sub { $seconds{$_[0]{name}} // $_[0]{seconds} // 1e6 + ($_[0]{size} // 0) };
     @jobs = sort { $weight->($b) <=> $weight->($a) } @jobs if $at_once > 1;
+    @jobs = ((grep { $_->{waits} } @jobs), (grep { !$_->{waits} } @jobs));
     while (@jobs || %children) {
-        while (@jobs && keys %children < $at_once) {
+        while (@jobs && ($jobs[0]{waits} || grep({ !$_->{waits} } values %children) < $at_once)) {
             my $job = {limit => 900, %{shift @jobs}};
             $job->{log} = "$logs/" . ($job->{name} =~ s/[^\w.-]+/-/gr) . '.log';
             $job->{start} = time;
@@ -97,6 +99,7 @@ sub count_tap {
             $in_failure = 0;
         }
     }
+    push @notes, 'skipped: ' . $parser->skip_all if $parser->skip_all;
     my $missing = !$parser->plan && !$parser->skip_all
         ? 1 : ($parser->tests_planned // 0) - $good - $bad;
     if ($missing != 0 || $status != 0 && !$bad) {
