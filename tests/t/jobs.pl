@@ -357,11 +357,35 @@ for my $job (sort keys %other) {
         $components, 'goes on from what it is now');
 }
 
+# Each does something, and nothing at all while another session has its lock.
+my $left = "SELECT concat_ws(' ', (SELECT string_agg(xmin::text, ' ' ORDER BY name) FROM models),
+    (SELECT max(xmin::text::bigint) FROM customer_models), (SELECT count(*) FROM regimes),
+    (SELECT count(*) FROM history), (SELECT count(*) FROM documents WHERE NOT seen))";
+sub locked {
+    my ($job) = @_;
+    my ($lock) = $commands{$job} =~ /(hashtext\(.*?\))/;
+    my ($name) = $commands{$job} =~ /(?<!SET )\bname = ('\w+')/;
+    $lock =~ s/name/$name/;
+    owner("SELECT pg_advisory_lock($lock)");
+    my $before = owner($left);
+    $session->run($commands{$job}, 120);
+    is(owner($left), $before, "$job does nothing beside another run");
+    owner("SELECT pg_advisory_unlock($lock)");
+    $session->run($commands{$job}, 120);
+    isnt(owner($left), $before, 'and something without it');
+}
+owner("INSERT INTO orders SELECT i, '2026-01-31', 5 + i, 20 + i FROM generate_series(1, 9) AS i;
+    INSERT INTO documents SELECT page, words FROM manual WHERE page = 'indexes-intro'");
+locked($_) for qw(segments topics regimes habits orders);
+
 # Slices: each goes on where the last one ended, until there is nothing to do.
-owner("UPDATE models SET model = (SELECT gmm_fit(x, 10, '{\"covariance\": \"spherical\",
-    \"max_seconds\": 1e-9}') FROM digits) WHERE name = 'digits'");
+my $first = "UPDATE models SET model = (SELECT gmm_fit(x, 10, '{\"covariance\": \"spherical\",
+    \"max_seconds\": 1e-9}') FROM digits) WHERE name = 'digits'";
+owner($first);
 my $state = "SELECT converged, objective FROM models, bayes_info(model) WHERE name = 'digits'";
 my @objectives = (split /\|/, owner($state))[1];
+locked('digits');
+owner($first);
 for (1 .. 3) {
     $session->run($commands{digits} =~ s/\b120\b/1e-9/r, 120);
     my ($converged, $objective) = split /\|/, owner($state);
