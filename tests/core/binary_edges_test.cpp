@@ -50,6 +50,19 @@ void check_sane(const BinaryRegression &model, const std::vector<double> &row) {
 
 BOOST_AUTO_TEST_SUITE(binary_edges)
 
+BOOST_AUTO_TEST_CASE(steps_that_overshoot_are_shortened) {
+  // One success among a million failures, a thousand standard deviations away: where Newton's
+  // method begins, the likelihood is so flat that its step leads to where the prior alone counts,
+  // and the step from there back again.
+  binary::Rows rows{{0, 1}, Matrix(2, 1), Vector(2)};
+  rows.x << 0, 1;
+  rows.weight << 1e6, 1;
+  const auto fitted =
+      fit(Link::logit, rows, ::binary::options("prior", binary::prior(Link::logit, 1e6)));
+  BOOST_TEST(fitted->info.converged);
+  BOOST_TEST(fitted->info.iterations < 100);
+}
+
 BOOST_AUTO_TEST_CASE(coefficients_are_those_of_other_software) {
   // birthwt: low, age, lwt, race, smoke, ptl, ht, ui, ftv, bwt
   const Matrix births = support::data_set("birthwt");
