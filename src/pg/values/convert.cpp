@@ -108,7 +108,7 @@ double number_of(Datum value, Oid type) {
         // context may last for a whole partition.
         struct varlena *const plain = PG_DETOAST_DATUM(value);
         const double x =
-            DatumGetFloat8(DirectFunctionCall1(numeric_float8, PointerGetDatum(plain)));
+            DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PointerGetDatum(plain)));
         if (PointerGetDatum(plain) != value) pfree(plain);
         return x;
       });
