@@ -236,11 +236,13 @@ COMMENT IS 'Internal. Computes a model from the sums.';
 
 -- ---- merging models of parts of the rows ----
 
-CREATE FUNCTION _bayes_rollup_transition(state internal, model bayes_model) RETURNS internal
+CREATE FUNCTION _bayes_rollup_transition(
+  state internal, model bayes_model [, options jsonb]
+) RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_rollup_transition' @immutable COST 100;
 COMMENT IS 'Internal. Merges one model.';
 
-CREATE AGGREGATE bayes_rollup(model bayes_model) (
+CREATE AGGREGATE bayes_rollup(model bayes_model [, options jsonb]) (
   SFUNC = _bayes_rollup_transition, STYPE = internal, SSPACE = 32768, PARALLEL = SAFE,
   FINALFUNC = _bayes_sums_final, @combine_sums
 );
@@ -249,6 +251,8 @@ COMMENT IS 'Merges models of parts of the rows, for instance of days or shops, i
   'classifiers. NULL models are left out; without any other model the result is NULL. Errors: '
   '42804 models of different families, or of a family whose models cannot be merged; 22023 models '
   'with different priors or options.';
+COMMENT IS 'The same with options, of which there is one: on_error, "error" or "null"; with "null" '
+  'models that cannot be merged give NULL and a WARNING. 22023 for another option.';
 
 -- ---- parallel aggregation of rows, for all model families ----
 

@@ -6,6 +6,9 @@ DEFINE @conjugate_sums =
   MSFUNC = _conjugate_transition, MINVFUNC = _conjugate_inverse_transition,
   MSTYPE = internal, MSSPACE = 256, MFINALFUNC = _bayes_sums_final;
 DEFINE @conjugate_errors = '42804 for models of another family.';
+DEFINE @conjugate_options =
+  'The same with options; NULL means none. Beside prior there is on_error, "error" or "null": with '
+  '"null" a row that is refused, or sums beyond double precision, give NULL and a WARNING.';
 DEFINE @conjugate_number = RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 100;
 DEFINE @conjugate_integral = RETURNS float8
@@ -47,7 +50,7 @@ COMMENT IS 'The posterior of a probability, from successes and failures: success
   'default 1, the uniform prior. Rows that are NULL are left out and counted; no rows give NULL. '
   'The result can be stored and merged by bayes_rollup; the aggregate supports moving windows. '
   'Errors: 22023 invalid option, weight or row; 22003 sums beyond double precision.';
-COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS @conjugate_options;
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
 
@@ -116,7 +119,7 @@ COMMENT IS 'The posterior of a rate, from counts: count ~ Poisson(exposure lambd
   'prior of Jeffreys. Rows that are NULL are left out and counted; no rows give NULL. The result '
   'can be stored and merged by bayes_rollup; the aggregate supports moving windows. Errors: 22023 '
   'invalid option, exposure or row; 22003 sums beyond double precision.';
-COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS @conjugate_options;
 COMMENT IS 'The same with the exposure of each count, for instance the time in which it was '
   'counted; 1 if it is not given. A row whose exposure is NULL, or 0 with a count of 0, is left '
   'out; 22023 for a count above 0 with exposure 0.';
@@ -186,7 +189,7 @@ COMMENT IS 'The posterior of the mean and variance of a normal: x ~ Normal(mu, 1
   'no rows give NULL. The result can be stored and merged by bayes_rollup; the aggregate supports '
   'moving windows. Errors: 22023 invalid option, weight or row; 22003 a number beyond 1e150, or '
   'sums beyond double precision.';
-COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS @conjugate_options;
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
 
@@ -268,7 +271,7 @@ COMMENT IS 'The posterior of the probabilities of labels, of any type, which are
   'moving windows. Errors: 22023 invalid option, weight or label; 22003 sums beyond double '
   'precision; 54000 more than a million labels, one longer than 10000 bytes, or more than 256 MB '
   'of them.';
-COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS @conjugate_options;
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL is '
   'left out.';
 

@@ -129,8 +129,9 @@ CREATE FUNCTION _linreg_transition(
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION _linreg_inverse_transition(state internal, y float8, x "any" [, weight float8])
-  RETURNS internal
+CREATE FUNCTION _linreg_inverse_transition(
+  state internal, y float8, x "any" [, options_or_weight "any" [, weight float8]]
+) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_inverse_transition' @immutable;
 COMMENT IS 'Internal. Removes one row; NULL if rounding errors would be too large.';
 CREATE FUNCTION _linreg_stats_final(state internal) RETURNS linreg_stats
@@ -147,17 +148,29 @@ COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linre
   @linreg_rows;
 COMMENT IS 'The same with a weight for each row: how many times it counts. '
   @linreg_rows;
+CREATE AGGREGATE linreg_stats(y float8, x "any", options jsonb, weight float8) (
+  SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums,
+  MSFUNC = _linreg_transition, MINVFUNC = _linreg_inverse_transition, MSTYPE = internal,
+  MSSPACE = 16384, MFINALFUNC = _linreg_stats_final
+);
+COMMENT IS 'The same with options, of which missing and on_error matter here: with "on_error": '
+  '"null" rows that are refused give NULL and a WARNING. '
+  @linreg_options;
 
-CREATE FUNCTION _linreg_rollup_transition(state internal, stats linreg_stats) RETURNS internal
+CREATE FUNCTION _linreg_rollup_transition(
+  state internal, stats linreg_stats [, options jsonb]
+) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_rollup_transition' @immutable;
 COMMENT IS 'Internal. Adds statistics.';
 
-CREATE AGGREGATE bayes_rollup(stats linreg_stats) (
+CREATE AGGREGATE bayes_rollup(stats linreg_stats [, options jsonb]) (
   SFUNC = _linreg_rollup_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums
 );
 COMMENT IS 'Merges statistics of parts of the rows into those of all rows. Columns of records are '
   'matched by name; labels may differ. NULL values are left out. 22023 for statistics of different '
   'columns, 2202E for arrays of different lengths, 54000 more than 5000 terms.';
+COMMENT IS 'The same with options, of which there is one: on_error, "error" or "null"; with "null" '
+  'statistics that cannot be merged give NULL and a WARNING. 22023 for another option.';
 
 CREATE AGGREGATE linreg_fit(y float8, x "any" [, options jsonb [, weight float8]]) (
   SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _bayes_sums_final, @combine_sums

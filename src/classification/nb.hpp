@@ -97,16 +97,10 @@ class BAYES_API BayesClassifier final : public Model {
   void write(Document &document) const override;
 };
 
-/// Options that a fit needs before its first row.
-struct NbPolicy {
-  /// option missing: marginalize, skip or error
-  std::string missing;
-  bool null_on_error;
-};
-/// Reads the options and prepares `rows` for accumulation. `update`: the model to be updated, or
-/// null. Throws Error(invalid_argument).
-BAYES_API NbPolicy nb_begin(NbAccumulator &rows, const Document &options,
-                            const BayesClassifier *update);
+/// Reads the options, prepares `rows` for accumulation, and returns option missing: marginalize,
+/// skip or error. `update`: the model to be updated, or null. Throws Error(invalid_argument).
+BAYES_API std::string nb_begin(NbAccumulator &rows, const Document &options,
+                               const BayesClassifier *update);
 
 /// The statistics of a part of the rows, as read by one process: serializable, and mergeable with
 /// those of other parts.

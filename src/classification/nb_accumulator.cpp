@@ -45,6 +45,7 @@ struct NbAccumulator::Part {
 
 NbAccumulator::NbAccumulator() = default;
 NbAccumulator::~NbAccumulator() = default;
+NbAccumulator &NbAccumulator::operator=(NbAccumulator &&) noexcept = default;
 
 int NbAccumulator::dimension() const { return int(slots_.size()); }
 bool NbAccumulator::empty() const { return parts_.empty(); }

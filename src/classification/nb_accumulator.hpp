@@ -35,6 +35,7 @@ class BAYES_API NbAccumulator {
  public:
   NbAccumulator();
   ~NbAccumulator();
+  NbAccumulator &operator=(NbAccumulator &&) noexcept;
 
   /// Sets the options and, for an update, the likelihoods and features of the model `start` (null:
   /// no update). Throws Error(invalid_argument).

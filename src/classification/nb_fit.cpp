@@ -200,11 +200,11 @@ void finish_classifier(BayesClassifier &model) {
   model.trace = {{info.objective}};
 }
 
-NbPolicy nb_begin(NbAccumulator &rows, const Document &options, const BayesClassifier *update) {
+std::string nb_begin(NbAccumulator &rows, const Document &options, const BayesClassifier *update) {
   const NbOptions read =
       update ? read_nb_update(options, update->state->options) : read_nb_options(options);
   rows.begin(read, update ? &update->state->totals : nullptr);
-  return {read.missing, read.null_on_error};
+  return read.missing;
 }
 
 std::unique_ptr<BayesClassifier> nb_fit(const NbPart &rows, const Document &options,

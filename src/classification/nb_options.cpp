@@ -77,6 +77,7 @@ NbOptions read_nb_options(const Document &options) {
 NbOptions read_nb_update(const Document &options, const NbOptions &model) {
   require_options_object(options);
   NbOptions out = model;
+  out.null_on_error = false;
   OptionTable t = OptionTable::reading(options);
   for (const char *const key : {"method", "covariance", "absent", "likelihood", "prior"})
     t.other(

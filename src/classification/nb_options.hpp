@@ -33,8 +33,8 @@ struct NbOptions {
 /// Reads the options and checks whatever does not depend on the rows. Throws
 /// Error(invalid_argument).
 NbOptions read_nb_options(const Document &options);
-/// The same for an update of a model with options `model`: all options but missing and on_error are
-/// those of the model.
+/// The same for an update of a model with options `model`: all options but on_error are those of
+/// the model, and only missing may differ.
 NbOptions read_nb_update(const Document &options, const NbOptions &model);
 /// The options of a stored model. Throws Error.
 NbOptions stored_nb_options(const Document &options, const Document &given_prior);

@@ -66,6 +66,7 @@ ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options)
   for (std::size_t i = 0; const PriorKey &key : prior_of(kind))
     prior[i++] = numbers.number(key.name, key.value, key.low, max_conjugate_number, key.low_open);
   numbers.finish();
+  reader.choice("on_error", "error", {"error", "null"});
   reader.finish();
   return prior;
 }

@@ -40,7 +40,7 @@ using ConjugatePrior = std::array<double, 4>;
 /// "beta_bernoulli", ...
 BAYES_API const char *conjugate_family(ConjugateKind kind);
 /// Reads option prior, an object of numbers; keys that are absent have their defaults. Throws
-/// Error(invalid_argument).
+/// Error(invalid_argument) for it, or for another option than on_error.
 BAYES_API ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options);
 
 /// The sufficient statistics of rows, trivially copyable. The three sums are

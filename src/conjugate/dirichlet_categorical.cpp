@@ -54,6 +54,7 @@ DirichletPrior DirichletPrior::read(const Document &options) {
     out.alpha = prior.number("alpha", 1, 0, max_prior_alpha, true);
   }
   prior.finish();
+  reader.choice("on_error", "error", {"error", "null"});
   reader.finish();
   return out;
 }

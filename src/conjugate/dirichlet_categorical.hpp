@@ -24,7 +24,7 @@ struct BAYES_API DirichletPrior {
   double alpha = 1;
   std::map<std::string, double, std::less<>> by_label;
   double of(std::string_view label) const;
-  /// Throws Error(invalid_argument).
+  /// Throws Error(invalid_argument) for an invalid prior, or for another option than on_error.
   static DirichletPrior read(const Document &options);
   Document document() const;
 };

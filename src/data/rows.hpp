@@ -31,8 +31,6 @@ struct RowOptions {
   bool skip_missing = false;
   /// missing = marginalize: a NULL or NaN element is stored, as NaN
   bool keep_missing = false;
-  /// on_error = null: a fit that fails gives NULL and a WARNING
-  bool null_on_error = false;
 };
 
 /// Consecutive blocks in memory, the last of them possibly not full.

@@ -96,8 +96,6 @@ struct FactorTableOptions {
   bool shuffled = false;
   /// the transposed table is needed too
   bool transposed = false;
-  /// on_error = null
-  bool null_on_error = false;
   /// memory of the model and the fit for each key, in bytes; reading fails as soon as there are
   /// more keys than memory allows
   double bytes_of_key = 0;

@@ -125,7 +125,6 @@ FactorTableOptions nmf_check_options(int k, const Document &options, const NmfMo
   out.non_negative = true;
   out.missing = read.missing_cells;
   out.shuffled = read.stochastic();
-  out.null_on_error = read.null_on_error;
   // numbers for each key in the run and in the model
   out.bytes_of_key = 8.0 * (read.own_rates() ? 7 : read.gamma() ? 5 : 4) * read.k;
   return out;

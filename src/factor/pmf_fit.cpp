@@ -322,7 +322,6 @@ FactorTableOptions pmf_check_options(int rank, const Document &options) {
   out.repeated = repeated_of(read.repeated);
   out.missing = true;
   out.transposed = true;
-  out.null_on_error = read.null_on_error;
   // The current vector, and at least one stored draw: in the model, in its document and in its
   // bytes.
   out.bytes_of_key = 8 * (padded_size(rank) + 1) + 24 * (rank + 1);

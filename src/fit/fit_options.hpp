@@ -60,7 +60,7 @@ struct FitOptions {
   bool stochastic() const { return method == Method::svi; }
   /// Is the objective known only by noisy estimates?
   bool noisy() const { return traits(method).noisy; }
-  RowOptions rows() const { return {missing == "skip", missing == "marginalize", null_on_error}; }
+  RowOptions rows() const { return {missing == "skip", missing == "marginalize"}; }
 
   /// Inherits from a start model the options that all model families inherit, before options are
   /// read; a family inherits its own options where it reads them. The rule (docs/rows.md): a fit

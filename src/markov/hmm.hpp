@@ -46,8 +46,6 @@ struct HmmRowOptions {
   bool symbols = false;
   /// missing = error
   bool refuse_missing = false;
-  /// on_error = null
-  bool null_on_error = false;
 };
 
 /// A state at the model's point estimate (posterior means for vi, svi, gibbs).

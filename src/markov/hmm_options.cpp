@@ -259,7 +259,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   return out;
 }
 
-HmmRowOptions HmmOptions::rows() const { return {symbols, missing == "error", null_on_error}; }
+HmmRowOptions HmmOptions::rows() const { return {symbols, missing == "error"}; }
 
 Document HmmOptions::document() const {
   HmmOptions in_force = *this;

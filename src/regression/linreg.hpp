@@ -92,8 +92,6 @@ class BAYES_API LinregModel final : public Model {
 struct LinregRows {
   /// missing = error
   bool missing_is_error = false;
-  /// on_error = null
-  bool null_on_error = false;
 };
 
 /// Throws Error(invalid_argument) for invalid options.

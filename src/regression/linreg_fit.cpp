@@ -67,7 +67,7 @@ void require_magnitudes(const LinregSystem &system) {
 
 LinregRows linreg_check_options(const Document &options) {
   const LinregOptions read = LinregOptions::read(options);
-  return {read.missing == "error", read.null_on_error};
+  return {read.missing == "error"};
 }
 
 namespace {

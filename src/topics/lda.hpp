@@ -38,8 +38,6 @@ struct LdaRowOptions {
   std::vector<std::string> vocabulary;
   /// every count must be a whole number (gibbs, collapsed)
   bool whole_counts = false;
-  /// on_error = null
-  bool null_on_error = false;
 };
 
 /// The topic proportions of a document.

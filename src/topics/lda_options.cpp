@@ -169,7 +169,6 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   lines(t, out);
   t.finish(out.setting());
   out.documents.whole_counts = out.sampled();
-  out.documents.null_on_error = out.null_on_error;
   return out;
 }
 

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(options_are_checked) {
                                nullptr, false);
   BOOST_TEST((rows.min_documents == 3 && rows.max_terms == 7));
   BOOST_TEST(rows.max_share == 0.5);
-  BOOST_TEST((rows.null_on_error && rows.whole_counts));
+  BOOST_TEST(rows.whole_counts);
   BOOST_TEST((rows.vocabulary == std::vector<std::string>{"a", "b"}));
 }
 

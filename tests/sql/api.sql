@@ -40,8 +40,8 @@ SELECT never($$SELECT signature,
   'sums move along a window, and are what they are elsewhere');
 SELECT never($$SELECT signature, a.aggtransspace
   <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
-      signature = 'bayes_rollup(bayes_model)' THEN 32768
-    WHEN proname ~ '^linreg' OR signature = 'bayes_rollup(linreg_stats)' THEN 16384
+      signature ~ '^bayes_rollup\(bayes_model' THEN 32768
+    WHEN proname ~ '^linreg' OR signature ~ '^bayes_rollup\(linreg_stats' THEN 16384
     WHEN proname ~ '^nb_' THEN 65536
     WHEN proname = 'dirichlet_categorical_fit' THEN 8192
     WHEN proname ~ '^(beta|gamma|normal)_' THEN 256

@@ -19,7 +19,7 @@ MemoryContext aggregate_context(FunctionCallInfo fcinfo);
 template <class C> struct FitState {
   FitState(MemoryContext context, ItemForm form) : data(context, form), weighted(form.weighted) {}
   Parameters parameters;
-  C data;
+  FitData<C> data;
   /// items have weights
   bool weighted;
 

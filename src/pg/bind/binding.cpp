@@ -59,11 +59,6 @@ void warn_of_time(const Model &model) {
                  : "Raise max_seconds; bayes_trace(model) shows the course of the objective.");
 }
 
-/// The WARNING that replaces an error under on_error = null.
-void warn_of_failure(const Error &error) {
-  report(WARNING, message("no model: {}", error.what()), error.detail(), error.hint());
-}
-
 }  // namespace
 
 bool attempt(FitProgress &progress, bool null_on_error, const std::function<bool(Control &)> &fit) {

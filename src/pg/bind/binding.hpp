@@ -11,7 +11,7 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "document/model.hpp"
-#include "pg/input/fit_request.hpp"
+#include "pg/input/fit_data.hpp"
 #include "pg/input/resumable_fit.hpp"
 #include "pg/input/row_collector.hpp"
 #include "pg/values/model_value.hpp"
@@ -57,13 +57,17 @@ bool attempt(FitProgress &progress, bool null_on_error, const std::function<bool
 [[noreturn]] void refuse_zero_weights(const char *item_name);
 
 /// Calls `fit` if there are data, after putting exchangeable items into an order that does not
-/// depend on the input.
-template <class C> bool attempt_fit(C &data, const std::function<void(Control &)> &fit) {
-  data.progress.has_read(data.seen());
-  return attempt(data.progress, data.null_on_error(), [&](Control &control) {
-    if (data.all_weights_zero()) refuse_zero_weights(data.item_name());
-    if (data.empty()) return false;
-    if constexpr (requires { data.arrange(control); }) data.arrange(control);
+/// depend on the input. Returns false otherwise; a WARNING reports an item that was refused.
+template <class C> bool attempt_fit(FitData<C> &data, const std::function<void(Control &)> &fit) {
+  if (!data) {
+    FitProgress none;
+    return attempt(none, true, [&data](Control &) -> bool { throw Error(*data.refusal()); });
+  }
+  data->progress.has_read(data->seen());
+  return attempt(data->progress, data.null_on_error(), [&](Control &control) {
+    if (data->all_weights_zero()) refuse_zero_weights(data->item_name());
+    if (data->empty()) return false;
+    if constexpr (requires { data->arrange(control); }) data->arrange(control);
     fit(control);
     return true;
   });
@@ -82,19 +86,19 @@ inline void warn_of(const Model &model) {
 }
 
 /// Fits, and calls `use` with the model before issuing WARNINGs about it. nullptr if there are no
-/// data, or if the fit, or `use`, failed under on_error = null.
+/// data, or if an item, the fit or `use` failed under on_error = null.
 template <class C, class Use>
-std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data,
-                                 const Use &use) {
+std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request,
+                                 FitData<C> &data, const Use &use) {
   std::unique_ptr<Model> model;
   const bool fitted = attempt_fit(data, [&](Control &control) {
     ResumableFit resumable(
-        request, [&] { return data.hash(control); }, control);
-    model = binding.fit(request, data, control);
+        request, [&] { return data->hash(control); }, control);
+    model = binding.fit(request, *data, control);
     if (model) resumable.save(*model);
-    if constexpr (requires { data.columns(); })
-      if (model) model->info.columns = data.columns();
-    data.progress.writing();
+    if constexpr (requires { data->columns(); })
+      if (model) model->info.columns = data->columns();
+    data->progress.writing();
     if (model) use(*model);
   });
   if (!fitted) return nullptr;
@@ -102,13 +106,14 @@ std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &re
   return model;
 }
 template <class C>
-std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data) {
+std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request,
+                                 FitData<C> &data) {
   return fit_model(binding, request, data, [](const Model &) {});
 }
 /// The same; `bytes`, unless nullptr, receives the model's byte form.
 template <class C>
-std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data,
-                                 std::string *bytes) {
+std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request,
+                                 FitData<C> &data, std::string *bytes) {
   return fit_model(binding, request, data, [bytes](Model &model) {
     if (bytes) *bytes = bytes_of(model);
   });

@@ -34,8 +34,8 @@ QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::
   const QueryColumns given = QueryColumns::of(request.options);
   read_query(
       sql, given,
-      [&](const QueryForm &form) -> RowCollector & {
-        data_ = make_in<RowCollector>(context_, "pg_bayes data", form.item);
+      [&](const QueryForm &form) -> FitData<RowCollector> & {
+        data_.emplace(context_, form.item);
         data_->begin(request, check, form.columns);
         return *data_;
       },

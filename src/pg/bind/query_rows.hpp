@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,12 +23,12 @@ class QueryRows {
  public:
   QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
             std::span<const Role> roles, NamedValues *names = nullptr);
-  RowCollector &data() { return *data_; }
+  FitData<RowCollector> &data() { return *data_; }
   FitRequest request;
 
  private:
   ScopedContext context_;
-  RowCollector *data_ = nullptr;
+  std::optional<FitData<RowCollector>> data_;
 };
 
 /// Fits the data of a function of a query; `bytes`, unless nullptr, receives the model's byte form.

@@ -1,4 +1,5 @@
-// bayes_rollup(bayes_model): merges models of parts of the rows, for every family that supports it.
+// bayes_rollup(bayes_model [, options]): merges models of parts of the rows, for every family that
+// supports it.
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/bind/sums.hpp"
@@ -13,19 +14,25 @@ namespace {
 /// Merging takes time proportional to the sizes of both models, as either may have labels and words
 /// that the other lacks. So models are merged like the digits of a binary counter, each with one
 /// that holds about as many models: a model takes part in logarithmically many merges.
-class Merged final : public Sums {
+class Merged final : public SumsWithParameters {
  public:
-  explicit Merged(MemoryContext, FunctionCallInfo = nullptr) {}
+  explicit Merged(MemoryContext) : SumsWithParameters(1) {}
+  Merged(MemoryContext context, FunctionCallInfo fcinfo) : Merged(context) {
+    read_rollup_options(fcinfo);
+  }
 
   void add(FunctionCallInfo fcinfo) {
     if (!PG_ARGISNULL(1)) add(load_model(PG_GETARG_DATUM(1)));
   }
 
+  void clear() override { parts_.clear(); }
   const SumsKind &kind() const override;
   void serialize(std::string &out) override {
+    parameters_.write(out);
     if (!empty()) out += all().to_bytes();
   }
   void combine(const char *at, const char *end) override {
+    combine_parameters(at, end);
     if (at != end) add(Model::from_bytes({at, std::size_t(end - at)}));
   }
   std::string model_bytes() override { return empty() ? std::string() : bytes_of(all()); }
@@ -69,5 +76,5 @@ const SumsKind &Merged::kind() const { return merged_models; }
 
 }  // namespace
 
-/// (internal, bayes_model) -> internal
+/// (internal, bayes_model [, options jsonb]) -> internal
 BAYES_FUNCTION(bayes_rollup_transition) { return add_row<Merged>(fcinfo); }

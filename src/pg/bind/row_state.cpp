@@ -2,6 +2,7 @@
 // serves all model families with rows, another one those with rows and a response.
 #include "pg/bind/aggregate.hpp"
 #include "pg/input/response_collector.hpp"
+#include "pg/values/varlena.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -9,25 +10,31 @@ using namespace bayes::pg;
 namespace {
 
 /// identifies the byte format; sender and receiver always run the same version of the module
-constexpr std::uint32_t format = 0x62617901;
+constexpr std::uint32_t format = 0x62617902;
 constexpr std::size_t max_state_bytes = MaxAllocSize - VARHDRSZ - 65536;
 
 template <class C> Datum serialize(FunctionCallInfo fcinfo) {
   aggregate_context(fcinfo);
   auto &state = *reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));
-  std::string head(reinterpret_cast<const char *>(&format), sizeof format);
-  head += state.data.rows.shape().weighted ? '\1' : '\0';
+  std::string head;
+  put_plain(head, format);
+  put_plain(head, state.weighted);
+  put_plain(head, bool(state.data));
   state.parameters.write(head);
-  state.data.write_counts(head);
+  if (!state.data) {
+    put_error(head, *state.data.refusal());
+    return new_varlena(head);
+  }
+  state.data->write_counts(head);
 
-  const std::size_t size = head.size() + state.data.bytes();
+  const std::size_t size = head.size() + state.data->bytes();
   if (size > max_state_bytes)
     refuse_partial_state(size, "rows", "ANALYZE the table, so that the planner knows its size.");
   auto *const bytes = guarded(
       [size] { return static_cast<bytea *>(palloc_extended(size + VARHDRSZ, MCXT_ALLOC_HUGE)); });
   SET_VARSIZE(bytes, size + VARHDRSZ);
   std::memcpy(VARDATA(bytes), head.data(), head.size());
-  state.data.write_blocks(VARDATA(bytes) + head.size());
+  state.data->write_blocks(VARDATA(bytes) + head.size());
   PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -51,21 +58,22 @@ template <class C> Datum combine(FunctionCallInfo fcinfo) {
   }
   const auto &received = *reinterpret_cast<const ReceivedState *>(PG_GETARG_POINTER(1));
   const char *at = received.data, *const end = at + received.size;
-  std::uint32_t its_format = 0;
-  if (received.size > sizeof format) std::memcpy(&its_format, at, sizeof format);
-  if (its_format != format)
+  if (take_plain<std::uint32_t>(at, end) != format)
     throw Error(Errc::internal, "partial state of an aggregate has an unknown format");
-  at += sizeof format;
-  const bool weighted = *at++ != 0;
+  const bool weighted = take_plain<bool>(at, end), usable = take_plain<bool>(at, end);
   Parameters parameters = Parameters::from_bytes(at, end);
 
   if (!state) {
     state = make_in<FitState<C>>(context, "pg_bayes data", ItemForm{.weighted = weighted});
     state->parameters = std::move(parameters);
+    state->data.null_on_error(state->parameters.null_on_error());
   } else {
     state->parameters.check_same(parameters);
   }
-  state->data.absorb(at, end);
+  if (usable)
+    state->data.read([at, end](C &data) { data.absorb(at, end); });
+  else
+    state->data.refuse(take_error(at, end));
   PG_RETURN_POINTER(state);
 }
 

@@ -12,9 +12,10 @@ template <class C> Datum selection_transition(FunctionCallInfo fcinfo, const Bin
 }
 
 template <class C>
-void fit_selection(const Binding<C> &binding, const FitRequest &request, C &data,
+void fit_selection(const Binding<C> &binding, const FitRequest &request, FitData<C> &data,
                    const TakeCells &take) {
-  attempt_fit(data, [&](Control &control) { binding.fit_selection(request, data, control, take); });
+  attempt_fit(data,
+              [&](Control &control) { binding.fit_selection(request, *data, control, take); });
 }
 
 /// The final function of F_select(data, ks [, options]).

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/message.hpp"
+#include "document/options.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -21,12 +22,47 @@ SumsKind::SumsKind(char tag, const char *contents, const char *remedy,
   kinds[std::size_t(tag)] = this;
 }
 
+void Refusals::add(MemoryContext context, const Error &error) {
+  if (count_++ > 0) return;
+  std::string bytes;
+  put_error(bytes, error);
+  error_ = guarded(
+      [context, &bytes] { return static_cast<char *>(MemoryContextAlloc(context, bytes.size())); });
+  size_ = bytes.size();
+  std::memcpy(error_, bytes.data(), size_);
+}
+
+void Refusals::remove() {
+  if (--count_ == 0) pfree(std::exchange(error_, nullptr));
+}
+
+Error Refusals::first() const {
+  const char *at = error_;
+  return take_error(at, error_ + size_);
+}
+
+bool warn_of_refusal(const Sums &state, const char *result) {
+  if (!state.refusals) return false;
+  warn_of_failure(state.refusals.first(), result);
+  return true;
+}
+
 bool SumsWithParameters::read_parameters(FunctionCallInfo fcinfo) {
   std::vector<Role> roles = roles_by_type(fcinfo, 1 + values_, {.model = Role::prior});
   weighted_ = take_weight(roles);
   parameters_.read(roles, &fcinfo->args[1 + values_]);
+  null_on_error_ = parameters_.null_on_error();
   read_ = true;
   return !roles.empty();
+}
+
+void SumsWithParameters::read_rollup_options(FunctionCallInfo fcinfo) {
+  values_ = 1;
+  read_parameters(fcinfo);
+  const FitRequest request = parameters_.request("");
+  OptionReader options(request.options);
+  options.choice("on_error", "error", {"error", "null"});
+  options.finish();
 }
 
 bool SumsWithParameters::combine_parameters(const char *&at, const char *end) {
@@ -36,6 +72,7 @@ bool SumsWithParameters::combine_parameters(const char *&at, const char *end) {
     return false;
   }
   parameters_ = std::move(given);
+  null_on_error_ = parameters_.null_on_error();
   return read_ = true;
 }
 
@@ -50,7 +87,11 @@ BAYES_FUNCTION(bayes_sums_serialize) {
   Sums &state = *state_argument<Sums>(fcinfo);
   const SumsKind &kind = state.kind();
   std::string out(1, kind.tag);
-  state.serialize(out);
+  put_plain(out, bool(state.refusals));
+  if (state.refusals)
+    put_error(out, state.refusals.first());
+  else
+    state.serialize(out);
   return partial_state(out, kind.contents, kind.remedy);
 }
 
@@ -65,7 +106,12 @@ BAYES_FUNCTION(bayes_sums_combine) {
     if (!kind || (state && &state->kind() != kind))
       throw Error(Errc::internal, "partial state of an aggregate has an unknown format");
     if (!state) state = kind->make(context);
-    state->combine(received.data + 1, received.data + received.size);
+    const char *at = received.data + 1, *const end = received.data + received.size;
+    if (take_plain<bool>(at, end))
+      state->refusals.add(context, take_error(at, end));
+    else if (!state->refusals)
+      add_or_refuse(*state, context, [&] { state->combine(at, end); });
+    if (state->refusals) state->clear();
   }
   if (!state) PG_RETURN_NULL();
   return state_datum(state);
@@ -75,7 +121,14 @@ BAYES_FUNCTION(bayes_sums_combine) {
 BAYES_FUNCTION(bayes_sums_final) {
   aggregate_context(fcinfo);
   Sums *const state = state_argument<Sums>(fcinfo);
-  const std::string bytes = state ? state->model_bytes() : std::string();
+  if (!state || warn_of_refusal(*state)) PG_RETURN_NULL();
+  std::string bytes;
+  try {
+    bytes = state->model_bytes();
+  } catch (const Error &error) {
+    if (!state->null_on_error()) throw;
+    warn_of_failure(error);
+  }
   if (bytes.empty()) PG_RETURN_NULL();
   return store_bytes(bytes);
 }

@@ -10,6 +10,9 @@
 //                            forbid it, and PostgreSQL is to compute the frame again
 //   check_same(fcinfo)       optional: throws Error if a parameter differs from the first row's
 //
+// A row that add() refuses with an Error must leave the sums as they were. Under on_error = null it
+// is then counted; where rows leave a moving frame, remove() must refuse the same rows.
+//
 // A trivially destructible accumulator is allocated in the aggregate's memory context; any other
 // gets a context of its own, which destroys it. An accumulator for parallel aggregates derives from
 // Sums.
@@ -40,9 +43,36 @@ struct SumsKind {
   Sums *(*make)(MemoryContext context);
 };
 
+/// The rows that were refused under on_error = null, and what was wrong with the first of them.
+/// Plain data, which lies in the memory context of the aggregate.
+class Refusals {
+ public:
+  explicit operator bool() const { return count_ > 0; }
+  std::int64_t count() const { return count_; }
+  Error first() const;
+  void add(MemoryContext context, const Error &error);
+  /// A refused row has left the frame.
+  void remove();
+
+ private:
+  std::int64_t count_ = 0;
+  /// as put_error() writes it
+  char *error_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 /// The interface of accumulators for parallel aggregates.
 class Sums {
  public:
+  /// The result is NULL while there are any.
+  Refusals refusals;
+  /// Option on_error = null.
+  bool null_on_error() const { return null_on_error_; }
+  /// Frees the sums: a row was refused, and none will be added or removed.
+  virtual void clear() {}
+  /// Whether a row may be removed while others are refused; otherwise the sums must be recomputed.
+  virtual bool may_remove() const { return true; }
+
   virtual const SumsKind &kind() const = 0;
   /// Appends the sums and their parameters, as combine() reads them.
   virtual void serialize(std::string &out) = 0;
@@ -54,7 +84,22 @@ class Sums {
 
  protected:
   ~Sums() = default;
+  bool null_on_error_ = false;
 };
+
+/// Calls f(), which adds a row or sums to the state. Under on_error = null an Error is counted.
+template <class F> void add_or_refuse(Sums &state, MemoryContext context, F f) {
+  try {
+    f();
+  } catch (const StatementError &) {
+    throw;
+  } catch (const Error &error) {
+    if (!state.null_on_error()) throw;
+    state.refusals.add(context, error);
+  }
+}
+/// WARNING, and true, if a row was refused.
+bool warn_of_refusal(const Sums &state, const char *result = "model");
 
 /// Sums with parameters, which are the same for all rows: options, or a prior model.
 class SumsWithParameters : public Sums {
@@ -67,6 +112,8 @@ class SumsWithParameters : public Sums {
   /// Reads the parameters of the first row; false if it has none. Their types determine their
   /// roles: jsonb is options, a model is a prior, double precision is the weight, which comes last.
   bool read_parameters(FunctionCallInfo fcinfo);
+  /// The same for bayes_rollup(value [, options]), which has no option but on_error.
+  void read_rollup_options(FunctionCallInfo fcinfo);
   Item row(FunctionCallInfo fcinfo) const {
     return {&fcinfo->args[1], weighted_ ? &fcinfo->args[PG_NARGS() - 1] : nullptr};
   }
@@ -104,6 +151,16 @@ A *make_state(MemoryContext context, Arguments &&...arguments) {
 }
 template <class A> Sums *make_sums(MemoryContext context) { return make_state<A>(context); }
 
+/// Adds the row in the arguments, unless one was refused: then it matters only where rows leave a
+/// moving frame.
+template <class A> void add_checked(A &state, FunctionCallInfo fcinfo) {
+  MemoryContext context;
+  const bool moves = AggCheckCallContext(fcinfo, &context) == AGG_CONTEXT_WINDOW;
+  if (state.refusals && !moves) return;
+  add_or_refuse(state, context, [&] { state.add(fcinfo); });
+  if (state.refusals && !moves) state.clear();
+}
+
 /// (state, row, parameters) -> state
 template <class A> Datum add_row(FunctionCallInfo fcinfo) {
   A *state = state_argument<A>(fcinfo);
@@ -111,7 +168,10 @@ template <class A> Datum add_row(FunctionCallInfo fcinfo) {
     state = make_state<A>(aggregate_context(fcinfo), fcinfo);
   else if constexpr (requires { state->check_same(fcinfo); })
     state->check_same(fcinfo);
-  state->add(fcinfo);
+  if constexpr (std::is_base_of_v<Sums, A>)
+    add_checked(*state, fcinfo);
+  else
+    state->add(fcinfo);
   return state_datum(state);
 }
 
@@ -120,7 +180,13 @@ template <class A> Datum remove_row(FunctionCallInfo fcinfo) {
   A *const state = state_argument<A>(fcinfo);
   if (!state) throw Error(Errc::internal, "a row is removed from an aggregate without rows");
   state->check_same(fcinfo);
-  if (!state->remove(fcinfo)) PG_RETURN_NULL();
+  if (state->refusals && !state->may_remove()) PG_RETURN_NULL();
+  try {
+    if (!state->remove(fcinfo)) PG_RETURN_NULL();
+  } catch (const Error &) {
+    if (!state->refusals) throw;
+    state->refusals.remove();
+  }
   return state_datum(state);
 }
 

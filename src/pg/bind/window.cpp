@@ -33,12 +33,10 @@ void expand_labels(std::vector<int> &labels, const std::vector<bool> &fitted) {
     labels[row] = fitted[row] ? labels[--left] + 1 : 0;
 }
 
-/// Reads all rows. `fitted`: for every row, is it part of the fit?
-RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
-                      const Binding<RowCollector> &binding, std::span<const Role> roles,
-                      FitRequest &request, std::vector<bool> &fitted) {
-  RowCollector &data =
-      *make_in<RowCollector>(context, "pg_bayes data", ItemForm{.type = type_of_rows(fcinfo)});
+/// Reads all rows, up to one that is refused. `fitted`: for every row, is it part of the fit?
+void collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
+             const Binding<RowCollector> &binding, std::span<const Role> roles, FitRequest &request,
+             FitData<RowCollector> &data, std::vector<bool> &fitted) {
   PartitionReader reader(window, context);
   ServerControl control;
   Parameters parameters;
@@ -47,7 +45,7 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
   for (std::size_t i = 0; i < roles.size(); ++i)
     constant &= guarded([=] { return get_fn_expr_arg_stable(fcinfo->flinfo, int(i) + 1); });
 
-  for (std::int64_t row = 0;; ++row) {
+  for (std::int64_t row = 0; data; ++row) {
     check_rows(row);
     NullableDatum x, arguments[max_roles];
     if (!reader.get(row, 0, x)) break;
@@ -64,13 +62,12 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
         parameters.check_same(arguments);
       }
     }
-    const std::int64_t before = data.rows.rows();
+    const std::int64_t before = data->rows.rows();
     data.add({&x, nullptr});
-    if (binding.fit_labels) fitted.push_back(data.rows.rows() > before);
+    if (binding.fit_labels) fitted.push_back(data && data->rows.rows() > before);
     reader.next_row();
     control.poll();
   }
-  return data;
 }
 
 void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
@@ -80,15 +77,16 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
   const ScopedContext scratch(context, "pg_bayes partition rows");
   FitRequest request;
   std::vector<bool> fitted;
-  RowCollector &data = collect(fcinfo, window, scratch, binding, roles, request, fitted);
-  partition.missing = data.policy().missing;
+  FitData<RowCollector> data(scratch, ItemForm{.type = type_of_rows(fcinfo)});
+  collect(fcinfo, window, scratch, binding, roles, request, data, fitted);
+  if (data) partition.missing = data->policy().missing;
   if (!binding.fit_labels) {
     partition.model = fit_model(binding, request, data);
     if (partition.model) partition.reader.expect(partition.model->info);
     return;
   }
   attempt_fit(data, [&](Control &control) {
-    partition.labels = binding.fit_labels(request, data, control);
+    partition.labels = binding.fit_labels(request, *data, control);
   });
   if (partition.labels) expand_labels(*partition.labels, fitted);
 }

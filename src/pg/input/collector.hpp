@@ -4,11 +4,11 @@
 // aggregate, a window function or a query. The functions in pg/bind are written against the members
 // that all collectors have:
 //
-//   * C(context, form): memory is taken in this context;
+//   * C(context, form): lives in this context, in which memory is taken;
 //   * C::Check: checks a request, and holds how items are read;
 //   * begin(request, check): called before the first item; the request must outlive the items;
 //   * add(item);
-//   * empty(), all_weights_zero(), null_on_error(), item_name().
+//   * empty(), all_weights_zero(), item_name(), context().
 #pragma once
 
 #include "pg/input/fit_request.hpp"
@@ -44,10 +44,10 @@ class Collector {
   virtual bool empty() const = 0;
   /// There are items, but all have weight 0.
   virtual bool all_weights_zero() const { return false; }
-  /// Option on_error = null, known from the first item on.
-  bool null_on_error() const { return null_on_error_; }
-  /// "row", "sequence", "document"
+  /// "row", "sequence", "document", "cell"
   const char *item_name() const { return item_name_; }
+  /// as it was given
+  MemoryContext context() const { return context_; }
 
   /// Shows the fit of these data to other sessions, from begin() on.
   FitProgress progress;
@@ -55,14 +55,16 @@ class Collector {
   std::int64_t seen() const { return seen_; }
 
  protected:
-  explicit Collector(const char *item_name) : item_name_(item_name) {}
+  Collector(MemoryContext context, const char *item_name)
+      : context_(context),
+        item_name_(item_name) {}
 
   /// Counts an item, before it is read.
   void count() {
     if (seen_++ % items_between_shown == 0) progress.read(seen_);
   }
 
-  bool null_on_error_ = false;
+  const MemoryContext context_;
   std::int64_t seen_ = 0;
 
  private:
@@ -80,7 +82,7 @@ class WeightedCollector : public Collector {
 
  protected:
   WeightedCollector(MemoryContext context, bool weighted, const char *item_name)
-      : Collector(item_name),
+      : Collector(context, item_name),
         rows(context, weighted) {}
 
   /// Is an item to be used? Items of weight 0 or NULL are skipped. Throws Error for an invalid

@@ -89,8 +89,7 @@ Oid grouping_collation(Oid collation) {
 }  // namespace
 
 DocumentCollector::DocumentCollector(MemoryContext context, ItemForm form)
-    : Collector("document"),
-      context_(context),
+    : Collector(context, "document"),
       form_(form),
       budget_(std::size_t(maintenance_work_mem) * 1024),
       dictionary_(max_read_terms, refuse_term) {
@@ -100,7 +99,6 @@ DocumentCollector::DocumentCollector(MemoryContext context, ItemForm form)
 void DocumentCollector::begin(const FitRequest &request, Check check) {
   progress.begin(request.family);
   options_ = check(request);
-  null_on_error_ = options_.null_on_error;
   if (request.start)
     for (const std::string &term : static_cast<const TopicModel &>(*request.start).terms())
       dictionary_.number(term);

@@ -73,7 +73,6 @@ class DocumentCollector final : public Collector {
   std::string text_of_name(Datum document, MemoryContext context) const;
   std::string name_of_row(Datum document) const;
 
-  MemoryContext context_;
   ItemForm form_;
   LdaRowOptions options_;
   /// number of terms of the start model, which have the first numbers and are always kept

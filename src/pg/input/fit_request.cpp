@@ -60,11 +60,40 @@ std::vector<int> integers(const std::string &contents) {
 
 }  // namespace
 
+void put_error(std::string &out, const Error &error) {
+  put_plain(out, error.code());
+  for (const std::string_view text :
+       {std::string_view(error.what()), std::string_view(error.detail()),
+        std::string_view(error.hint())}) {
+    put_plain(out, text.size());
+    out += text;
+  }
+}
+
+Error take_error(const char *&at, const char *end) {
+  const Errc code = take_plain<Errc>(at, end);
+  std::string_view texts[3];
+  for (std::string_view &text : texts) {
+    const auto size = take_plain<std::size_t>(at, end);
+    if (std::size_t(end - at) < size)
+      throw Error(Errc::internal, "partial state of an aggregate is cut short");
+    text = {at, size};
+    at += size;
+  }
+  return {code, texts[0], texts[1], texts[2]};
+}
+
 void refuse_change(Role role) {
-  throw Error(Errc::invalid_argument,
-              message("{} must be the same for all rows of one fit", name_of(role)),
-              "It differs from the value in the first row.",
-              "To fit one model for each value, GROUP BY it.");
+  throw StatementError(Error(Errc::invalid_argument,
+                             message("{} must be the same for all rows of one fit", name_of(role)),
+                             "It differs from the value in the first row.",
+                             "To fit one model for each value, GROUP BY it."));
+}
+
+bool null_on_error(const Document &options) {
+  const Document *const given = options.find("on_error");
+  const std::string *const choice = given ? given->as<std::string>() : nullptr;
+  return choice && *choice == "null";
 }
 
 std::optional<Document> take_option(Document &options, std::string_view key) {
@@ -179,7 +208,15 @@ FitRequest Parameters::request(const char *family) const {
     throw Error(Errc::invalid_argument, "the fits of several models cannot be resumed", {},
                 message("Leave out options resumable and resume, or fit one model by {}_fit.",
                         request.family));
+  request.null_on_error = pg::null_on_error(request.options);
   return request;
+}
+
+bool Parameters::null_on_error() const {
+  for (const Value &value : values_)
+    if (value.role == Role::options && !value.null)
+      return pg::null_on_error(document_of_jsonb(aligned_copy(value.contents)));
+  return false;
 }
 
 void Parameters::write(std::string &out) const {

@@ -30,6 +30,9 @@ template <class T> T take_plain(const char *&at, const char *end) {
   at += sizeof value;
   return value;
 }
+/// Appends the texts of an Error, and reads them. (The class of an SqlError is lost.)
+void put_error(std::string &out, const Error &error);
+Error take_error(const char *&at, const char *end);
 
 /// The role of an argument. A function's signature is a list of roles, of which trailing ones may
 /// be omitted.
@@ -52,9 +55,29 @@ struct FitRequest {
   /// The fit that goes on (option resume), or null. The other members are then those of its
   /// request.
   std::shared_ptr<const SavedFit> resumed;
+  /// option on_error = null
+  bool null_on_error = false;
 };
 
-/// Throws Error: this argument is not what it was in the first row.
+/// Option on_error = null. The option is checked with all others, where a model family reads them.
+bool null_on_error(const Document &options);
+
+/// An Error about the arguments that are the same for all rows, to which option on_error does not
+/// apply.
+class StatementError final : public Error {
+ public:
+  explicit StatementError(const Error &error) : Error(error) {}
+};
+/// Calls f(), whose Errors are about such arguments.
+template <class F> auto about_statement(F f) {
+  try {
+    return f();
+  } catch (const Error &error) {
+    throw StatementError(error);
+  }
+}
+
+/// Throws StatementError: this argument is not what it was in the first row.
 [[noreturn]] void refuse_change(Role role);
 
 /// Removes member `key` from the options and returns it; nullopt if it is absent or null. For
@@ -75,6 +98,8 @@ class Parameters {
 
   /// `family`: the model family that a start model must have.
   FitRequest request(const char *family) const;
+  /// Option on_error = null.
+  bool null_on_error() const;
 
   void write(std::string &out) const;
   static Parameters from_bytes(const char *&at, const char *end);

@@ -48,8 +48,9 @@ struct Receiver {
   MemoryContext scratch;
 };
 
-void take_row(RowCollector &data, NamedValues *names, const Layout &layout, TupleTableSlot *slot) {
-  const std::int64_t before = data.rows.rows();
+void take_row(FitData<RowCollector> &data, NamedValues *names, const Layout &layout,
+              TupleTableSlot *slot) {
+  const std::int64_t before = data ? data->rows.rows() : 0;
   const NullableDatum row =
       layout.whole ? NullableDatum{slot->tts_values[layout.row], slot->tts_isnull[layout.row]}
                    : NullableDatum{Datum(0), false};
@@ -57,13 +58,15 @@ void take_row(RowCollector &data, NamedValues *names, const Layout &layout, Tupl
   NullableDatum weight = {Datum(0), true};
   if (w >= 0 && !row.isnull && !slot->tts_isnull[w])
     weight = {Float8GetDatum(number_of(slot->tts_values[w], layout.weight_type)), false};
-  if (layout.whole)
-    data.add({&row, w >= 0 ? &weight : nullptr});
-  else
-    data.add_fields(slot->tts_values, slot->tts_isnull, w >= 0 ? &weight : nullptr);
+  data.read([&](RowCollector &rows) {
+    if (layout.whole)
+      rows.add({&row, w >= 0 ? &weight : nullptr});
+    else
+      rows.add_fields(slot->tts_values, slot->tts_isnull, w >= 0 ? &weight : nullptr);
+  });
   if (names)
     names->add(text_of_column(slot, layout.name, layout.name_output),
-               {BoolGetDatum(data.rows.rows() > before), false});
+               {BoolGetDatum(data && data->rows.rows() > before), false});
 }
 
 bool receive(TupleTableSlot *slot, DestReceiver *self) {
@@ -313,10 +316,10 @@ QueryColumns QueryColumns::of(Document &options) {
 }
 
 void read_query(const char *text, const QueryColumns &given,
-                const std::function<RowCollector &(const QueryForm &)> &make, NamedValues *names,
-                bool booleans) {
+                const std::function<FitData<RowCollector> &(const QueryForm &)> &make,
+                NamedValues *names, bool booleans) {
   Layout layout;
-  RowCollector *data = nullptr;
+  FitData<RowCollector> *data = nullptr;
   run_query(
       text, query_hint(names),
       [&](TupleDesc columns) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "pg/input/fit_data.hpp"
 #include "pg/input/row_collector.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/results.hpp"
@@ -74,8 +75,8 @@ int column_named(TupleDesc columns, const std::string &name, const char *option,
 /// row, and weights are not allowed; each name is stored with a boolean that tells whether the row
 /// was included. `booleans`: whether boolean arrays count as arrays of numbers.
 void read_query(const char *text, const QueryColumns &given,
-                const std::function<RowCollector &(const QueryForm &)> &make, NamedValues *names,
-                bool booleans);
+                const std::function<FitData<RowCollector> &(const QueryForm &)> &make,
+                NamedValues *names, bool booleans);
 
 /// What such a query should look like, for a HINT.
 const char *query_hint(bool named);

@@ -28,6 +28,11 @@ class RecordFields {
     if (copy_) pfree(std::exchange(copy_, nullptr));
   }
 
+  /// Makes the next record count as one of another row type, until remember() is called with what
+  /// was returned.
+  std::uint64_t forget() { return std::exchange(identifier_, 0); }
+  void remember(std::uint64_t identifier) { identifier_ = identifier; }
+
   TupleDesc description() const { return description_; }
   bool null(std::size_t attribute) const { return !places_[attribute]; }
   /// The address of the value; nullptr for NULL.

@@ -23,7 +23,6 @@ ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
 void ResponseCollector::begin(const FitRequest &request, Check check) {
   progress.begin(request.family);
   policy_ = check(request);
-  null_on_error_ = policy_.null_on_error;
 }
 
 double ResponseCollector::response(const NullableDatum &y) const {

@@ -14,8 +14,6 @@ namespace bayes::pg {
 struct ResponsePolicy {
   /// rows with a NULL are skipped and counted; if false, they are an error
   bool skip_missing = true;
-  /// on_error = null
-  bool null_on_error = false;
   /// maximum number of predictors
   int max_dimension = 0;
 };

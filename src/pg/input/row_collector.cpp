@@ -31,6 +31,13 @@ void check_likelihood_of_start(const Document &given, const RowColumns &columns,
   }
 }
 
+/// The first column that does not contain numbers; nullptr if all do.
+const RowColumn *other_than_number(const RowColumns &columns) {
+  for (const RowColumn &column : columns)
+    if (column.kind != ValueKind::number) return &column;
+  return nullptr;
+}
+
 }  // namespace
 
 void RowCollector::begin(FitRequest &request, const Check &check, TupleDesc columns) {
@@ -43,7 +50,9 @@ void RowCollector::begin(FitRequest &request, const Check &check, TupleDesc colu
     if (!reader_.described()) reader_.expect(request.start->info, check.unknown);
   }
   if (columns) reader_.describe(columns);
-  if (columns || !reader_.records() || (reader_.described() && !request.start)) decide();
+  if (!columns && reader_.records() && (!reader_.described() || request.start)) return;
+  decide();
+  require_numbers();
 }
 
 /// Called once the columns are known: checks the options, whose meaning depends on the columns.
@@ -61,18 +70,8 @@ void RowCollector::decide() {
     request_->options.set("likelihood", Document());
   } else if (reader_.described() && !request_->start && usable) {
     const RowColumns columns = reader_.columns();
-    const auto other = std::find_if(columns.begin(), columns.end(), [](const RowColumn &column) {
-      return column.kind != ValueKind::number;
-    });
-    if (check_.use == ColumnUse::numbers && other != columns.end())
-      throw Error(Errc::invalid_argument,
-                  message("column {} contains {}s, but must contain numbers",
-                          bayes::describe(Document(other->name)), name_of(other->kind)),
-                  {},
-                  "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r. Mixtures of columns "
-                  "of every kind are fitted by bmm_fit and dpmm_fit.");
-    const bool normal = check_.use == ColumnUse::normal_or_likelihoods && other == columns.end() &&
-                        (!given || given->as<std::string>());
+    const bool normal = check_.use == ColumnUse::normal_or_likelihoods &&
+                        !other_than_number(columns) && (!given || given->as<std::string>());
     if (check_.use != ColumnUse::numbers && !normal) {
       for (std::size_t j = 0; j < columns.size(); ++j)
         if (columns[j].kind == ValueKind::number) {
@@ -85,7 +84,25 @@ void RowCollector::decide() {
     }
   }
   policy_ = check_.policy(*request_);
-  null_on_error_ = policy_.null_on_error;
+}
+
+void RowCollector::open_first(Datum row) {
+  reader_.open(row);
+  if (decided_) return;
+  about_statement([this] { decide(); });
+  require_numbers();
+}
+
+void RowCollector::require_numbers() const {
+  if (check_.use != ColumnUse::numbers || request_->start) return;
+  const RowColumns columns = reader_.columns();
+  if (const RowColumn *const other = other_than_number(columns))
+    throw Error(Errc::invalid_argument,
+                message("column {} contains {}s, but must contain numbers",
+                        bayes::describe(Document(other->name)), name_of(other->kind)),
+                {},
+                "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r. Mixtures of columns "
+                "of every kind are fitted by bmm_fit and dpmm_fit.");
 }
 
 void RowCollector::arrange(Control &control) {

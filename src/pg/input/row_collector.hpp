@@ -8,8 +8,6 @@ namespace bayes::pg {
 /// How rows are to be read.
 struct RowPolicy {
   Missing missing = Missing::error;
-  /// on_error = null
-  bool null_on_error = false;
   /// maximum number of elements of a row; 0: no limit
   int max_dimension = 0;
 };
@@ -18,7 +16,6 @@ inline RowPolicy row_policy(const RowOptions &options, int max_dimension) {
   return {.missing = options.skip_missing   ? Missing::skip
                      : options.keep_missing ? Missing::keep
                                             : Missing::error,
-          .null_on_error = options.null_on_error,
           .max_dimension = max_dimension};
 }
 
@@ -83,11 +80,11 @@ class RowCollector : public PackedCollector {
   }
 
  private:
-  void open(Datum row) {
-    reader_.open(row);
-    if (!decided_) decide();
-  }
+  void open(Datum row) { decided_ ? reader_.open(row) : open_first(row); }
+  void open_first(Datum row);
   void decide();
+  /// Throws Error for a column that does not contain numbers, if all must.
+  void require_numbers() const;
   void take(const std::optional<std::span<const double>> &x, double weight) {
     if (!x) return rows.skip();
     if (std::ptrdiff_t(x->size()) != dimension_) check_length(x->size(), policy_.max_dimension);

@@ -358,7 +358,11 @@ void RowReader::place(std::size_t column, TupleDesc description, int index) {
 // ---- rows ----
 
 void RowReader::open(Datum row) {
-  if (records() && record_.open(row)) describe(record_.description());
+  if (!records() || !record_.open(row)) return;
+  // If the description is refused, the next row of its type must be, too.
+  const std::uint64_t identifier = record_.forget();
+  describe(record_.description());
+  record_.remember(identifier);
 }
 
 std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t number,

@@ -103,7 +103,6 @@ double SymbolDictionary::code(std::string_view name) {
 
 SequenceCollector::SequenceCollector(MemoryContext context, ItemForm form)
     : WeightedCollector(context, true, "sequence"),
-      context_(context),
       sequences_{rows},
       type_(context),
       state_type_(context) {
@@ -121,19 +120,18 @@ std::string SequenceCollector::name() const { return message("sequence {}", seen
 
 /// Determines the kind of all sequences from the first one, as far as a start model does not.
 void SequenceCollector::prepare(const OpenArray &array) {
-  if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
   element_type_ = array.element_type();
   type_.use(element_type_);
   if (is_record_type(element_type_)) {
+    if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
     open_columns(array);
     return prepare_records();
   }
   elements_ = type_.kind();
-  vectors_ = array.dimensions() == 2;
-  if (vectors_ && elements_ == SequenceElements::symbols) vectors_of_symbols(name());
-  options_ = check_(*request_, elements_, vectors_);
-  null_on_error_ = options_.null_on_error;
-  if (vectors_ && options_.symbols) vectors_of_symbols(name());
+  vectors_ = array.dimensions() > 1 && elements_ != SequenceElements::symbols;
+  check_options();
+  if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
+  if (array.dimensions() == 2 && (!vectors_ || options_.symbols)) vectors_of_symbols(name());
   if (elements_ == SequenceElements::symbols && !options_.symbols)
     throw Error(Errc::invalid_argument,
                 message("observations are of type {}, but must be numbers", type_.name()), {},
@@ -141,6 +139,13 @@ void SequenceCollector::prepare(const OpenArray &array) {
 
   sequences_.dimension = int(width_of(array));
   prepare_store();
+}
+
+void SequenceCollector::check_options() {
+  about_statement([this] {
+    if (reader_) choose_emission();
+    options_ = check_(*request_, elements_, vectors_);
+  });
 }
 
 /// Prepares the store for observations of sequences_.dimension elements.
@@ -165,9 +170,7 @@ void SequenceCollector::prepare_store() {
 void SequenceCollector::prepare_records() {
   elements_ = SequenceElements::numbers;
   vectors_ = true;
-  choose_emission();
-  options_ = check_(*request_, elements_, vectors_);
-  null_on_error_ = options_.null_on_error;
+  check_options();
   sequences_.dimension = int(reader_->columns().size());
   prepare_store();
 }

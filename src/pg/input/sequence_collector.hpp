@@ -91,8 +91,6 @@ class SequenceCollector : public WeightedCollector {
   void begin_sequence();
   /// Adds the next step of the sequence.
   void add_fields(const Datum *values, const bool *nulls);
-  /// steps of the current sequence so far
-  std::int64_t steps() const { return steps_; }
   void end_sequence();
 
   /// Gives labels codes in the order of their bytes; called once the sequences are read.
@@ -120,6 +118,7 @@ class SequenceCollector : public WeightedCollector {
   void prepare_store();
   void prepare_records();
   void open_columns(const OpenArray &array);
+  void check_options();
   void choose_emission();
   void write_buffered_steps();
   void read_records(ArrayWalk &walk, std::size_t count, std::int64_t step);
@@ -131,7 +130,6 @@ class SequenceCollector : public WeightedCollector {
   void store(const OpenArray &array, const OpenArray *states, double weight);
   std::string name() const;
 
-  MemoryContext context_;
   FitRequest *request_ = nullptr;
   Check check_ = nullptr;
   Sequences sequences_;

@@ -69,8 +69,7 @@ std::string elements(std::int32_t n) {
 }  // namespace
 
 TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
-    : Collector(form.values == 3 ? "cell" : "row"),
-      context_(context),
+    : Collector(context, form.values == 3 ? "cell" : "row"),
       form_(form),
       budget_(std::size_t(maintenance_work_mem) * 1024),
       rows_(context, Side::row),
@@ -84,7 +83,6 @@ TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
 void TripleCollector::begin(const FitRequest &request, Check check) {
   progress.begin(request.family);
   options_ = check(request);
-  null_on_error_ = options_.null_on_error;
   drop_zeros_ = !options_.missing &&
                 (form_.values == 1 || options_.repeated == FactorTableOptions::Repeated::add);
   key_memory_ = ServerControl().memory;

@@ -59,7 +59,6 @@ class TripleCollector final : public Collector {
                    const std::vector<char> &apart);
   void write_transposed(const CellRules &rules, std::size_t bytes);
 
-  MemoryContext context_;
   ItemForm form_;
   FactorTableOptions options_;
   /// in bytes

@@ -24,9 +24,7 @@ template <Link link> ResponsePolicy binary_policy(const FitRequest &request) {
                 "The posterior has one mode, which is found from anywhere.",
                 "Option {\"resume\": true} goes on with the fit that a model comes from.");
   const RowOptions options = binary_check_options(link, request.options);
-  return {.skip_missing = options.skip_missing,
-          .null_on_error = options.null_on_error,
-          .max_dimension = max_predictors};
+  return {.skip_missing = options.skip_missing, .max_dimension = max_predictors};
 }
 
 template <Link link>
@@ -51,7 +49,7 @@ void warn_rows_incomplete(const char *family) {
 
 Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
   const auto *const state = final_state<ResponseCollector>(fcinfo);
-  if (state && state->data.no_row_complete()) warn_rows_incomplete(binding.family);
+  if (state && state->data && state->data->no_row_complete()) warn_rows_incomplete(binding.family);
   return fit_final(fcinfo, binding);
 }
 
@@ -62,7 +60,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo,
   FitRequest request = query_request(fcinfo, binding.family, by_options);
   const QueryColumns given = QueryColumns::of(request.options);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<ResponseCollector> data;
+  std::optional<FitData<ResponseCollector>> data;
   read_responses(
       text, response_hint, given, false,
       [&](const ItemForm &form) {
@@ -70,7 +68,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo,
         data->begin(request, binding.check);
       },
       [&](const bayes::pg::Item &item) { data->add(item); });
-  if (data->no_row_complete()) warn_rows_incomplete(binding.family);
+  if (*data && (*data)->no_row_complete()) warn_rows_incomplete(binding.family);
   return fit_model(binding, request, *data, bytes);
 }
 std::unique_ptr<Model> logreg_of_query(FunctionCallInfo fcinfo, std::string *bytes) {

@@ -41,12 +41,12 @@ struct ModelledRows : FitState<RowCollector> {
 };
 
 /// The row of type bmm_statistics; sets `none`, for a NULL result, if there are no rows.
-Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc description,
+Datum statistics_of(const FitRequest &request, FitData<RowCollector> &data, TupleDesc description,
                     bool &none) {
   Datum row = Datum(0);
   none = !attempt_fit(data, [&](Control &control) {
     const BmmFitStatistics s = bmm_fit_statistics(
-        static_cast<const BernoulliMixture &>(*request.start), data.rows, control);
+        static_cast<const BernoulliMixture &>(*request.start), data->rows, control);
     if (s.sparse)
       report_once(
           NOTICE,
@@ -112,7 +112,7 @@ BAYES_FUNCTION(bmm_bootstrap_query) {
   const TupleDesc description = result_row(fcinfo);
   const bool done = attempt_fit(query.data(), [&](Control &control) {
     const BmmBootstrap found = bmm_bootstrap(
-        static_cast<const BernoulliMixture &>(*query.request.start), query.data().rows,
+        static_cast<const BernoulliMixture &>(*query.request.start), query.data()->rows,
         read_bmm_bootstrap_options(query.request.options), control);
     const Cell cells[] = {found.draws, found.rows, found.g2, found.g2_p, found.x2, found.x2_p};
     row = composite(description, cells);

@@ -47,8 +47,9 @@ class ConjugateRows final : public Sums {
     const Datum options = options_argument(fcinfo);
     data_.kind = kind_of_row(fcinfo);
     data_.options = hash_of_options(options);
-    data_.prior =
-        read_conjugate_prior(data_.kind, options ? document_of_jsonb(options) : Document());
+    const Document given = options ? document_of_jsonb(options) : Document();
+    data_.prior = read_conjugate_prior(data_.kind, given);
+    null_on_error_ = data_.null_on_error = pg::null_on_error(given);
   }
   void check_same(FunctionCallInfo fcinfo) const {
     if (hash_of_options(options_argument(fcinfo)) != data_.options) refuse_change(Role::options);
@@ -73,6 +74,7 @@ class ConjugateRows final : public Sums {
     const Data other = take_plain<Data>(at, end);
     if (rows() == 0) {
       data_ = other;
+      null_on_error_ = other.null_on_error;
       return;
     }
     if (other.options != data_.options) refuse_change(Role::options);
@@ -92,6 +94,7 @@ class ConjugateRows final : public Sums {
     /// a hash of the options of the first row: class Parameters is not trivially copyable
     std::uint64_t options = 0;
     ConjugateKind kind = {};
+    bool null_on_error = false;
   };
   /// A row's value and weight.
   struct Observed {
@@ -101,8 +104,8 @@ class ConjugateRows final : public Sums {
   static Datum options_argument(FunctionCallInfo fcinfo) {
     return PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_DATUM(2) : Datum(0);
   }
-  /// rows so far, including those left out
-  std::int64_t rows() const { return data_.sums.rows + data_.sums.skipped; }
+  /// rows so far, including those left out, and those refused
+  std::int64_t rows() const { return data_.sums.rows + data_.sums.skipped + refusals.count(); }
   bool read(FunctionCallInfo fcinfo, std::int64_t row, Observed &out) const;
 
   Data data_;

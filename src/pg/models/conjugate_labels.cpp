@@ -40,6 +40,7 @@ class LabelRows final : public SumsWithParameters {
     return true;
   }
 
+  void clear() override { sums_ = {}; }
   const SumsKind &kind() const override;
   void serialize(std::string &out) override;
   void combine(const char *at, const char *end) override;
@@ -62,7 +63,7 @@ std::optional<std::string_view> LabelRows::read(FunctionCallInfo fcinfo, double 
   const bayes::pg::Item item = row(fcinfo);
   if (item.values[0].isnull || (item.weight && item.weight->isnull)) return std::nullopt;
   weight = weight_of(item);
-  const std::int64_t number = sums_.rows + sums_.skipped + 1;
+  const std::int64_t number = sums_.rows + sums_.skipped + refusals.count() + 1;
   if (!(weight >= 0 && weight <= max_abs_element))
     throw Error(Errc::invalid_argument,
                 message("weight of row {} is {}", number, format_number(weight)),

@@ -97,13 +97,13 @@ BAYES_FUNCTION(dpmm_cluster_query) {
   std::optional<DpmmFit> fitted;
   std::vector<double> mcse;
   attempt_fit(query.data(), [&](Control &control) {
-    DpmmFit made = dpmm_fit(query.data().rows, query.request.options, control);
+    DpmmFit made = dpmm_fit(query.data()->rows, query.request.options, control);
     mcse = made.draws.size() > 0
                ? membership_mcse(made.draws, made.labels, made.chains, control)
                : std::vector<double>(made.labels.size(), std::numeric_limits<double>::quiet_NaN());
-    query.data().restore_order(made.labels);
-    query.data().restore_order(made.probability);
-    query.data().restore_order(mcse);
+    query.data()->restore_order(made.labels);
+    query.data()->restore_order(made.probability);
+    query.data()->restore_order(mcse);
     fitted.emplace(std::move(made));
   });
   if (fitted) {
@@ -140,14 +140,14 @@ BAYES_FUNCTION(dpmm_similarity_query) {
   };
   attempt_fit(query.data(), [&](Control &control) {
     dpmm_similarity(
-        query.data().rows, query.request.options, control,
+        query.data()->rows, query.request.options, control,
         [&](std::int64_t row, std::span<const double> probabilities, std::span<const double> mcse) {
           if (fitted.empty()) read_names();
           for (std::size_t other = 0; other < probabilities.size(); ++other)
             result.row({cell(std::int64_t(other)), cell(row), probabilities[other],
                         Cell::or_null(mcse[other])});
         },
-        query.data().rows.order());
+        query.data()->rows.order());
   });
   names.close();
   return Datum(0);
@@ -159,10 +159,10 @@ BAYES_FUNCTION(dpmm_credible_bounds_query) {
   QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options, &names);
   std::optional<DpmmBounds> bounds;
   attempt_fit(query.data(), [&](Control &control) {
-    bounds.emplace(dpmm_credible_bounds(query.data().rows, query.request.options, control));
+    bounds.emplace(dpmm_credible_bounds(query.data()->rows, query.request.options, control));
     for (auto *const labels :
          {&bounds->estimate, &bounds->upper, &bounds->lower, &bounds->horizontal})
-      query.data().restore_order(*labels);
+      query.data()->restore_order(*labels);
   });
   if (bounds) {
     warn_if_not_converged(*bounds->model);

@@ -110,8 +110,8 @@ Side side_argument(FunctionCallInfo fcinfo, int argument) {
 }
 
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
-                   std::optional<TripleCollector> &data,
-                   const std::function<void(TripleCollector &table)> &begin) {
+                   std::optional<FitData<TripleCollector>> &data,
+                   const std::function<void(FitData<TripleCollector> &table)> &begin) {
   std::optional<TableColumns> columns;
   run_query(
       query_text(fcinfo, table_hint), table_hint,
@@ -127,8 +127,8 @@ std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCo
                                  std::span<const Role> roles, std::string *bytes) {
   const FitRequest request = query_request(fcinfo, binding.family, roles);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<TripleCollector> data;
-  collect_table(fcinfo, context, data, [&request, &binding](TripleCollector &table) {
+  std::optional<FitData<TripleCollector>> data;
+  collect_table(fcinfo, context, data, [&request, &binding](FitData<TripleCollector> &table) {
     table.begin(request, binding.check);
   });
   return fit_model(binding, request, *data, bytes);

@@ -17,8 +17,8 @@ namespace bayes::pg {
 /// Reads the table of a function F(query bayes_query, ...) into `data`, which is allocated below
 /// `context`; `begin` is called before the query runs.
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
-                   std::optional<TripleCollector> &data,
-                   const std::function<void(TripleCollector &table)> &begin);
+                   std::optional<FitData<TripleCollector>> &data,
+                   const std::function<void(FitData<TripleCollector> &table)> &begin);
 
 /// Fits the table of a function F(query bayes_query, roles...), as fit_model does.
 std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,

@@ -100,7 +100,7 @@ SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
         const CurrentContext current(here_);
         sequences_.emplace(OidIsValid(array_) ? array_ : INT8OID);
         if (!OidIsValid(array_)) {
-          data_->describe(columns, 1);
+          (*data_)->describe(columns, 1);
           names_.emplace(std::size_t(std::numeric_limits<std::int32_t>::max()), refuse_name);
         }
         data_->begin(request, check);
@@ -108,8 +108,10 @@ SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
       [this](TupleTableSlot *row) { OidIsValid(array_) ? take_array(row) : take_step(row); });
   if (!any_) return;
   end_sequence();
-  if (data_->sequences().count > 1 && data_->sequences().longest == 1)
-    report(WARNING, message("all {} sequences have one step", data_->sequences().count),
+  if (!*data_) return;
+  const Sequences &all = (*data_)->sequences();
+  if (all.count > 1 && all.longest == 1)
+    report(WARNING, message("all {} sequences have one step", all.count),
            "Rows with the same name form a sequence, but every row has a different name.",
            "Select the name of the series first: SELECT series, a, b FROM ... ORDER BY series, t.");
 }
@@ -138,13 +140,16 @@ void SequenceQuery::take_step(TupleTableSlot *row) {
     any_ = true;
     any_null_ |= !name;
     name_ = std::move(name);
-    data_->begin_sequence();
+    steps_ = 0;
+    data_->read([](SequenceCollector &data) { data.begin_sequence(); });
   }
-  data_->add_fields(row->tts_values, row->tts_isnull);
+  ++steps_;
+  data_->read(
+      [row](SequenceCollector &data) { data.add_fields(row->tts_values, row->tts_isnull); });
 }
 
 void SequenceQuery::end_sequence() {
-  data_->end_sequence();
+  data_->read([](SequenceCollector &data) { data.end_sequence(); });
   const CurrentContext current(here_);
   NullableDatum name = {Datum(0), true};
   if (name_)
@@ -152,7 +157,7 @@ void SequenceQuery::end_sequence() {
               return PointerGetDatum(cstring_to_text_with_len(name_->data(), int(name_->size())));
             }),
             false};
-  sequences_->add(name, {Int64GetDatum(data_->steps()), false});
+  sequences_->add(name, {Int64GetDatum(steps_), false});
   if (!name.isnull) pfree(DatumGetPointer(name.value));
 }
 
@@ -180,7 +185,7 @@ void SequenceQuery::each_array(const std::shared_ptr<const Model> &model, const 
 
 void SequenceQuery::each_stored(const std::shared_ptr<const Model> &model, const TakeSequence &f) {
   std::optional<StepCursor> cursor;
-  if (model) cursor.emplace(data_->sequences());
+  if (model) cursor.emplace((*data_)->sequences());
   sequences_->each([&](Cell name, const NullableDatum &value) {
     const std::int64_t steps = DatumGetInt64(value.value);
     if (!model) return f(name, steps, nullptr);

@@ -22,7 +22,7 @@ class SequenceQuery {
   SequenceQuery(FunctionCallInfo fcinfo, const char *family, SequenceCollector::Check check,
                 std::span<const Role> roles);
   FitRequest request;
-  SequenceCollector &data() { return *data_; }
+  FitData<SequenceCollector> &data() { return *data_; }
   /// Call this if each() is not called.
   void close() { sequences_->close(); }
 
@@ -41,7 +41,7 @@ class SequenceQuery {
 
   const MemoryContext here_;
   std::optional<ScopedContext> context_;
-  std::optional<SequenceCollector> data_;
+  std::optional<FitData<SequenceCollector>> data_;
   Oid name_output_ = InvalidOid;
   /// the type of sequences that are arrays; InvalidOid: rows are steps
   Oid array_ = InvalidOid;
@@ -51,6 +51,8 @@ class SequenceQuery {
   // ---- rows that are steps ----
   /// the name of the last row's sequence; nullopt if it is NULL, or before the first row
   std::optional<std::string> name_;
+  /// the number of its steps so far
+  std::int64_t steps_ = 0;
   /// whether there was a row, and whether there was a row whose name is NULL
   bool any_ = false, any_null_ = false;
   /// the names of all sequences so far

@@ -35,8 +35,8 @@ constexpr Binding<DocumentCollector> lda = {
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   const FitRequest request = query_request(fcinfo, lda.family, by_k);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<DocumentCollector> data;
-  collect_documents(fcinfo, context, data, [&request](DocumentCollector &documents) {
+  std::optional<FitData<DocumentCollector>> data;
+  collect_documents(fcinfo, context, data, [&request](FitData<DocumentCollector> &documents) {
     documents.begin(request, lda.check);
   });
   return fit_model(lda, request, *data, bytes);
@@ -76,32 +76,33 @@ BAYES_FUNCTION(lda_select) {
   if (request.ks.empty())
     throw Error(Errc::invalid_argument, "there is no k to try: the array of ks is empty");
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<DocumentCollector> data;
-  collect_documents(fcinfo, context, data, [&request](DocumentCollector &documents) {
+  std::optional<FitData<DocumentCollector>> data;
+  collect_documents(fcinfo, context, data, [&request](FitData<DocumentCollector> &documents) {
     documents.begin(request, [](const FitRequest &given) {
       LdaRowOptions options;
       for (const int k : given.ks) options = lda_check_options(k, given.options, nullptr, false);
       return options;
     });
-    documents.hold_out(10);
+    documents->hold_out(10);
   });
   attempt_fit(*data, [&](Control &control) {
-    if (data->held_out().totals().documents == 0)
-      throw Error(
-          Errc::invalid_argument,
-          message("there are {} documents, too few to choose k", data->corpus().totals().documents),
-          "Every tenth document is held out, to measure how well a model predicts it.");
+    DocumentCollector &documents = **data;
+    if (documents.held_out().totals().documents == 0)
+      throw Error(Errc::invalid_argument,
+                  message("there are {} documents, too few to choose k",
+                          documents.corpus().totals().documents),
+                  "Every tenth document is held out, to measure how well a model predicts it.");
     const TakeCells take = [&result](Cells cells) { result.row(cells); };
     Choice choice(request, take);
     SharedTime time(request.options, request.ks.size(), control);
     choice.run([&] {
       for (const int k : request.ks) {
         const BudgetScope share = time.next();
-        const std::unique_ptr<TopicModel> model =
-            lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);
+        const std::unique_ptr<TopicModel> model = lda_fit(documents.corpus(), documents.terms(), k,
+                                                          request.options, nullptr, false, control);
         warn_of(*model);
-        const HeldOut found =
-            evaluate(*model, data->held_out(), data->terms(), {}, data->in_fit(), control);
+        const HeldOut found = evaluate(*model, documents.held_out(), documents.terms(), {},
+                                       documents.in_fit(), control);
         const auto perplexity = found.perplexity();
         const ModelInfo &info = model->info;
         const double error = found.perplexity_error();

@@ -86,8 +86,8 @@ class DocumentColumns {
 }  // namespace
 
 void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
-                       std::optional<DocumentCollector> &data,
-                       const std::function<void(DocumentCollector &documents)> &begin) {
+                       std::optional<FitData<DocumentCollector>> &data,
+                       const std::function<void(FitData<DocumentCollector> &documents)> &begin) {
   std::optional<DocumentColumns> columns;
   run_query(
       query_text(fcinfo, form_hint), form_hint,

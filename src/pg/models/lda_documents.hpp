@@ -6,6 +6,7 @@
 #include <string>
 
 #include "pg/input/document_collector.hpp"
+#include "pg/input/fit_data.hpp"
 #include "topics/lda_evaluation.hpp"
 
 namespace bayes::pg {
@@ -13,8 +14,8 @@ namespace bayes::pg {
 /// Reads the documents of a function F(query bayes_query, ...) into `data`, which is allocated
 /// below `context`; `begin` is called before the query runs.
 void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
-                       std::optional<DocumentCollector> &data,
-                       const std::function<void(DocumentCollector &documents)> &begin);
+                       std::optional<FitData<DocumentCollector>> &data,
+                       const std::function<void(FitData<DocumentCollector> &documents)> &begin);
 
 /// Reads the documents of such a function one by one and passes each to `take`, with its name
 /// (UTF-8) and its terms numbered as in the model. The query must return names. Documents that have

@@ -138,13 +138,15 @@ BAYES_FUNCTION(lda_coherence) {
   }
   TopicCoherence coherence(std::move(terms));
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<DocumentCollector> data;
-  collect_documents(fcinfo, context, data,
-                    [&model](DocumentCollector &documents) { documents.begin(model, false); });
-  if (data->empty()) return Datum(0);
+  std::optional<FitData<DocumentCollector>> data;
+  collect_documents(fcinfo, context, data, [&model](FitData<DocumentCollector> &documents) {
+    documents->begin(model, false);
+  });
+  DocumentCollector &documents = **data;
+  if (documents.empty()) return Datum(0);
   ServerControl control;
-  data->arrange(control);
-  Corpus &corpus = data->corpus();
+  documents.arrange(control);
+  Corpus &corpus = documents.corpus();
   for (std::int64_t i = 0; i < corpus.stretches(); ++i)
     for (const CorpusPiece &piece : corpus.stretch(i))
       each_document(piece, [&coherence](std::int64_t, const DocumentTerms &document) {

@@ -81,8 +81,10 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
         NullableDatum values[] = {item.values[0], item.values[1]};
         if (!values[0].isnull)
           values[0].value = Float8GetDatum(number_of(values[0].value, response));
-        data->take({values, item.weight}, true);
+        if (!data->refusals)
+          add_or_refuse(*data, context, [&] { data->take({values, item.weight}, true); });
       });
+  if (warn_of_refusal(*data)) return nullptr;
   const std::optional<LinregSums> sums = data->sums();
   if (sums) return fit_sums(data->progress, data->null_on_error(), *sums, request.options, bytes);
   warn_rows_incomplete(*data);
@@ -116,11 +118,18 @@ std::string LinregData::model_bytes() {
 BAYES_FUNCTION(linreg_transition) { return add_row<LinregData>(fcinfo); }
 BAYES_FUNCTION(linreg_inverse_transition) { return remove_row<LinregData>(fcinfo); }
 
-/// (internal, linreg_stats) -> internal
+/// (internal, linreg_stats [, options jsonb]) -> internal
 BAYES_FUNCTION(linreg_rollup_transition) {
   LinregData *state = state_argument<LinregData>(fcinfo);
-  if (!state) state = make_state<LinregData>(aggregate_context(fcinfo));
-  if (!PG_ARGISNULL(1)) state->add(load_stats(PG_GETARG_DATUM(1)));
+  if (state) {
+    state->check_same(fcinfo);
+  } else {
+    state = make_state<LinregData>(aggregate_context(fcinfo));
+    state->read_rollup_options(fcinfo);
+  }
+  if (!PG_ARGISNULL(1) && !state->refusals)
+    add_or_refuse(*state, aggregate_context(fcinfo),
+                  [&] { state->add(load_stats(PG_GETARG_DATUM(1))); });
   return state_datum(state);
 }
 
@@ -128,8 +137,9 @@ BAYES_FUNCTION(linreg_rollup_transition) {
 BAYES_FUNCTION(linreg_stats_final) {
   aggregate_context(fcinfo);
   LinregData *const state = state_argument<LinregData>(fcinfo);
-  const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
   if (state) state->progress.end();
+  if (!state || warn_of_refusal(*state, "statistics")) PG_RETURN_NULL();
+  const std::optional<LinregSums> sums = state->sums();
   if (!sums) PG_RETURN_NULL();
   return store_stats(*sums);
 }
@@ -144,8 +154,8 @@ BAYES_FUNCTION(linreg_fit_stats) {
   std::string bytes;
   FitProgress progress;
   progress.begin(linreg_family);
-  if (!fit_sums(progress, linreg_check_options(options).null_on_error,
-                load_stats(PG_GETARG_DATUM(0)), options, &bytes))
+  linreg_check_options(options);
+  if (!fit_sums(progress, null_on_error(options), load_stats(PG_GETARG_DATUM(0)), options, &bytes))
     PG_RETURN_NULL();
   return store_bytes(bytes);
 }

@@ -26,6 +26,7 @@ LinregData::LinregData(MemoryContext context, FunctionCallInfo fcinfo) : LinregD
 LinregData::LinregData(MemoryContext context, const Document &options, Oid type)
     : LinregData(context) {
   policy_ = linreg_check_options(options);
+  null_on_error_ = pg::null_on_error(options);
   own_ = std::make_unique<LinregRowReader>(context, type);
   rows_ = own_.get();
 }
@@ -67,6 +68,7 @@ void LinregData::add(FunctionCallInfo fcinfo) {
 bool LinregData::remove(FunctionCallInfo fcinfo) { return take(row(fcinfo), false); }
 
 bool LinregData::take(const Item &item, bool add) {
+  if (too_many_terms_) return true;
   LinregRowReader &rows = *rows_;
   if (add && seen_++ % items_between_shown == 0) progress.read(seen_);
   const int direction = add ? 1 : -1;
@@ -95,8 +97,15 @@ bool LinregData::take(const Item &item, bool add) {
   const double response = DatumGetFloat8(y.value), weight = weight_of(item);
   if (!add) return accumulator_.remove(response, elements, weight);
   accumulator_.add(response, elements, weight);
-  if (accumulator_.terms() > max_terms) require_terms(accumulator_.terms(), rows.reader.columns());
+  too_many_terms_ = accumulator_.terms() > max_terms;
+  if (too_many_terms_) require_terms(accumulator_.terms(), rows.reader.columns());
   return true;
+}
+
+void LinregData::clear() {
+  accumulator_ = LinregAccumulator(&memory_);
+  merged_.reset();
+  own_.reset();
 }
 
 bool LinregData::empty() const {

@@ -32,6 +32,7 @@ class LinregData final : public SumsWithParameters {
   /// For the rows of a query: `type` is the type of the predictors, `options` are those of the fit.
   LinregData(MemoryContext context, const Document &options, Oid type);
 
+  using SumsWithParameters::read_rollup_options;
   void add(FunctionCallInfo fcinfo);
   bool remove(FunctionCallInfo fcinfo);
   /// Adds or removes a row: response and predictors. False if the row cannot be removed without
@@ -42,11 +43,11 @@ class LinregData final : public SumsWithParameters {
   std::optional<LinregSums> sums();
   /// There were rows, but all were left out.
   bool no_row_complete() const { return empty() && skipped_ > 0; }
-  /// Option on_error = null.
-  bool null_on_error() const { return policy_.null_on_error; }
   /// Shows the fit to other sessions, from the first row on.
   FitProgress progress;
 
+  void clear() override;
+  bool may_remove() const override { return accumulator_.rows() > 0 && !too_many_terms_; }
   const SumsKind &kind() const override;
   void serialize(std::string &out) override;
   void combine(const char *at, const char *end) override;
@@ -70,6 +71,8 @@ class LinregData final : public SumsWithParameters {
   /// the reader of this group alone, for records and queries
   std::unique_ptr<LinregRowReader> own_;
   std::optional<LinregSums> merged_;
+  /// The sums have more terms than they may, and take no more rows.
+  bool too_many_terms_ = false;
   /// rows so far, and those of them that were left out
   std::int64_t seen_ = 0, skipped_ = 0;
 };

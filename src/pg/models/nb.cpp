@@ -157,7 +157,9 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
       [&](const ItemForm &form) {
         rows.emplace(context, form.type, form.second_type, std::move(request));
       },
-      [&](const bayes::pg::Item &item) { rows->take(item); });
+      [&](const bayes::pg::Item &item) {
+        if (!rows->refusals) add_or_refuse(*rows, context, [&] { rows->take(item); });
+      });
   return rows->fit(bytes);
 }
 

@@ -94,9 +94,8 @@ void NbRows::begin(FitRequest request) {
   progress_.begin(nb_family);
   request_ = std::move(request);
   const BayesClassifier *const update = request_.start ? &classifier(*request_.start) : nullptr;
-  const NbPolicy policy = nb_begin(rows_, request_.options, update);
-  missing_ = missing_of(policy.missing);
-  null_on_error_ = policy.null_on_error;
+  missing_ = missing_of(nb_begin(rows_, request_.options, update));
+  null_on_error_ = request_.null_on_error;
   if (words_) rows_.set_sparse();
   if (!update || (!words_ && !reader_)) return;
   if (update->sparse() != bool(words_))
@@ -141,7 +140,10 @@ void NbRows::check_length(std::size_t length) {
                                          length, nb_max_columns));
   if (request_.start && length != std::size_t(request_.start->info.dimension))
     wrong_length(length, std::size_t(request_.start->info.dimension), "the model", seen_);
-  rows_.set_columns(reader_->columns(), int(length));
+  const auto set_columns = [&] { rows_.set_columns(reader_->columns(), int(length)); };
+  // A list of likelihoods may not suit the rows of this group alone.
+  const Document *const likelihood = request_.options.find("likelihood");
+  likelihood && likelihood->as<Document::List>() ? set_columns() : about_statement(set_columns);
 }
 
 bool NbRows::complete(Datum features) {
@@ -196,6 +198,8 @@ void NbRows::take(const Item &item) {
     return rows_.add(class_of(label.value), std::span<const NbWord>(words_->row), w, seen_);
   }
   reader_->open(features.value);
+  // Options that depend on the columns are checked even if the first row is refused.
+  if (rows_.dimension() == 0 && reader_->records()) check_length(reader_->columns().size());
   const auto x = reader_->read(features.value, seen_, missing_);
   if (!x) return rows_.skip();
   if (x->size() != std::size_t(rows_.dimension())) check_length(x->size());
@@ -234,7 +238,15 @@ void NbRows::combine(const char *at, const char *end) {
   others_.merge(NbPart::from_bytes({at, std::size_t(end - at)}));
 }
 
+void NbRows::clear() {
+  rows_ = NbAccumulator();
+  others_ = NbPart();
+  words_.reset();
+  reader_.reset();
+}
+
 std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
+  if (warn_of_refusal(*this)) return nullptr;
   std::unique_ptr<BayesClassifier> model;
   progress_.has_read(seen_);
   const bool fitted = attempt(progress_, null_on_error_, [&](Control &control) {

@@ -39,6 +39,7 @@ class NbRows final : public SumsWithParameters {
   void add(FunctionCallInfo fcinfo) { take(row(fcinfo)); }
   void take(const Item &item);
 
+  void clear() override;
   const SumsKind &kind() const override;
   void serialize(std::string &out) override;
   void combine(const char *at, const char *end) override;
@@ -64,7 +65,6 @@ class NbRows final : public SumsWithParameters {
   void check_length(std::size_t length);
 
   FitRequest request_;
-  bool null_on_error_ = false;
   Missing missing_ = Missing::keep;
   NbAccumulator rows_;
   NbPart others_;

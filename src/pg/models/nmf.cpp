@@ -99,8 +99,8 @@ BAYES_FUNCTION(nmf_select) {
   ResultRows result(fcinfo);
   const FitRequest request = query_request(fcinfo, nmf.family, by_ks);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<TripleCollector> data;
-  collect_table(fcinfo, context, data, [&request](TripleCollector &table) {
+  std::optional<FitData<TripleCollector>> data;
+  collect_table(fcinfo, context, data, [&request](FitData<TripleCollector> &table) {
     table.begin(request, [](const FitRequest &given) {
       FactorTableOptions options;
       double most = 0;
@@ -110,15 +110,16 @@ BAYES_FUNCTION(nmf_select) {
       }
       return options;
     });
-    table.hold_out(10);
+    table->hold_out(10);
   });
   attempt_fit(*data, [&](Control &control) {
-    const Side lines = data->table().document_side;
-    if (data->held_out().totals().documents == 0)
+    TripleCollector &table = **data;
+    const Side lines = table.table().document_side;
+    if (table.held_out().totals().documents == 0)
       throw Error(
           Errc::invalid_argument,
           message("there are {} {}, too few to choose k",
-                  data->table().documents.totals().documents,
+                  table.table().documents.totals().documents,
                   lines == Side::row ? "rows" : "columns"),
           "Every tenth row, or column if there are more columns, is held out, to measure how "
           "well a model predicts it.");
@@ -129,9 +130,9 @@ BAYES_FUNCTION(nmf_select) {
       for (const int k : request.ks) {
         const BudgetScope share = time.next();
         const std::unique_ptr<NmfModel> model =
-            nmf_fit(data->table(), k, request.options, nullptr, control);
+            nmf_fit(table.table(), k, request.options, nullptr, control);
         warn_of(*model);
-        const NmfHeldOut found = nmf_held_out(*model, data->held_out(), lines, control);
+        const NmfHeldOut found = nmf_held_out(*model, table.held_out(), lines, control);
         const ModelInfo &info = model->info;
         // The evidence lower bound finds the number of factors even where the held-out likelihood
         // is too noisy.
