@@ -8,7 +8,9 @@ DEFINE @dpmm_options = ' options: see docs/dpmm.md; NULL means none.';
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION _dpmm_fit_transition(state internal, x "any" [, options "any"]) RETURNS internal
+CREATE FUNCTION _dpmm_fit_transition(
+  state internal, x "any" [, options_or_start "any" [, options "any"]]
+) RETURNS internal
   AS 'MODULE_PATHNAME', 'dpmm_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
@@ -27,6 +29,17 @@ COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixtur
   'infinity; 22004 NULL element with option missing = error; 2202E rows of different length; 54000 '
   'more rows, draws or chains than memory allows.';
 COMMENT IS 'The same with options.'
+  @dpmm_options;
+-- Without options a literal in the second place would be ambiguous: options, or a model.
+CREATE AGGREGATE dpmm_fit(x "any", start bayes_model, options jsonb) (
+  SFUNC = _dpmm_fit_transition, @state, FINALFUNC = _dpmm_fit_final
+);
+COMMENT IS 'Fits a Dirichlet process mixture to the rows, starting from a fitted one, for instance '
+  'of last month''s rows: method vi from its posterior, chains from the clusters that it gives to '
+  'the rows. Clusters have the order of its clusters with which they share the most rows; others '
+  'follow, by decreasing size. Method, likelihood, covariance, concentration, missing and a prior '
+  'that was given are those of the start, unless options name others. Errors: 42804 for a model of '
+  'another family, 2202E for rows of another length.'
   @dpmm_options;
 
 -- ---- window: rows in, one cluster for each row out ----

@@ -42,6 +42,19 @@ COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers
   'more than 10000000 keys, or more numbers than memory allows.';
 COMMENT IS 'The same with options.'
   @pmf_options;
+CREATE AGGREGATE pmf_fit(
+  row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
+) (
+  SFUNC = _pmf_fit_transition, @state, FINALFUNC = _pmf_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS 'Fits a probabilistic matrix factorization, of the same rank, starting from a fitted '
+  'one, for instance of last month''s ratings: each chain begins at a stored draw of it. Keys that '
+  'it does not know begin with draws from the distribution of their side, and keys without cells '
+  'here are left out. Options means, rated and repeated and the prior are those of the start, '
+  'unless options name others. Errors: 42804 for a model of another family; others as above.';
+COMMENT IS 'The same with options.'
+  @pmf_options;
 
 -- ---- relations ----
 

@@ -87,12 +87,15 @@ class BAYES_API PmfModel final : public Model {
   void write(Document &document) const override;
 };
 
-/// Throws Error(invalid_argument) for invalid options.
-BAYES_API FactorTableOptions pmf_check_options(int rank, const Document &options);
+/// Throws Error(invalid_argument) for invalid options. A start model determines the rank.
+BAYES_API FactorTableOptions pmf_check_options(int rank, const Document &options,
+                                               const PmfModel *start = nullptr);
 
-/// Fits vectors of length `rank`. The table must have a transposed one.
+/// Fits vectors of length `rank`. The table must have a transposed one. With a `start` model the
+/// chains begin at its draws.
 BAYES_API std::unique_ptr<PmfModel> pmf_fit(const FactorTable &table, int rank,
-                                            const Document &options, Control &control);
+                                            const Document &options, Control &control,
+                                            const PmfModel *start = nullptr);
 
 std::unique_ptr<Model> read_pmf_model(const Document &document);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace bayes {
 namespace {
@@ -12,7 +13,7 @@ enum PmfStream : int { stream_of_priors = 2, stream_of_start = 4 };
 
 }  // namespace
 
-PmfChain::PmfChain(const PmfTask &task, int number)
+PmfChain::PmfChain(const PmfTask &task, int number, std::optional<PmfState> start)
     : task_(task),
       number_(number),
       keys_{double(task.table.totals().documents), double(task.transposed.totals().documents)},
@@ -22,6 +23,11 @@ PmfChain::PmfChain(const PmfTask &task, int number)
     const std::int64_t keys = corpus(side).totals().documents;
     sides_[side].vectors = PaddedMatrix(std::int32_t(keys), task.rank);
     if (task.prior.means) grow(sides_[side].means, std::size_t(keys));
+  }
+  if (start) {
+    sides_[pmf_second] = std::move(start->second);
+    parameters_ = std::move(start->parameters);
+    return;
   }
   // The first side is drawn first, given only the vectors of the second.
   PmfSide &second = sides_[pmf_second];

@@ -14,10 +14,16 @@ struct PmfTask {
   std::uint64_t seed = 1;
 };
 
+/// What a chain begins with: the second side, given which the first one is drawn first.
+struct PmfState {
+  PmfSide second;
+  PmfParameters parameters;
+};
+
 class PmfChain {
  public:
-  /// Begins with vectors close to 0.
-  PmfChain(const PmfTask &task, int number);
+  /// Begins with vectors close to 0, or in a given state.
+  PmfChain(const PmfTask &task, int number, std::optional<PmfState> start = {});
 
   /// Sweep number 0, 1, ...: draws the vectors of the first side and the parameters of their prior,
   /// then those of the second side, then c and the noise variance.

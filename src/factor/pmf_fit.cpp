@@ -1,13 +1,17 @@
 // Fitting a probabilistic matrix factorization: standard units, the chains, and the model.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "factor/pmf_chain.hpp"
 #include "factor/pmf_options.hpp"
+#include "factor/pmf_start.hpp"
 #include "factor/pmf_state.hpp"
 #include "fit/fit_run.hpp"
 #include "mcmc/stored_draws.hpp"
@@ -28,9 +32,9 @@ FactorTableOptions::Repeated repeated_of(const std::string &name) {
 
 class SampledPmf final : public ChainSampler {
  public:
-  SampledPmf(const PmfTask &task, int number, double scale, Side document_side,
-             PmfModel::State &state)
-      : chain_(task, number),
+  SampledPmf(const PmfTask &task, int number, std::optional<PmfState> start, double scale,
+             Side document_side, PmfModel::State &state)
+      : chain_(task, number, std::move(start)),
         hierarchical_(task.prior.hierarchical),
         scale_(scale),
         document_side_(document_side),
@@ -108,8 +112,10 @@ std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Contr
 /// units and rated cells). The quantities of a draw are noise_sd, rmse (of the fitted numbers),
 /// norm (the root mean square of u_i'v_j over all pairs of keys) and, unless the prior is
 /// hierarchical, c: in the units of the numbers, and invariant under rotations of the vectors.
+/// begin(chain): the state in which a chain begins, if it is given.
 void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side document_side,
-                PmfModel::State &state, FitRun &run, Control &control) {
+                PmfModel::State &state, FitRun &run, Control &control,
+                const std::function<std::optional<PmfState>(int chain)> &begin) {
   const double keys =
       double(task.table.totals().documents) + double(task.transposed.totals().documents);
   const double numbers =
@@ -139,16 +145,17 @@ void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side d
     state.exchange(of_record, std::size_t(stored), each);
   };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
-    return std::make_unique<SampledPmf>(task, chain, scale, document_side, state);
+    return std::make_unique<SampledPmf>(task, chain, begin(chain), scale, document_side, state);
   });
   run.take(std::move(chains));
 }
 
 class PmfFit {
  public:
-  PmfFit(const FactorTable &table, PmfOptions options, Control &control)
+  PmfFit(const FactorTable &table, PmfOptions options, const PmfModel *start, Control &control)
       : table_(table),
         options_(std::move(options)),
+        start_(start),
         control_(control),
         run_(*model_, options_, control),
         rows_(table.document_side == Side::row ? table.document_keys : table.term_keys),
@@ -164,7 +171,12 @@ class PmfFit {
     PmfModel::State &state = *model_->state;
     state.center = center_;
     state.scale = scale_;
-    sample_pmf(task, options_.chains, scale_, table_.document_side, state, run_, control_);
+    const PmfPlace place{center_, scale_, other(table_.document_side), table_.term_keys};
+    sample_pmf(task, options_.chains, scale_, table_.document_side, state, run_, control_,
+               [&](int chain) -> std::optional<PmfState> {
+                 if (!start_) return std::nullopt;
+                 return pmf_state_of_model(*start_, chain, options_.chains.chains, task, place);
+               });
     if (options_.rated) store_rated_cells();
     state.of(Side::row).keys = rows_;
     state.of(Side::column).keys = columns_;
@@ -307,6 +319,7 @@ class PmfFit {
 
   const FactorTable &table_;
   const PmfOptions options_;
+  const PmfModel *const start_;
   Control &control_;
   std::unique_ptr<PmfModel> model_ = std::make_unique<PmfModel>();
   FitRun run_;
@@ -316,26 +329,26 @@ class PmfFit {
 
 }  // namespace
 
-FactorTableOptions pmf_check_options(int rank, const Document &options) {
-  const PmfOptions read = read_pmf_options(rank, options);
+FactorTableOptions pmf_check_options(int rank, const Document &options, const PmfModel *start) {
+  const PmfOptions read = read_pmf_options(rank, options, start);
   FactorTableOptions out;
   out.repeated = repeated_of(read.repeated);
   out.missing = true;
   out.transposed = true;
   // The current vector, and at least one stored draw: in the model, in its document and in its
   // bytes.
-  out.bytes_of_key = 8 * (padded_size(rank) + 1) + 24 * (rank + 1);
+  out.bytes_of_key = 8 * (padded_size(read.rank) + 1) + 24 * (read.rank + 1);
   return out;
 }
 
 std::unique_ptr<PmfModel> pmf_fit(const FactorTable &table, int rank, const Document &options,
-                                  Control &control) {
+                                  Control &control, const PmfModel *start) {
   const PollScope scope(control);
-  PmfOptions read = read_pmf_options(rank, options);
+  PmfOptions read = read_pmf_options(rank, options, start);
   if (!table.transposed) throw Error(Errc::internal, "the table has no transposed copy");
   if (table.documents.totals().entries == 0)
     throw Error(Errc::invalid_argument, "there are no numbers to fit");
-  return PmfFit(table, std::move(read), control).run();
+  return PmfFit(table, std::move(read), start, control).run();
 }
 
 }  // namespace bayes

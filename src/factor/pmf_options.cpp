@@ -42,6 +42,29 @@ void pmf_prior_options(OptionTable &t, PmfOptions &o) {
   variance_option(t, "c", o.c, o.c_prior, !o.hierarchical);
 }
 
+void read_prior(const Document &given, PmfOptions &o) {
+  o.hierarchical = false;
+  o.noise_variance = o.c = std::nullopt;
+  o.noise_prior = o.c_prior = std::nullopt;
+  OptionTable inner = OptionTable::reading(given, "prior.");
+  pmf_prior_options(inner, o);
+  inner.finish("a hierarchical prior");
+}
+
+/// What a start model hands on, besides FitOptions::inherit.
+void inherit_model(const ModelInfo &start, PmfOptions &o) {
+  const auto flag = [&start](const char *key, bool &member) {
+    const Document *const found = start.options.find(key);
+    if (found && found->as<bool>()) member = *found->as<bool>();
+  };
+  o.rank = start.components;
+  flag("means", o.means);
+  flag("rated", o.rated);
+  const Document *const repeated = start.options.find("repeated");
+  if (repeated && repeated->as<std::string>()) o.repeated = *repeated->as<std::string>();
+  if (const Document *const prior = start.options.find("prior")) read_prior(*prior, o);
+}
+
 void pmf_option_table(OptionTable &t, PmfOptions &o) {
   o.method_line(t, pmf_methods);
   o.chains.lines(t, true);
@@ -53,12 +76,7 @@ void pmf_option_table(OptionTable &t, PmfOptions &o) {
   t.boolean("means", o.means);
   t.boolean("rated", o.rated);
   t.other(
-      "prior",
-      [&](const Document &given) {
-        OptionTable inner = OptionTable::reading(given, "prior.");
-        pmf_prior_options(inner, o);
-        inner.finish("a hierarchical prior");
-      },
+      "prior", [&](const Document &given) { read_prior(given, o); },
       [&] {
         OptionTable inner = OptionTable::writing();
         pmf_prior_options(inner, o);
@@ -68,13 +86,18 @@ void pmf_option_table(OptionTable &t, PmfOptions &o) {
 
 }  // namespace
 
-PmfOptions read_pmf_options(int rank, const Document &options) {
+PmfOptions read_pmf_options(int rank, const Document &options, const PmfModel *start) {
+  if (start) rank = start->rank();
   if (rank < 1 || rank > factor_max_factors)
     throw Error(Errc::invalid_argument,
                 message("the rank is {}, but must be from 1 to {}", rank, factor_max_factors));
   require_object(options, "{\"draws\": 400, \"seed\": 2}");
   PmfOptions out;
   out.rank = rank;
+  if (start) {
+    out.inherit(start->info, false);
+    inherit_model(start->info, out);
+  }
   OptionTable t = OptionTable::reading(options);
   pmf_option_table(t, out);
   t.finish();

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "factor/factor_table.hpp"
+#include "factor/pmf.hpp"
 #include "factor/pmf_prior.hpp"
 #include "fit/fit_options.hpp"
 
 namespace bayes {
 
-/// Of FitOptions those of samplers; there is no start model.
+/// Of FitOptions those of samplers.
 struct PmfOptions : FitOptions {
   PmfOptions() {
     method = Method::gibbs;
@@ -34,6 +35,8 @@ struct PmfOptions : FitOptions {
   Document document() const;
 };
 
-PmfOptions read_pmf_options(int rank, const Document &options);
+/// Reads and checks; a start model hands on its rank, means, rated, repeated and, unless another is
+/// given, the prior. Throws Error(invalid_argument).
+PmfOptions read_pmf_options(int rank, const Document &options, const PmfModel *start = nullptr);
 
 }  // namespace bayes

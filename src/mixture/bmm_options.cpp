@@ -5,23 +5,12 @@
 namespace bayes {
 namespace {
 
-/// A fit that starts from a model has the model's likelihood; if the option is given, it must
-/// agree.
-void check_likelihood(const std::vector<ColumnSpec> &given, const std::vector<ColumnSpec> &known,
-                      int dimension) {
-  if (given != known && !(known.size() == 1 && given[0] == known[0] && all_equal(given) &&
-                          int(given.size()) == dimension))
-    throw Error(Errc::invalid_argument,
-                "option \"likelihood\" differs from the likelihood of the start model", {},
-                "Leave it out.");
-}
-
 /// dimension: that of the model that a fit starts from.
 void lines(OptionTable &t, BmmOptions &o, int dimension) {
   const auto read_own = [&](const Document &given) {
     std::vector<ColumnSpec> likelihood = read_likelihood(given);
     if (o.started)
-      check_likelihood(likelihood, o.likelihood, dimension);
+      require_likelihood_of_start(likelihood, o.likelihood, dimension);
     else
       o.likelihood = std::move(likelihood);
   };

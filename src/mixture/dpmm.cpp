@@ -190,6 +190,17 @@ const ModelWords &DirichletProcessMixture::words() const {
   return words;
 }
 
+std::unique_ptr<DirichletProcessMixture> DirichletProcessMixture::with_labels_of(
+    const RowColumns &columns) const {
+  auto out = std::make_unique<DirichletProcessMixture>();
+  out->info = info;
+  *out->state = *state;
+  if (auto *const to = std::get_if<DpmmFitted<ProductPosterior>>(&out->state->fitted))
+    to->prior.columns = to->clusters.columns = to->components.columns =
+        bayes::with_labels_of(*to->prior.columns, info.columns, columns);
+  return out;
+}
+
 ComponentOverlaps DirichletProcessMixture::overlaps(const Model &other) const {
   return overlaps_of(densities(), static_cast<const DirichletProcessMixture &>(other).densities());
 }

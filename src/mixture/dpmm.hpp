@@ -68,7 +68,7 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int dimension() const { return info.dimension; }
   /// clusters of the estimate
   int size() const { return info.components; }
-  /// from 0, by decreasing count
+  /// from 0, by decreasing count, or, after a fit from a start model, as dpmm_fit says
   DpmmCluster cluster(int index) const;
   /// the categories of a categorical element, in ascending order; empty for other elements
   std::vector<double> categories(int element) const override;
@@ -100,6 +100,10 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int outcomes() const override { return size() + 1; }
   ComponentOverlaps overlaps(const Model &other) const override;
 
+  /// The same model for rows whose columns have these labels, which include those of info.columns:
+  /// categories are renumbered to the codes that the labels have in `columns`.
+  std::unique_ptr<DirichletProcessMixture> with_labels_of(const RowColumns &columns) const;
+
   struct State;
   std::unique_ptr<State> state;
 
@@ -121,7 +125,8 @@ class BAYES_API DirichletProcessMixture final : public Model {
 std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document);
 
 /// Checks every option before any row is read. Throws as dpmm_fit does.
-BAYES_API RowOptions dpmm_check_options(const Document &options);
+BAYES_API RowOptions dpmm_check_options(const Document &options,
+                                        const DirichletProcessMixture *start = nullptr);
 
 /// A fit, and its results for the rows fitted.
 struct DpmmFit {
@@ -142,7 +147,12 @@ struct DpmmFit {
 /// Fits a Dirichlet process mixture to the rows. Throws Error: invalid_argument for options, or
 /// values that the likelihood does not allow; too_large for more rows, draws or chains than memory
 /// allows; numeric where no fit exists.
-BAYES_API DpmmFit dpmm_fit(RowSource &rows, const Document &options, Control &control);
+///
+/// With a `start` model method vi begins at its posterior, and chains begin with the clusters that
+/// it gives to the rows. Clusters then have the order of its clusters with which they share the
+/// most rows; others follow.
+BAYES_API DpmmFit dpmm_fit(RowSource &rows, const Document &options, Control &control,
+                           const DirichletProcessMixture *start = nullptr);
 
 /// The largest number of rows for dpmm_similarity: they have more than ten million pairs.
 inline constexpr std::int64_t dpmm_max_similarity_rows = 5000;

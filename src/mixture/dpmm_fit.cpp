@@ -16,7 +16,6 @@
 #include "mixture/dpmm_options.hpp"
 #include "mixture/dpmm_starts.hpp"
 #include "mixture/dpmm_state.hpp"
-#include "mixture/stick_breaking.hpp"
 #include "partition/chains.hpp"
 #include "partition/statistics_of_labels.hpp"
 
@@ -65,22 +64,6 @@ struct ScoredGivenAllocation {
   }
 };
 
-/// The order of components by descending number of rows; labels are renumbered accordingly.
-struct OrderByCounts {
-  std::vector<int> order;
-  int clusters = 0;  // number of components that have rows
-
-  OrderByCounts(std::vector<int> &labels, int components) {
-    Vector counts = Vector::Zero(components);
-    for (const int label : labels) ++counts(label);
-    order = descending_order(counts);
-    std::vector<int> name(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) name[std::size_t(order[i])] = int(i);
-    for (int &label : labels) label = name[std::size_t(label)];
-    clusters = int((counts.array() > 0).count());
-  }
-};
-
 double mean_of(const Draws &draws, const char *name) {
   const std::size_t width = draws.quantities.size(),
                     at = std::size_t(
@@ -116,10 +99,12 @@ Document prior_document(const NormalWishart &prior, const DpmmOptions &) {
 /// The part of a fit that does not depend on the family of the rows.
 class ProcessFitBase {
  public:
-  ProcessFitBase(RowSource &rows, const DpmmOptions &options, Control &control)
+  ProcessFitBase(RowSource &rows, const DpmmOptions &options, Control &control,
+                 const DirichletProcessMixture *start)
       : rows_(rows),
         options_(options),
         control_(control),
+        start_(start),
         run_(*model_, options, control),
         starts_(rows, options.seed, control) {
     run_.set_weight(double(rows.rows()), rows.rows());
@@ -134,10 +119,11 @@ class ProcessFitBase {
     const double most = control_.memory / each;
     const bool sampled = options_.sampled();
     const std::int64_t needed =
-        sampled
-            ? std::min<std::int64_t>(rows_.rows(), *std::max_element(std::begin(starting_clusters),
-                                                                     std::end(starting_clusters)))
-            : options_.truncation;
+        !sampled ? options_.truncation
+        : start_
+            ? start_->size()
+            : std::min<std::int64_t>(rows_.rows(), *std::max_element(std::begin(starting_clusters),
+                                                                     std::end(starting_clusters)));
     require_memory(
         {.what = std::to_string(needed) + " clusters of " + std::to_string(dimension) + " elements",
          .bytes = double(needed) * each,
@@ -159,6 +145,9 @@ class ProcessFitBase {
     return out;
   }
   std::vector<int> chain_start(int chain) {
+    std::vector<int> labels = labels_of_start_;
+    if (start_) make_dense(labels, start_->size() + 1);
+    if (start_) return labels;
     return starts_.of(
         options_.one_start ? 1 : starting_clusters[chain % std::ssize(starting_clusters)],
         std::uint64_t(chain));
@@ -174,12 +163,19 @@ class ProcessFitBase {
         found.optimal,       options_.level,          found.radius,        found.fewest_clusters,
         found.most_clusters, chains.partitions.size()};
     fit_.labels = std::move(found.labels);
+    if (start_) order_as_start(found.clusters);
     fit_.probability = std::move(found.probability);
     fit_.chains = options_.chains.chains;
     fit_.upper = found.upper;
     fit_.lower = found.lower;
     fit_.horizontal = found.horizontal;
     model_->state->concentration = mean_of(chains.quantities, "concentration");
+  }
+
+  /// Renumbers the clusters of the labels as those of the start model. Returns for every new number
+  /// the old one.
+  std::vector<int> order_as_start(int clusters) {
+    return renumber_as(labels_of_start_, start_->size(), fit_.labels, clusters);
   }
 
   DpmmFit result() {
@@ -190,6 +186,9 @@ class ProcessFitBase {
   RowSource &rows_;
   const DpmmOptions &options_;
   Control &control_;
+  const DirichletProcessMixture *const start_;
+  /// the cluster of the start model that each row is in, or the number of its clusters: none
+  std::vector<int> labels_of_start_;
   std::unique_ptr<DirichletProcessMixture> model_ = std::make_unique<DirichletProcessMixture>();
   FitRun run_;
   StartingPartitions starts_;
@@ -198,9 +197,12 @@ class ProcessFitBase {
 
 template <class Q> class ProcessFit : ProcessFitBase {
  public:
-  ProcessFit(RowSource &rows, Q prior, const DpmmOptions &options, Control &control)
-      : ProcessFitBase(rows, options, control),
-        prior_(std::move(prior)) {}
+  ProcessFit(RowSource &rows, Q prior, const DpmmOptions &options, Control &control,
+             const DirichletProcessMixture *start)
+      : ProcessFitBase(rows, options, control, start),
+        prior_(std::move(prior)) {
+    if (start) labels_of_start_ = labels_of_model(*start, rows, control);
+  }
 
   DpmmFit run() {
     const int most =
@@ -262,6 +264,10 @@ template <class Q> class ProcessFit : ProcessFitBase {
     const Run<Learner> best = run_.best_of_restarts(
         rows_,
         [&](int restart) {
+          if (start_ && restart == 1)
+            return posterior_of_model(*start_, prior_, sticks, {options_.concentration, learned()},
+                                      rows_, labels_of_start_, control_);
+          restart -= start_ ? 1 : 0;
           const int clusters = std::min(sticks, restart == 1 ? sticks : 1 + restart);
           const std::vector<int> labels = starts_.of(clusters, 1000 + std::uint64_t(restart));
           return learner.update(
@@ -279,8 +285,9 @@ template <class Q> class ProcessFit : ProcessFitBase {
     local_step<MostProbable>(rows_, control_, learner.scorer(best.state),
                              learner.log_weights(best.state),
                              {fit_.labels.data(), fit_.probability.data()});
-    const OrderByCounts by_counts(fit_.labels, sticks);
+    OrderByCounts by_counts(fit_.labels, sticks);
     const int clusters = by_counts.clusters;
+    if (start_) by_counts.reorder(order_as_start(clusters));
     const double none = std::numeric_limits<double>::quiet_NaN();
     model_->state->estimate = {"variational", clusters, none,     none,     false,
                                none,          none,     clusters, clusters, 1};
@@ -385,10 +392,11 @@ void require_draws(const Document &options, const std::string &why) {
 
 }  // namespace
 
-DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
+DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control,
+                 const DirichletProcessMixture *start) {
   const PollScope scope(control);
-  const DpmmOptions options = read_dpmm_options(document);
-  require_rows(rows, "a Dirichlet process mixture", dpmm_max_dimension);
+  const DpmmOptions options = read_dpmm_options(document, start);
+  require_rows(rows, "a Dirichlet process mixture", dpmm_max_dimension, start);
   if (rows.shape().weighted)
     throw Error(Errc::invalid_argument, "a Dirichlet process mixture takes no weights");
   if (rows.rows() > std::numeric_limits<int>::max())
@@ -398,19 +406,22 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
         "The limit is 2147483647.");
   if (options.missing == "marginalize") rows.set_incomplete(count_incomplete(rows, control));
   if (options.products) {
+    const auto *const of_start = start ? &fitted_as<ProductPosterior>(*start) : nullptr;
     const ProductSurvey known =
-        survey_product(rows, options.likelihood, options.categories, control);
+        of_start ? survey_product(rows, with_categories_of(rows, of_start->prior.columns, control),
+                                  control)
+                 : survey_product(rows, options.likelihood, options.categories, control);
     return ProcessFit<ProductPosterior>(
                rows,
                make_product_prior(known, options.likelihood, options.prior, components_of_prior),
-               options, control)
+               options, control, start)
         .run();
   }
   const CovarianceShape &shape = *covariance_named(options.covariance);
   if (shape.shared) throw Error(Errc::internal, "tied covariances have no predictive of their own");
   const NormalWishart prior =
       make_normal_prior(options.normal_prior, survey(shape, rows, control), components_of_prior);
-  return ProcessFit<NormalWishart>(rows, prior, options, control).run();
+  return ProcessFit<NormalWishart>(rows, prior, options, control, start).run();
 }
 
 void dpmm_similarity(

@@ -1,5 +1,7 @@
 #include "mixture/dpmm_options.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
@@ -39,17 +41,46 @@ Document write_concentration(DpmmOptions &o) {
   return t.document();
 }
 
-void read_prior(const Document &given, DpmmOptions &o) {
+void read_prior(const Document &given, bool is_inherited, DpmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   o.products ? o.prior.lines(t, o.likelihood) : o.normal_prior.lines(t);
-  t.finish();
+  if (!is_inherited) t.finish();
+}
+
+void set_likelihood(const Document &given, DpmmOptions &o) {
+  o.likelihood = read_likelihood(given);
+  // a single normal likelihood means the multivariate normal
+  o.products = given.as<Document::List>() || !o.likelihood[0].is(normal_family);
+}
+
+/// What a start model hands on, besides FitOptions::inherit.
+void inherit_model(const DirichletProcessMixture &start, DpmmOptions &o) {
+  const Document &options = start.info.options;
+  const auto option = [&options](const char *key) {
+    const Document *const found = options.find(key);
+    return found ? *found : Document();
+  };
+  if (const Document likelihood = option("likelihood"); !likelihood.is_null())
+    set_likelihood(likelihood, o);
+  if (const Document covariance = option("covariance"); covariance.as<std::string>())
+    o.covariance = *covariance.as<std::string>();
+  if (const Document concentration = option("concentration"); !concentration.is_null())
+    read_concentration(concentration, o);
+  if (const auto truncation = to_number(option("truncation"), false))
+    o.truncation = int(*truncation);
+  o.start_clusters = start.size();
+  o.start_dimension = start.dimension();
+  o.truncation = std::max({o.truncation, o.start_clusters, 2});
+  o.restarts = 1;
 }
 
 void lines(OptionTable &t, DpmmOptions &o) {
   const auto read_own = [&](const Document &given) {
-    o.likelihood = read_likelihood(given);
-    // a single normal likelihood means the multivariate normal
-    o.products = given.as<Document::List>() || !o.likelihood[0].is(normal_family);
+    if (!o.started) return set_likelihood(given, o);
+    DpmmOptions other;
+    set_likelihood(given, other);
+    if (other.products != o.products) other.likelihood.clear();
+    require_likelihood_of_start(other.likelihood, o.likelihood, o.start_dimension);
   };
   const auto write_own = [&] {
     return likelihood_document(o.likelihood, o.products && o.likelihood[0].is(normal_family));
@@ -57,8 +88,14 @@ void lines(OptionTable &t, DpmmOptions &o) {
   o.method_line(t, dpmm_methods);
   t.other("likelihood", read_own, write_own);
   if (o.products) check_method(o.method, o.likelihood);
+  const std::string of_start = o.covariance;
   t.choice("covariance", o.covariance, {"full", "diagonal", "spherical"}, !o.products);
-  categories_line(t, o.categories, o.likelihood);
+  if (t.reads() && o.started && o.covariance != of_start)
+    throw Error(Errc::invalid_argument,
+                message("option \"covariance\" is {}, but that of the start model is {}",
+                        describe(o.covariance), describe(of_start)),
+                {}, "Leave it out.");
+  categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
   t.other(
       "concentration", [&](const Document &given) { read_concentration(given, o); },
       [&] { return write_concentration(o); });
@@ -66,13 +103,16 @@ void lines(OptionTable &t, DpmmOptions &o) {
   time_lines(t, o);
   t.choice("missing", o.missing, {"marginalize", "error", "skip"});
   t.either("on_error", o.null_on_error, "error", "null");
-  t.other("prior", [&](const Document &given) { read_prior(given, o); });
+  o.prior_line(
+      t, [&](const Document &given, bool is_inherited) { read_prior(given, is_inherited, o); }, {},
+      true);
   o.chains.lines(t, o.sampled());
   o.chains.stored_line(t, o.sampled());
-  t.either("init", o.one_start, "varied", "one", o.sampled());
+  t.either("init", o.one_start, "varied", "one", o.sampled() && !o.started);
   t.choice("estimate", o.estimate, {"binder", "vi", "bipartition", "map"}, o.sampled());
   t.number("level", o.level, above(0, 1), o.sampled());
-  t.integer("truncation", o.truncation, 2, 10000, !o.sampled());
+  t.integer("truncation", o.truncation, std::max(2, o.start_clusters), dpmm_max_clusters,
+            !o.sampled());
   t.integer("restarts", o.restarts, 1, 1000, !o.sampled());
   t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
   t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
@@ -88,9 +128,13 @@ PartitionLoss DpmmOptions::loss() const {
                                      : PartitionLoss::map;
 }
 
-DpmmOptions read_dpmm_options(const Document &options) {
+DpmmOptions read_dpmm_options(const Document &options, const DirichletProcessMixture *start) {
   require_object(options, "{\"method\": \"slice\", \"draws\": 2000}");
   DpmmOptions out;
+  if (start) {
+    out.inherit(start->info, false);
+    inherit_model(*start, out);
+  }
   OptionTable t = OptionTable::reading(options);
   lines(t, out);
   t.finish(out.setting() + (out.products ? " with this likelihood" : ""));
@@ -104,6 +148,8 @@ Document DpmmOptions::document() const {
   return t.document();
 }
 
-RowOptions dpmm_check_options(const Document &options) { return read_dpmm_options(options).rows(); }
+RowOptions dpmm_check_options(const Document &options, const DirichletProcessMixture *start) {
+  return read_dpmm_options(options, start).rows();
+}
 
 }  // namespace bayes

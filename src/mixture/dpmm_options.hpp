@@ -13,7 +13,7 @@
 
 namespace bayes {
 
-/// Of FitOptions those of samplers and of variational inference; there is no start model.
+/// Of FitOptions those of samplers and of variational inference.
 struct DpmmOptions : FitOptions {
   DpmmOptions() {
     method = Method::collapsed;
@@ -39,6 +39,8 @@ struct DpmmOptions : FitOptions {
 
   // Variational inference.
   int truncation = 30;
+  // of the start model: its clusters, and the elements of its rows
+  int start_clusters = 0, start_dimension = 0;
 
   PartitionLoss loss() const;
 
@@ -46,7 +48,8 @@ struct DpmmOptions : FitOptions {
   Document document() const;
 };
 
-/// Reads and checks. Throws Error(invalid_argument).
-DpmmOptions read_dpmm_options(const Document &options);
+/// Reads and checks; with a start model, after what it hands on. Throws Error(invalid_argument).
+DpmmOptions read_dpmm_options(const Document &options,
+                              const DirichletProcessMixture *start = nullptr);
 
 }  // namespace bayes

@@ -1,15 +1,23 @@
-// Partitions that chains and restarts of a Dirichlet process mixture begin with.
+// What chains and restarts of a Dirichlet process mixture begin with: partitions, or a start model.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
+#include <variant>
 #include <vector>
 
+#include "base/assignment.hpp"
+#include "base/unseen.hpp"
 #include "data/row_access.hpp"
 #include "data/sketch.hpp"
+#include "families/product/product_prior.hpp"
 #include "fit/seeding.hpp"
+#include "mixture/dpmm_state.hpp"
+#include "mixture/stick_breaking.hpp"
 #include "partition/chains.hpp"
+#include "partition/statistics_of_labels.hpp"
 
 namespace bayes {
 
@@ -73,6 +81,121 @@ class StartingPartitions {
   std::optional<Sketch> sketch_;
   std::optional<MemoryRows> sample_;
   Vector unit_;
+};
+
+// ---- a start model ----
+
+/// The components of a start model, with the categories of this prior.
+inline ProductPosterior suited(const ProductPosterior &q, const ProductPosterior &prior) {
+  return widened(q, prior);
+}
+inline const NormalWishart &suited(const NormalWishart &q, const NormalWishart &) { return q; }
+
+template <class Q> const DpmmFitted<Q> &fitted_as(const DirichletProcessMixture &model) {
+  return std::get<DpmmFitted<Q>>(model.state->fitted);
+}
+
+/// For every row, the cluster that the model predicts; model.size() for a new cluster. The rows
+/// have been surveyed: they have allowed values, and categories that the model need not know.
+inline std::vector<int> labels_of_model(const DirichletProcessMixture &model, RowSource &rows,
+                                        Control &control) {
+  const auto *const product = std::get_if<DpmmFitted<ProductPosterior>>(&model.state->fitted);
+  std::vector<double> block(rows.shape().block_doubles()), x(std::size_t(model.dimension()));
+  std::vector<int> labels(std::size_t(rows.rows()));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::size_t inside = i % block_rows;
+    if (inside == 0) {
+      control.poll();
+      rows.read_block(std::int64_t(i / block_rows), block.data());
+    }
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      x[j] = block[j * block_rows + inside];
+      if (product && !std::isnan(x[j]) && !product->prior.columns->column(int(j)).allowed(x[j]))
+        x[j] = unseen_category;
+    }
+    labels[i] = model.predict(x);
+  }
+  return labels;
+}
+
+/// The posterior of the model, or of the clusters of one that was sampled, for so many sticks, at
+/// least as many as there are clusters. A stick that they leave begins with the rows that `labels`,
+/// those of labels_of_model(), give to a new cluster: few would come to a stick without rows.
+template <class Q>
+StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const Q &prior,
+                                     int sticks, const StickWeights &weights, RowSource &rows,
+                                     const std::vector<int> &labels, Control &control) {
+  const DpmmFitted<Q> &from = fitted_as<Q>(model);
+  const bool variational = is_variational(model.info.method);
+  const int clusters = model.size(),
+            known = std::min(sticks, variational ? from.sizes[0] : clusters);
+  std::vector<int> order(std::size_t(known), 0);
+  std::iota(order.begin(), order.end(), 0);
+  Q components = pick(suited(variational ? from.components : from.clusters, prior), order);
+  if (known < sticks) components = joined(components, replicate(prior, sticks - known));
+  Vector counts = Vector::Zero(sticks);
+  for (int i = 0; i < known; ++i)
+    counts(i) = variational ? double(model.info.rows) * from.weights[std::size_t(i)]
+                            : double(model.state->counts[std::size_t(i)]);
+  std::vector<int> not_new;
+  for (const int label : labels) not_new.push_back(label < clusters);
+  const auto fresh = std::count(not_new.begin(), not_new.end(), 0);
+  if (fresh > 0 && clusters < sticks) {
+    const Q both = posterior(statistics_of_labels(rows, prior, not_new.data(), 2, control),
+                             replicate(prior, 2));
+    order.resize(std::size_t(sticks));
+    std::iota(order.begin(), order.end(), 0);
+    order[std::size_t(clusters)] = sticks;
+    components = pick(joined(components, both), order);
+    counts(clusters) = double(fresh);
+  }
+  const Sticks before{{}, {}, {model.state->concentration, 1}};
+  order = weights.best_order(counts, before);
+  return {weights.update(counts, order, before), pick(components, order)};
+}
+
+/// Renumbers clusters: in the order of the clusters of `before` (those below k_before) with which
+/// they share the most rows, and last those that share none, which stay in their order. Returns for
+/// every new number the old one.
+inline std::vector<int> renumber_as(const std::vector<int> &before, int k_before,
+                                    std::vector<int> &labels, int k) {
+  const auto n = std::size_t(std::max(k, k_before));
+  std::vector<double> overlap(n * n, 0.0);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (before[i] < k_before) ++overlap[std::size_t(labels[i]) * n + std::size_t(before[i])];
+  const std::vector<int> match = best_assignment(overlap, int(n));
+  const auto place = [&](int cluster) {
+    const auto of_before = std::size_t(match[std::size_t(cluster)]);
+    return overlap[std::size_t(cluster) * n + of_before] > 0 ? of_before : n;
+  };
+  std::vector<int> order(std::size_t(k), 0), number = order;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&place](int a, int b) { return place(a) < place(b); });
+  for (std::size_t i = 0; i < order.size(); ++i) number[std::size_t(order[i])] = int(i);
+  for (int &label : labels) label = number[std::size_t(label)];
+  return order;
+}
+
+/// The order of components by descending number of rows; labels are renumbered accordingly.
+struct OrderByCounts {
+  std::vector<int> order;
+  int clusters = 0;  // number of components that have rows
+
+  OrderByCounts(std::vector<int> &labels, int components) {
+    Vector counts = Vector::Zero(components);
+    for (const int label : labels) ++counts(label);
+    order = descending_order(counts);
+    std::vector<int> name(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) name[std::size_t(order[i])] = int(i);
+    for (int &label : labels) label = name[std::size_t(label)];
+    clusters = int((counts.array() > 0).count());
+  }
+  /// Puts component number first[i] at place i, for the first components.
+  void reorder(const std::vector<int> &first) {
+    const std::vector<int> before = order;
+    for (std::size_t i = 0; i < first.size(); ++i) order[i] = before[std::size_t(first[i])];
+  }
 };
 
 }  // namespace bayes

@@ -161,6 +161,16 @@ void check_likelihood_count(const std::vector<ColumnSpec> &likelihood, int d, co
                 std::string_view(key) == "emission" ? "observations" : "the rows", d));
 }
 
+void require_likelihood_of_start(const std::vector<ColumnSpec> &given,
+                                 const std::vector<ColumnSpec> &known, int d) {
+  const bool repeated =
+      known.size() == 1 && int(given.size()) == d && given[0] == known[0] && all_equal(given);
+  if (given != known && !repeated)
+    throw Error(Errc::invalid_argument,
+                "option \"likelihood\" differs from the likelihood of the start model", {},
+                "Leave it out.");
+}
+
 void check_method(Method method, const ColumnTraits &family, const char *key) {
   if (std::find(family.unsupported_methods.begin(), family.unsupported_methods.end(), method) !=
       family.unsupported_methods.end())

@@ -48,6 +48,10 @@ BAYES_API bool all_equal(const std::vector<ColumnSpec> &likelihood);
 /// Throws Error(invalid_argument) unless there are one or d likelihoods.
 BAYES_API void check_likelihood_count(const std::vector<ColumnSpec> &likelihood, int d,
                                       const char *key = "likelihood");
+/// For a fit that starts from a model with likelihood `known` and d columns: throws
+/// Error(invalid_argument) unless `given`, option likelihood, is the same.
+BAYES_API void require_likelihood_of_start(const std::vector<ColumnSpec> &given,
+                                           const std::vector<ColumnSpec> &known, int d);
 /// Throws Error(invalid_argument) if the method does not apply to a family; `key` names the option
 /// of the likelihood.
 BAYES_API void check_method(Method method, const ColumnTraits &family,

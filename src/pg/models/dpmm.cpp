@@ -19,8 +19,12 @@ using namespace bayes::pg;
 
 namespace {
 
+const DirichletProcessMixture *start_of(const FitRequest &request) {
+  return static_cast<const DirichletProcessMixture *>(request.start.get());
+}
+
 RowPolicy fit_policy(const FitRequest &request) {
-  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension);
+  return row_policy(dpmm_check_options(request.options, start_of(request)), dpmm_max_dimension);
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {
@@ -43,7 +47,13 @@ constexpr Binding<RowCollector> dpmm = {
     .check = {fit_policy, ColumnUse::normal_or_likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
+      const DirichletProcessMixture *start = start_of(request);
+      std::unique_ptr<DirichletProcessMixture> renumbered;
+      if (start && !start->info.columns.empty()) {
+        renumbered = start->with_labels_of(data.columns());
+        start = renumbered.get();
+      }
+      DpmmFit fitted = dpmm_fit(data.rows, request.options, control, start);
       report_few_draws(*fitted.model);
       return std::move(fitted.model);
     },

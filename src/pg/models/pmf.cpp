@@ -13,13 +13,19 @@ namespace {
 
 constexpr const char *pmf_family = "pmf";
 
+const PmfModel *start_of(const FitRequest &request) {
+  return static_cast<const PmfModel *>(request.start.get());
+}
+
 constexpr Binding<TripleCollector> pmf = {
     .family = pmf_family,
     .check =
-        [](const FitRequest &request) { return pmf_check_options(request.k, request.options); },
+        [](const FitRequest &request) {
+          return pmf_check_options(request.k, request.options, start_of(request));
+        },
     .fit = [](const FitRequest &request, TripleCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      return pmf_fit(data.table(), request.k, request.options, control);
+      return pmf_fit(data.table(), request.k, request.options, control, start_of(request));
     },
 };
 
@@ -81,8 +87,8 @@ std::int32_t count_argument(FunctionCallInfo fcinfo, int argument) {
 
 // ---- aggregates ----
 
-/// (internal, row_key "any", column_key "any", value float8, rank int [, options jsonb]) ->
-/// internal
+/// (internal, row_key "any", column_key "any", value float8, rank int or model [, options jsonb])
+/// -> internal
 BAYES_FUNCTION(pmf_fit_transition) {
   return fit_transition(fcinfo, pmf, 3, {.integer = Role::rank});
 }
