@@ -120,7 +120,7 @@ BAYES_FUNCTION(bayes_sums_combine) {
 /// (internal) -> bayes_model
 BAYES_FUNCTION(bayes_sums_final) {
   aggregate_context(fcinfo);
-  Sums *const state = state_argument<Sums>(fcinfo);
+  ModelSums *const state = state_argument<ModelSums>(fcinfo);
   if (!state || warn_of_refusal(*state)) PG_RETURN_NULL();
   std::string bytes;
   try {

@@ -78,9 +78,6 @@ class Sums {
   virtual void serialize(std::string &out) = 0;
   /// Adds the serialized sums of another process. Throws Error if their parameters differ.
   virtual void combine(const char *at, const char *end) = 0;
-  /// Fits the model and returns its bytes; empty if there were no rows, or if the fit failed under
-  /// on_error = null. More rows may follow.
-  virtual std::string model_bytes() = 0;
 
  protected:
   ~Sums() = default;
@@ -101,8 +98,19 @@ template <class F> void add_or_refuse(Sums &state, MemoryContext context, F f) {
 /// WARNING, and true, if a row was refused.
 bool warn_of_refusal(const Sums &state, const char *result = "model");
 
+/// Sums from which a model is fitted.
+class ModelSums : public Sums {
+ public:
+  /// Fits the model and returns its bytes; empty if there were no rows, or if the fit failed under
+  /// on_error = null. More rows may follow.
+  virtual std::string model_bytes() = 0;
+
+ protected:
+  ~ModelSums() = default;
+};
+
 /// Sums with parameters, which are the same for all rows: options, or a prior model.
-class SumsWithParameters : public Sums {
+class SumsWithParameters : public ModelSums {
  public:
   void check_same(FunctionCallInfo fcinfo) { parameters_.check_same(&fcinfo->args[1 + values_]); }
 

@@ -40,7 +40,7 @@ ConjugateKind kind_of_row(FunctionCallInfo fcinfo) {
 }
 
 /// The transition state: plain data of a few hundred bytes, changed in place.
-class ConjugateRows final : public Sums {
+class ConjugateRows final : public ModelSums {
  public:
   explicit ConjugateRows(MemoryContext) {}
   ConjugateRows(MemoryContext, FunctionCallInfo fcinfo) {
