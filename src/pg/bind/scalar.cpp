@@ -1,6 +1,5 @@
 #include "pg/bind/scalar.hpp"
 
-#include "pg/input/model_readers.hpp"
 #include "pg/server/context.hpp"
 
 namespace bayes::pg {
@@ -11,36 +10,38 @@ struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
       : context(context),
         models(family),
-        type(type_of(fcinfo, row)),
-        arrays(is_array_type(type)) {}
+        rows(context, type_of(fcinfo, row)) {}
   static Oid type_of(FunctionCallInfo fcinfo, int argument) {
     return guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
   }
-  const std::shared_ptr<const Model> &model(Datum value) {
-    const std::shared_ptr<const Model> &model = models.share(value);
-    // Before the type of the rows is checked: models of other kinds may take arguments that are not
-    // rows, and their error must name the model, not the type.
-    model->require_rows();
-    if (!readers) readers.emplace(context, type);
-    return model;
-  }
   MemoryContext context;
   ModelCache models;
-  /// type of the rows
-  Oid type;
-  std::optional<ModelReaders> readers;
-  /// rows are arrays
-  bool arrays;
+  RowsOfModels rows;
   TupleDesc result = nullptr;
 };
 
-/// The numbers of a row; nullopt if the row is to be skipped.
-std::optional<std::span<const double>> numbers_of(CallSite &site,
-                                                  const std::shared_ptr<const Model> &model,
-                                                  Datum row, Missing missing) {
-  if (model->info.dimension == 0 && site.arrays && is_empty_array(row))
+}  // namespace
+
+std::optional<std::span<const double>> RowsOfModels::read(const std::shared_ptr<const Model> &model,
+                                                          Datum row) {
+  // A NaN or infinite predictor is an error, not a reason to skip the row.
+  const Missing skip = model->words().response ? Missing::skip_null : Missing::skip;
+  const std::string_view option = missing_option(model->info);
+  return read(model, row,
+              option == "marginalize" ? Missing::keep
+              : option == "skip"      ? skip
+                                      : Missing::error);
+}
+
+std::optional<std::span<const double>> RowsOfModels::read(const std::shared_ptr<const Model> &model,
+                                                          Datum row, Missing missing) {
+  // Models of other kinds may take arguments that are not rows, and their error must name the
+  // model, not the type.
+  model->require_rows();
+  if (!readers_) readers_.emplace(context_, type_);
+  if (model->info.dimension == 0 && arrays_ && is_empty_array(row))
     return std::span<const double>();
-  RowReader &reader = site.readers->of(model);
+  RowReader &reader = readers_->of(model);
   reader.open(row);
   const auto x = reader.read(row, 0, missing);
   if (x && x->size() != std::size_t(model->info.dimension))
@@ -48,18 +49,10 @@ std::optional<std::span<const double>> numbers_of(CallSite &site,
   return x;
 }
 
-}  // namespace
-
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 1);
-  const std::shared_ptr<const Model> &model = site.model(PG_GETARG_DATUM(0));
-  // A NaN or infinite predictor is an error, not a reason to skip the row.
-  const Missing skip = model->words().response ? Missing::skip_null : Missing::skip;
-  const std::string_view option = missing_option(model->info);
-  const Missing missing = option == "marginalize" ? Missing::keep
-                          : option == "skip"      ? skip
-                                                  : Missing::error;
-  const auto x = numbers_of(site, model, PG_GETARG_DATUM(1), missing);
+  const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
+  const auto x = site.rows.read(model, PG_GETARG_DATUM(1));
   if (!x) return std::nullopt;
   return ModelAndRow{*model, *x};
 }
@@ -76,8 +69,8 @@ TupleDesc scalar_result_row(FunctionCallInfo fcinfo) {
 ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
                                     std::shared_ptr<const Model> &keep) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 2);
-  keep = site.model(PG_GETARG_DATUM(1));
-  return {*keep, *numbers_of(site, keep, PG_GETARG_DATUM(2), Missing::keep)};
+  keep = site.models.share(PG_GETARG_DATUM(1));
+  return {*keep, *site.rows.read(keep, PG_GETARG_DATUM(2), Missing::keep)};
 }
 
 }  // namespace bayes::pg

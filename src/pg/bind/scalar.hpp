@@ -5,11 +5,38 @@
 #include <optional>
 #include <span>
 
+#include "pg/input/model_readers.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
 
 namespace bayes::pg {
+
+/// Reads rows of one SQL type for the models of a call site.
+class RowsOfModels {
+ public:
+  /// `type`: of the rows. PostgreSQL's allocations go below `context`, which must outlive this.
+  RowsOfModels(MemoryContext context, Oid type)
+      : context_(context),
+        type_(type),
+        arrays_(is_array_type(type)) {}
+
+  /// The numbers of a row, valid until the next call. Missing values are treated by the option
+  /// missing of the model's fit: marginalize accepts them, error throws, and skip returns nullopt.
+  /// Throws Error(wrong_family) for a model that takes no rows, before the type of the rows is
+  /// looked at.
+  std::optional<std::span<const double>> read(const std::shared_ptr<const Model> &model, Datum row);
+  /// The same, with missing values treated as `missing` says.
+  std::optional<std::span<const double>> read(const std::shared_ptr<const Model> &model, Datum row,
+                                              Missing missing);
+
+ private:
+  MemoryContext context_;
+  Oid type_;
+  /// rows are arrays
+  bool arrays_;
+  std::optional<ModelReaders> readers_;
+};
 
 /// A model, parsed once for many calls, and the row of this call, checked against the model's
 /// dimension.
