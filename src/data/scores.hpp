@@ -1,0 +1,100 @@
+// How well models predict data that they were not fitted to: scores of independent rows, and from
+// their sums the means with standard errors, of one model or of the difference of two.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "base/api.hpp"
+#include "base/double_double.hpp"
+
+namespace bayes {
+
+/// The score of a row under a model. A row is what is independent of others: a row of a table, a
+/// document, a sequence, a cell.
+struct Score {
+  /// what log_density is a sum over: 1, or the tokens of a document, the steps of a sequence
+  double units = 1;
+  /// may be infinite
+  double log_density = 0;
+  /// 1 for a wrong label and 0 for the right one, or the squared error of a prediction
+  double error = 0;
+};
+
+/// What Score::error is, and what the estimate makes of it.
+enum class ErrorMeasure : char {
+  none,
+  /// the share of wrong labels
+  share,
+  /// the root of the mean squared error
+  root
+};
+
+/// NaN where there is none.
+struct Estimate {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  double standard_error = value;
+};
+
+/// Sums of the scores of rows under one or two models, trivially copyable; in 106 bits, so that
+/// results do not depend on the order of the rows.
+///
+/// Every estimate is a function f of a ratio of sums, R = sum(x) / sum(units), of two models the
+/// difference of both. Its standard error is that of the mean of the rows' influences (delta
+/// method), f'(R) (x_i - R units_i) / sum(units), with n - 1 in the denominator of the variance:
+/// for a mean over rows it is stddev_samp / sqrt(n), and of two models that of the paired
+/// differences.
+class BAYES_API ScoreSums {
+ public:
+  ScoreSums() = default;
+  /// `models`: 1 or 2
+  explicit ScoreSums(int models) : models_(models) {}
+
+  std::int64_t rows() const { return rows_; }
+
+  /// Adds a row, with a score for each model.
+  void add(std::span<const Score> scores) { change(scores, 1); }
+  /// Removes a row. False if that leaves too few correct digits: sums must then be computed anew.
+  bool remove(std::span<const Score> scores);
+  /// Adds the sums of other rows. No row may be removed later.
+  void merge(const ScoreSums &other);
+
+  // Of two models the first less the second. Without rows there is no estimate, with one row no
+  // standard error.
+  /// the mean per unit
+  Estimate log_density() const;
+  /// exp(- mean log density per unit)
+  Estimate perplexity() const;
+  Estimate error(ErrorMeasure measure) const;
+
+ private:
+  /// numbers of a score, and of the scores of two models
+  static constexpr std::size_t numbers = 3, most = 2 * numbers;
+  enum Number : std::size_t { units, density, wrong };
+  void change(std::span<const Score> scores, int sign);
+  /// The estimate for a function f of the ratio of a number and the units: f(ratio) is its value
+  /// and its derivative.
+  struct Transformed {
+    DoubleDouble value;
+    double slope;
+  };
+  template <class F> Estimate estimate(Number number, F f) const;
+  /// Infinity or NaN if log densities were infinite, else 0.
+  double infinite(std::size_t model) const;
+  template <class F> Estimate estimate_of_density(F f) const;
+
+  std::int32_t models_ = 1;
+  std::int64_t rows_ = 0;
+  /// rows with the log density -infinity and +infinity, for each model; they are 0 in the sums
+  std::array<std::array<std::int64_t, 2>, 2> infinite_ = {};
+  std::array<DoubleDouble, most> sums_ = {};
+  /// sums of products of two numbers of a row, the second not before the first
+  std::array<DoubleDouble, most *(most + 1) / 2> products_ = {};
+  /// bounds of the rounding errors of the sums of squares
+  std::array<double, most> errors_ = {};
+};
+
+}  // namespace bayes
