@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
+#include "base/special.hpp"
 #include "factor/nmf_local_step.hpp"
 #include "factor/nmf_state.hpp"
 #include "families/parameter.hpp"
@@ -124,6 +126,11 @@ std::optional<LabelProfiles> NmfModel::label_profiles() const {
       "share"};
 }
 
+double NmfModel::State::error_variance() const {
+  const double cells = double(row.keys.size()) * double(column.keys.size());
+  return std::max(error.squared / cells, 1e-300);
+}
+
 const NmfError &NmfModel::error() const { return state->error; }
 bool NmfModel::missing() const { return state->missing; }
 
@@ -168,6 +175,20 @@ CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
   if (!std::isfinite(mean)) return {infinite, unknown};
   if (info.method == Method::squared || !std::isfinite(variance)) return {mean, unknown};
   return {mean, mean + variance};
+}
+
+std::optional<Score> NmfModel::score(std::int32_t row, std::int32_t column, double number) const {
+  const double mean = predict(row, column).mean, error = number - mean;
+  if (!std::isfinite(mean)) return std::nullopt;
+  Score out{1, 0, error * error};
+  if (info.method == Method::squared) {
+    const double variance = state->error_variance();
+    out.log_density = -0.5 * (out.error / variance + std::log(2 * std::numbers::pi * variance));
+  } else {
+    out.log_density = -mean;
+    if (number > 0) out.log_density += number * std::log(mean) - log_gamma(number + 1);
+  }
+  return out;
 }
 
 NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {

@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/control.hpp"
+#include "data/scores.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "factor/factor_table.hpp"
@@ -77,6 +79,11 @@ class BAYES_API NmfModel final : public Model {
   /// Predicts a cell. An unknown key (-1) has the distribution of the prior, or for point estimates
   /// the mean weights of its side.
   CellPrediction predict(std::int32_t row, std::int32_t column) const;
+  /// The score of a number, not negative, in a cell: the log of its Poisson probability at the
+  /// predicted mean (after method squared the log density of a normal number with that mean, and
+  /// the mean squared error of the fit as variance), and the squared error of that mean. nullopt if
+  /// the mean is infinite.
+  std::optional<Score> score(std::int32_t row, std::int32_t column, double number) const;
   /// The weights of a new row or column (`side`), given its cells by keys of the other side,
   /// ascending.
   NmfWeights transform(Side side, const DocumentTerms &cells) const;

@@ -117,8 +117,7 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Co
   sums.error = n > 1 ? std::sqrt(std::max(sums.document_squares - sum * sum / n, 0.0) * n / (n - 1))
                      : std::numeric_limits<double>::quiet_NaN();
   if (squared) {
-    const double cells = double(state.row.keys.size()) * double(state.column.keys.size()),
-                 variance = std::max(state.error.squared / cells, 1e-300);
+    const double variance = state.error_variance();
     sums.log_likelihood =
         -0.5 * (sums.cells * std::log(6.283185307179586 * variance) + sums.squares / variance);
     sums.error /= 2 * variance;

@@ -45,6 +45,8 @@ struct NmfModel::State {
 
   NmfSide &side(Side which) { return which == Side::row ? row : column; }
   const NmfSide &side(Side which) const { return which == Side::row ? row : column; }
+  /// the mean squared error of the fit, positive
+  double error_variance() const;
   /// Computes totals, orders and shares.
   void sum_up();
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "base/special.hpp"
 #include "factor/pmf_state.hpp"
 #include "mcmc/stored_draws.hpp"
 
@@ -303,6 +305,23 @@ PmfPrediction PmfModel::predict(std::int32_t row, std::int32_t column) const {
   return summary(*this, [&](std::size_t s) {
     return draws.cell(draws.key(Side::row, row, s), draws.key(Side::column, column, s), s);
   });
+}
+
+Score PmfModel::score(std::int32_t row, std::int32_t column, double number) const {
+  const PmfDraws draws(*state, std::size_t(rank()));
+  const double x = (number - state->center) / state->scale;
+  std::vector<double> logs;
+  RunningMean means;
+  for (std::size_t s = 0; s < state->noise.size(); ++s) {
+    const auto [mean, variance] =
+        draws.cell(draws.key(Side::row, row, s), draws.key(Side::column, column, s), s);
+    means.add(mean);
+    logs.push_back(-0.5 * ((x - mean) * (x - mean) / variance + std::log(variance)));
+  }
+  const double error = number - (state->center + state->scale * means.mean);
+  const double density = log_sum_exp(logs) - std::log(double(logs.size()) * state->scale) -
+                         0.5 * std::log(2 * std::numbers::pi);
+  return {1, density, error * error};
 }
 
 PmfPrediction PmfModel::predict_new(Side side, const DocumentTerms &cells, std::int32_t key) const {

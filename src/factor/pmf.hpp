@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "data/scores.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "factor/factor_table.hpp"
@@ -63,6 +64,10 @@ class BAYES_API PmfModel final : public Model {
   using Model::predict;
   /// Predicts a cell. An unknown key (-1) has the distribution of its side in each draw.
   PmfPrediction predict(std::int32_t row, std::int32_t column) const;
+  /// The score of a number in a cell: the log of its density averaged over the stored draws, in
+  /// each a normal one (for an unknown key, with the mean and the variance of its distribution),
+  /// and the squared error of the predicted mean.
+  Score score(std::int32_t row, std::int32_t column, double number) const;
   /// The n columns with the largest means for a row (-1: an unknown one), in descending order, ties
   /// in the order of their keys. Without `all`, columns for which the row had a number are left
   /// out; throws Error(invalid_argument) if the model was fitted without storing them.

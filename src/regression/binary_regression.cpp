@@ -201,4 +201,24 @@ std::optional<double> BinaryRegression::probability(std::span<const double> row)
   return found ? std::optional(found->mean) : std::nullopt;
 }
 
+std::optional<Score> BinaryRegression::score(std::span<const double> row, double response) const {
+  const State &s = *state;
+  const std::vector<double> z = standardized(s, row);
+  if (z.empty()) return std::nullopt;
+  // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.
+  const double sign = response > 0 ? 1 : -1;
+  double p = 0;
+  if (!s.draws.empty()) {
+    const std::vector<double> all = predictors(s, z);
+    for (const double a : all) p += probability_at(link_, sign * a);
+    p /= double(all.size());
+  } else {
+    const double mean = sign * checked_predictor(product(s.mean.data(), z));
+    p = s.root.empty()
+            ? probability_at(link_, mean)
+            : link_moments(link_, mean, checked_predictor(packed_square(s.root, z))).mean;
+  }
+  return Score{1, std::log(p), double(p < 0.5 || (p == 0.5 && response > 0))};
+}
+
 }  // namespace bayes

@@ -11,6 +11,7 @@
 
 #include "base/control.hpp"
 #include "data/rows.hpp"
+#include "data/scores.hpp"
 #include "document/model.hpp"
 #include "regression/coefficients.hpp"
 #include "regression/link_moments.hpp"
@@ -50,6 +51,10 @@ class BAYES_API BinaryRegression final : public Model {
   Coefficient contrast(std::span<const double> weights, double level) const;
   /// The predictive probability alone; nullopt for a row with a missing value.
   std::optional<double> probability(std::span<const double> row) const;
+  /// The score of a response, 0 or 1: the log of its probability, and whether the other response is
+  /// more probable; if both are as probable, whether it is 1. Accurate also where the probability
+  /// is small.
+  std::optional<Score> score(std::span<const double> row, double response) const;
   /// 0 < level < 1
   std::optional<BinaryPrediction> predict(std::span<const double> row, double level) const;
 

@@ -330,15 +330,26 @@ std::optional<LinregModel::CentredRow> LinregModel::centred(std::span<const doub
   return out;
 }
 
-std::optional<double> LinregModel::log_density(std::span<const double> row, double response) const {
+double LinregModel::log_density(const CentredRow &row, double response) const {
   const State &s = *state;
-  const auto centred_row = centred(row);
-  if (!centred_row) return std::nullopt;
-  const auto &[x, mean, of_mean] = *centred_row;
+  const auto &[x, mean, of_mean] = row;
   const LinearForms forms(s, 0.5);
   if (s.draws() > 0) return forms.log_density_over_draws(x, of_mean + 1, response);
   const bool point = s.factor.empty() && s.size() > 0;
   return forms.log_density(mean, point ? 0 : packed_square(s.factor, x), of_mean + 1, response);
+}
+
+std::optional<double> LinregModel::log_density(std::span<const double> row, double response) const {
+  const auto found = centred(row);
+  if (!found) return std::nullopt;
+  return log_density(*found, response);
+}
+
+std::optional<Score> LinregModel::score(std::span<const double> row, double response) const {
+  const auto found = centred(row);
+  if (!found) return std::nullopt;
+  const double error = response - found->mean;
+  return Score{1, log_density(*found, response), error * error};
 }
 
 std::optional<LinregPrediction> LinregModel::predict(std::span<const double> row,

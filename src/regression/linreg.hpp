@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "data/scores.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "regression/coefficients.hpp"
@@ -59,6 +60,9 @@ class BAYES_API LinregModel final : public Model {
   /// with a missing value.
   std::optional<double> log_density(std::span<const double> row, double response) const;
 
+  /// The score of a response, with the squared error of the expected one.
+  std::optional<Score> score(std::span<const double> row, double response) const;
+
   /// `row`: the values of the model's columns. No value for a row with a missing value.
   std::optional<LinregPrediction> predict(std::span<const double> row, double level) const;
 
@@ -86,6 +90,7 @@ class BAYES_API LinregModel final : public Model {
     double mean, of_mean;
   };
   std::optional<CentredRow> centred(std::span<const double> row) const;
+  double log_density(const CentredRow &row, double response) const;
 };
 
 /// The options that determine how rows are read.

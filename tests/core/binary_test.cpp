@@ -176,7 +176,30 @@ BOOST_AUTO_TEST_CASE(a_prediction_is_that_of_its_normal_predictor) {
     BOOST_TEST(found->upper == probability_at(link, mean + z * sd),
                boost::test_tools::tolerance(1e-6));
     BOOST_TEST(*model->probability(x) == found->mean);
+    const Score yes = *model->score(x, 1), no = *model->score(x, 0);
+    BOOST_TEST(yes.log_density == std::log(found->mean), boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(std::exp(no.log_density) == 1 - found->mean, boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(yes.error == double(found->mean <= 0.5));
+    BOOST_TEST(no.error == double(found->mean > 0.5));
+    BOOST_TEST(!model->score(std::vector{1.0, std::nan("")}, 1));
     BOOST_TEST(!model->predict(std::vector{1.0, std::nan("")}, 0.8));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(improbable_responses_have_scores) {
+  const auto rows = ::binary::synthetic(60, 2, 8);
+  const Fitted model = fit(Link::probit, rows, given(Link::probit, 1, "em"));
+  const Vector means = ::binary::means(rows), w = centred(*model, means);
+  // a row whose linear predictor is +-12: 1 less such a probability is 1
+  for (const double sign : {-1.0, 1.0}) {
+    std::vector<double> x;
+    for (Eigen::Index j = 0; j < 2; ++j)
+      x.push_back(means(j) + (12 * sign - w(0)) * w(j + 1) / w.tail(2).squaredNorm());
+    BOOST_TEST(
+        model->score(x, sign < 0)->log_density == std::log(probability_at(Link::probit, -12)),
+        boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(model->score(x, sign > 0)->error == 0);
+    BOOST_TEST(model->score(x, sign < 0)->error == 1);
   }
 }
 

@@ -215,6 +215,10 @@ BOOST_AUTO_TEST_CASE(predictions_of_known_noise) {
   BOOST_CHECK_SMALL(distance(p.upper, p.mean + 1.959963984540054 * p.sd), 1e-12);
   BOOST_CHECK_SMALL(distance(p.mean_lower, p.mean - 1.959963984540054 * p.mean_sd), 1e-12);
   BOOST_CHECK(!model->predict(std::vector<double>{0.3, std::nan("")}, 0.95));
+  const Score score = *model->score(x, 1.7);
+  BOOST_CHECK_EQUAL(score.log_density, *model->log_density(x, 1.7));
+  BOOST_CHECK_SMALL(distance(score.error, (1.7 - p.mean) * (1.7 - p.mean)), 1e-13);
+  BOOST_CHECK(!model->score(std::vector<double>{0.3, std::nan("")}, 1.7));
 }
 
 BOOST_AUTO_TEST_CASE(collinear_constant_and_few_rows) {
