@@ -31,7 +31,7 @@ SELECT never($$SELECT signature,
   'every aggregate for which order is nothing can be computed in parallel');
 -- The first row of a moving frame is taken away from these.
 SELECT never($$SELECT signature,
-  (proname = 'linreg_stats'
+  (proname = 'linreg_stats' OR proname ~ '^bayes_score'
     OR proname ~ '^(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_fit$')
   <> (aggminvtransfn <> 0)
   OR aggminvtransfn <> 0 AND (aggmtransfn <> aggtransfn OR aggmfinalfn <> aggfinalfn
@@ -45,6 +45,7 @@ SELECT never($$SELECT signature, a.aggtransspace
     WHEN proname ~ '^nb_' THEN 65536
     WHEN proname = 'dirichlet_categorical_fit' THEN 8192
     WHEN proname ~ '^(beta|gamma|normal)_' THEN 256
+    WHEN proname ~ '^bayes_score' THEN 1024
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.
@@ -69,7 +70,7 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'),
-  ('bayes_prediction'), ('bayes_probability'), ('bayes_profile'), ('bayes_query'),
+  ('bayes_prediction'), ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bayes_scores'),
   ('bmm_bootstrap_test'),
   ('bmm_selection'), ('bmm_statistics'),
   ('gmm_selection'), ('hmm_selection'), ('linreg_prediction'), ('linreg_stats')$$, 'the types');

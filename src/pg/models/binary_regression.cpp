@@ -10,6 +10,7 @@
 #include "pg/input/response_collector.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/models/coefficients.hpp"
+#include "pg/models/response_score.hpp"
 #include "regression/terms.hpp"
 
 using namespace bayes;
@@ -41,6 +42,12 @@ constexpr Binding<ResponseCollector> logreg = {
     .family = "logreg", .check = binary_policy<Link::logit>, .fit = fit_binary<Link::logit>};
 constexpr Binding<ResponseCollector> probit = {
     .family = "probit", .check = binary_policy<Link::probit>, .fit = fit_binary<Link::probit>};
+
+constexpr auto make_binary_scorer = make_scorer<ResponseScorer<BinaryRegression, true>>;
+const ScoredFamily scored_logreg(logreg.family, "response, row", 2, ErrorMeasure::share, false,
+                                 make_binary_scorer);
+const ScoredFamily scored_probit(probit.family, "response, row", 2, ErrorMeasure::share, false,
+                                 make_binary_scorer);
 
 /// Warns that there is no model because no row was complete.
 void warn_rows_incomplete(const char *family) {

@@ -73,12 +73,16 @@ class TableColumns {
 
 const char *name_of(Side side) { return side == Side::row ? "row" : "column"; }
 
+const char *allowed_numbers(bool non_negative) {
+  return non_negative ? "Numbers are finite and not negative." : "Numbers are finite.";
+}
+
 void check_number(double number, std::string_view key, const CellReading &how) {
   if (std::isfinite(number) && !(how.non_negative && number < 0)) return;
   throw Error(Errc::invalid_argument,
               message("the number in {} \"{}\" is {}", name_of(how.keys), abbreviated(key),
                       format_number(number)),
-              how.non_negative ? "Numbers are finite and not negative." : "Numbers are finite.");
+              allowed_numbers(how.non_negative));
 }
 
 std::string form_of_object(const CellReading &how) {
@@ -99,6 +103,11 @@ constexpr const char *object_hint =
     "For a model with other keys, give the cells as jsonb: {\"index\": 3, \"scan\": 1}.";
 
 }  // namespace
+
+void refuse_number(double number, bool non_negative) {
+  throw Error(Errc::invalid_argument, message("the number in a cell is {}", format_number(number)),
+              allowed_numbers(non_negative));
+}
 
 Side side_argument(FunctionCallInfo fcinfo, int argument) {
   const text *const given = guarded([fcinfo, argument] { return PG_GETARG_TEXT_PP(argument); });

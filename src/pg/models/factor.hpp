@@ -1,6 +1,7 @@
 // Factorizations of tables in SQL: code shared by nmf and pmf.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "data/corpus.hpp"
 #include "pg/bind/binding.hpp"
+#include "pg/bind/score.hpp"
 #include "pg/input/triple_collector.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -74,6 +76,35 @@ class FactorCallSite {
   bool any_unknown_ = false, any_known_ = false;
   std::vector<std::int32_t> codes_;
   std::vector<double> numbers_;
+};
+
+/// Throws Error: a cell cannot have this number.
+[[noreturn]] void refuse_number(double number, bool non_negative);
+
+/// Scores the numbers of cells, given by the keys of row and column, under models of a class with
+/// codes of keys and score(row, column, number). Throws Error for a number that is not finite, or,
+/// if `non_negative`, negative.
+template <class M, bool non_negative> class CellScorer final : public RowScorer {
+ public:
+  CellScorer(MemoryContext context, const Oid *types) : rows_(context), columns_(context) {
+    rows_.use(types[0]);
+    columns_.use(types[1]);
+  }
+  std::optional<Score> score(const std::shared_ptr<const Model> &shared,
+                             const NullableDatum *row) override {
+    const auto &model = static_cast<const M &>(*shared);
+    const double number = DatumGetFloat8(row[2].value);
+    if (!std::isfinite(number) || (non_negative && number < 0)) refuse_number(number, non_negative);
+    const auto code = [&model](Side side, ElementType &type, Datum value) {
+      const auto key = type.text(value);
+      return key ? model.code(side, *key) : std::int32_t(-1);
+    };
+    return model.score(code(Side::row, rows_, row[0].value),
+                       code(Side::column, columns_, row[1].value), number);
+  }
+
+ private:
+  ElementType rows_, columns_;
 };
 
 }  // namespace bayes::pg

@@ -5,6 +5,7 @@
 #include "families/parameter.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/bind/profile.hpp"
+#include "pg/bind/score.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/models/hmm.hpp"
 #include "pg/server/context.hpp"
@@ -47,16 +48,20 @@ class ModelAndSequence {
   const std::int64_t steps;
 };
 
-/// The same sequence in a row store, for algorithms that make several passes over it.
+/// A sequence in a row store, for algorithms that make several passes over it.
 class StoredSequence {
  public:
-  explicit StoredSequence(ModelAndSequence &from)
+  /// An empty sequence.
+  explicit StoredSequence(const HiddenMarkovModel &model)
       : context_(CurrentMemoryContext, "pg_bayes sequence"),
-        sequence_(context_, from.model) {
+        sequence_(context_, model) {}
+  explicit StoredSequence(ModelAndSequence &from) : StoredSequence(from.model) {
     if (from.steps == 0) return;
-    sequence_.begin(from.steps);
-    from.each([this](std::span<const double> x) { sequence_.step(x); });
+    begin(from.steps);
+    from.each([this](std::span<const double> x) { step(x); });
   }
+  void begin(std::int64_t steps) { sequence_.begin(steps); }
+  void step(std::span<const double> x) { sequence_.step(x); }
   operator Sequences &() { return sequence_.sequences; }
   /// The observation at a step, from 0, with the elements of the model. Reads whole blocks, so it
   /// is efficient for steps in increasing order.
@@ -165,6 +170,40 @@ class PredictedElements {
   const RowColumns &columns_;
   const std::vector<HiddenMarkovModel::Category> categories_;
 };
+
+/// Scores sequences by their log-likelihood; the units are the steps that are not entirely missing.
+class SequenceScorer final : public RowScorer {
+ public:
+  SequenceScorer(MemoryContext context, const Oid *types) : sequences_(context) {
+    if (is_array_type(types[0])) return;
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                   message("a sequence is of type {}", name_of_type(types[0])),
+                   "A sequence is an array of observations.",
+                   "Group the steps: array_agg(observation ORDER BY ...).");
+  }
+  std::optional<Score> score(const std::shared_ptr<const Model> &shared,
+                             const NullableDatum *row) override {
+    const HiddenMarkovModel &model = hidden(*shared);
+    const OpenArray array(row->value);
+    const std::int64_t steps = sequences_.steps(shared, array);
+    if (steps == 0) return std::nullopt;
+    StoredSequence one(model);
+    one.begin(steps);
+    double observed = 0;
+    sequences_.each(array, [&](std::span<const double> x) {
+      one.step(x);
+      observed += std::any_of(x.begin(), x.end(), [](double e) { return e == e || is_unseen(e); });
+    });
+    if (observed == 0) return std::nullopt;
+    return Score{observed, model.log_likelihood(one, one.control), 0};
+  }
+
+ private:
+  SequenceReader sequences_;
+};
+
+const ScoredFamily scored_sequences(hmm_family, "sequence", 1, ErrorMeasure::none, false,
+                                    make_scorer<SequenceScorer>);
 
 constexpr double default_level = 0.95;
 

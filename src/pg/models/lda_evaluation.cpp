@@ -1,9 +1,12 @@
 // The quality of topics: perplexity of documents, and coherence.
+#include <map>
+
 #include "base/message.hpp"
 #include "data/ordered_tasks.hpp"
 #include "document/option_table.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/bind/score.hpp"
 #include "pg/models/lda.hpp"
 #include "pg/models/lda_documents.hpp"
 #include "pg/server/server_control.hpp"
@@ -27,6 +30,61 @@ Evaluation read_evaluation(const Document &options) {
 }
 
 constexpr Role of_evaluation[] = {Role::model, Role::options};
+
+/// Scores documents one by one as lda_perplexity does, by document completion; the units are the
+/// tokens of the scored half.
+class DocumentScorer final : public RowScorer {
+ public:
+  DocumentScorer(MemoryContext context, const Oid *types) : reader_(context, types[0]) {}
+  std::optional<Score> score(const std::shared_ptr<const Model> &shared,
+                             const NullableDatum *row) override {
+    const TopicModel &model = topics(*shared);
+    if (shared != model_) {
+      draws_ = model.scoring_draws(max_scoring_draws);
+      model_ = shared;
+    }
+    read(model, row->value);
+    const HeldOut found = score_completion(
+        {numbers_, counts_}, term_hashes(terms_), draws_,
+        [&model](const DocumentTerms &observed, const TopicDraw &draw) {
+          return model.proportions(observed, draw);
+        },
+        codes_);
+    if (found.tokens == 0) return std::nullopt;
+    return Score{found.tokens, found.log_probability, 0};
+  }
+
+ private:
+  /// Numbers the terms of a document in the order of their bytes.
+  void read(const TopicModel &model, Datum document) {
+    std::map<std::string, double> entries;
+    reader_.read(document, 0, [&entries](std::string_view term, double count) {
+      entries[std::string(term)] += count;
+    });
+    terms_.clear();
+    numbers_.clear();
+    codes_.clear();
+    counts_.clear();
+    for (const auto &[term, count] : entries) {
+      numbers_.push_back(std::int32_t(terms_.size()));
+      terms_.push_back(term);
+      codes_.push_back(model.code(term));
+      counts_.push_back(count);
+    }
+  }
+
+  DocumentReader reader_;
+  /// the model that the draws are of
+  std::shared_ptr<const Model> model_;
+  std::vector<TopicDraw> draws_;
+  /// of the document: its terms, their numbers, their numbers in the model, their counts
+  std::vector<std::string> terms_;
+  std::vector<std::int32_t> numbers_, codes_;
+  std::vector<double> counts_;
+};
+
+const ScoredFamily scored_topics(lda_family, "document", 1, ErrorMeasure::none, true,
+                                 make_scorer<DocumentScorer>);
 
 /// The state of an aggregate that evaluates a model.
 struct EvaluationState {

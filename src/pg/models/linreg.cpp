@@ -10,6 +10,7 @@
 #include "pg/input/unlikely_numbers.hpp"
 #include "pg/models/coefficients.hpp"
 #include "pg/models/linreg_data.hpp"
+#include "pg/models/response_score.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/linreg_value.hpp"
@@ -20,6 +21,9 @@ using namespace bayes::pg;
 namespace {
 
 const SumsKind linreg_sums('r', "sums", "combine rare labels into one.", make_sums<LinregData>);
+
+const ScoredFamily scored_responses(linreg_family, "response, row", 2, ErrorMeasure::root, false,
+                                    make_scorer<ResponseScorer<LinregModel, false>>);
 
 void warn_of_terms(const LinregWarnings &warnings) {
   warn_constant_predictors(warnings.constant, warnings.constant_left_out);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/message.hpp"
@@ -11,6 +12,7 @@
 #include "document/members.hpp"
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/bind/score.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/models/nb_rows.hpp"
@@ -20,32 +22,6 @@ using namespace bayes;
 using namespace bayes::pg;
 
 namespace {
-
-/// State kept between calls of a function of a model and a row.
-struct NbSite {
-  NbSite(MemoryContext context, Oid features) : models(nb_family), label(context) {
-    const Oid base = guarded([features] { return getBaseType(features); });
-    FeatureReader::require_type(base);
-    if (FeatureReader::reads(base))
-      words = std::make_unique<FeatureReader>(features);
-    else
-      readers = std::make_unique<ModelReaders>(context, features);
-  }
-  /// Option missing of the model; cached for the last model.
-  Missing missing_of(const std::shared_ptr<const Model> &model) {
-    if (model != last) missing = bayes::pg::missing_of(missing_option(model->info));
-    last = model;
-    return missing;
-  }
-  ModelCache models;
-  std::shared_ptr<const Model> last;
-  Missing missing = Missing::keep;
-  std::unique_ptr<ModelReaders> readers;
-  std::unique_ptr<FeatureReader> words;
-  std::vector<NbWord> row;
-  /// reads the label argument of nb_probability
-  ElementType label;
-};
 
 /// Appends a feature of a sparse row to `row`, unless the model does not know its name. Clears
 /// `usable` if option missing = skip leaves the row out.
@@ -80,50 +56,128 @@ void take_word(const BayesClassifier &model, const NamedFeature &given, Missing 
   row.push_back({feature, x});
 }
 
-/// The scores of the row of this call.
+/// The scores of a row.
 struct Scored {
   const BayesClassifier &model;
   /// log p(row, label) for every class
   std::span<const double> log_joint;
-  NbSite &site;
+
+  int best() const {
+    return int(std::max_element(log_joint.begin(), log_joint.end()) - log_joint.begin());
+  }
 };
 
-/// Reads the arguments (model, features) of a strict function and scores the row; nullopt if option
-/// missing = skip leaves the row out.
-std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
+/// Scores rows of one SQL type.
+class NbReader {
+ public:
+  NbReader(MemoryContext context, Oid features) {
+    const Oid base = guarded([features] { return getBaseType(features); });
+    FeatureReader::require_type(base);
+    if (FeatureReader::reads(base))
+      words_ = std::make_unique<FeatureReader>(features);
+    else
+      readers_ = std::make_unique<ModelReaders>(context, features);
+  }
+
+  /// The scores of a row, valid until the next call; nullopt if option missing = skip leaves it
+  /// out.
+  std::optional<Scored> score(const std::shared_ptr<const Model> &shared, Datum row) {
+    const BayesClassifier &model = classifier(*shared);
+    const Missing missing = missing_of(shared);
+    if (model.sparse() != bool(words_))
+      throw Error(
+          Errc::invalid_argument,
+          model.sparse() ? "the row has columns, but the model was fitted to objects of names"
+                         : "the row is an object of names, but the model was fitted to rows with "
+                           "columns",
+          "Rows must have the form that they had when the model was fitted.",
+          model.sparse() ? "A literal has no type of its own: '{\"word\": 1}'::jsonb." : "");
+    if (words_) {
+      row_.clear();
+      bool usable = true;
+      words_->read(row, 0, [&](const NamedFeature &given) {
+        take_word(model, given, missing, row_, usable);
+      });
+      if (!usable) return std::nullopt;
+      return Scored{model, model.log_joint(std::span<const NbWord>(row_))};
+    }
+    RowReader &reader = readers_->of(shared);
+    reader.open(row);
+    const auto x = reader.read(row, 0, missing);
+    if (!x) return std::nullopt;
+    if (x->size() != std::size_t(model.info.dimension))
+      wrong_length(x->size(), std::size_t(model.info.dimension), "the model", 0);
+    return Scored{model, model.log_joint(*x)};
+  }
+
+ private:
+  /// Option missing of the model; cached for the last model.
+  Missing missing_of(const std::shared_ptr<const Model> &model) {
+    if (model != last_) missing_ = bayes::pg::missing_of(missing_option(model->info));
+    last_ = model;
+    return missing_;
+  }
+  std::shared_ptr<const Model> last_;
+  Missing missing_ = Missing::keep;
+  std::unique_ptr<ModelReaders> readers_;
+  std::unique_ptr<FeatureReader> words_;
+  std::vector<NbWord> row_;
+};
+
+/// State kept between calls of a function of a model and a row.
+struct NbSite {
+  NbSite(MemoryContext context, Oid features)
+      : models(nb_family),
+        rows(context, features),
+        label(context) {}
+  ModelCache models;
+  NbReader rows;
+  /// reads the label argument of nb_probability
+  ElementType label;
+};
+
+NbSite &site_of(FunctionCallInfo fcinfo) {
   if (!fcinfo->flinfo->fn_extra) {
     const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
     call_site<NbSite>(fcinfo, type);
   }
-  auto &site = *static_cast<NbSite *>(fcinfo->flinfo->fn_extra);
-  const std::shared_ptr<const Model> &shared = site.models.share(PG_GETARG_DATUM(0));
-  const BayesClassifier &model = classifier(*shared);
-  const Missing missing = site.missing_of(shared);
-  if (model.sparse() != bool(site.words))
-    throw Error(Errc::invalid_argument,
-                model.sparse() ? "the row has columns, but the model was fitted to objects of names"
-                               : "the row is an object of names, but the model was fitted to rows "
-                                 "with columns",
-                "Rows must have the form that they had when the model was fitted.",
-                model.sparse() ? "A literal has no type of its own: '{\"word\": 1}'::jsonb." : "");
-  if (site.words) {
-    site.row.clear();
-    bool usable = true;
-    site.words->read(PG_GETARG_DATUM(1), 0, [&](const NamedFeature &given) {
-      take_word(model, given, missing, site.row, usable);
-    });
-    if (!usable) return std::nullopt;
-    return Scored{model, model.log_joint(std::span<const NbWord>(site.row)), site};
-  }
-  RowReader &reader = site.readers->of(shared);
-  const Datum row = PG_GETARG_DATUM(1);
-  reader.open(row);
-  const auto x = reader.read(row, 0, missing);
-  if (!x) return std::nullopt;
-  if (x->size() != std::size_t(model.info.dimension))
-    wrong_length(x->size(), std::size_t(model.info.dimension), "the model", 0);
-  return Scored{model, model.log_joint(*x), site};
+  return *static_cast<NbSite *>(fcinfo->flinfo->fn_extra);
 }
+
+/// Reads the arguments (model, features) of a strict function and scores the row; nullopt if option
+/// missing = skip leaves the row out.
+std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
+  NbSite &site = site_of(fcinfo);
+  return site.rows.score(site.models.share(PG_GETARG_DATUM(0)), PG_GETARG_DATUM(1));
+}
+
+/// Scores labels of rows. A label that the model does not know has the probability 0.
+class LabelScorer final : public RowScorer {
+ public:
+  LabelScorer(MemoryContext context, const Oid *types) : rows_(context, types[1]), label_(context) {
+    label_.use(types[0]);
+  }
+  std::optional<Score> score(const std::shared_ptr<const Model> &model,
+                             const NullableDatum *row) override {
+    const auto label = label_.text(row[0].value);
+    if (!label)
+      throw Error(Errc::invalid_argument, "the label of a row is NaN", {},
+                  "Leave such rows out with WHERE.");
+    const int k = classifier(*model).find_label(*label);
+    const std::optional<Scored> scored = rows_.score(model, row[1].value);
+    if (!scored) return std::nullopt;
+    if (k < 0) return Score{1, -std::numeric_limits<double>::infinity(), 1};
+    return Score{1, scored->log_joint[std::size_t(k)] - log_sum_exp(scored->log_joint),
+                 double(scored->best() != k)};
+  }
+
+ private:
+  NbReader rows_;
+  ElementType label_;
+};
+
+const ScoredFamily scored_classifiers(nb_family, "label, row", 2, ErrorMeasure::share, false,
+                                      make_scorer<LabelScorer>);
 
 /// The first classes of a model, for messages.
 std::string some_classes(const std::vector<std::string> &labels) {
@@ -225,17 +279,14 @@ BAYES_FUNCTION(nb_features) {
 BAYES_FUNCTION(nb_predict) {
   const std::optional<Scored> scored = scored_row(fcinfo);
   if (!scored) PG_RETURN_NULL();
-  const std::span<const double> scores = scored->log_joint;
-  return text_of(
-      scored->model
-          .labels()[std::size_t(std::max_element(scores.begin(), scores.end()) - scores.begin())]);
+  return text_of(scored->model.labels()[std::size_t(scored->best())]);
 }
 
 /// nb_probability(model, features, label) -> float8
 BAYES_FUNCTION(nb_probability) {
   const std::optional<Scored> scored = scored_row(fcinfo);
   if (!scored) PG_RETURN_NULL();
-  ElementType &type = scored->site.label;
+  ElementType &type = site_of(fcinfo).label;
   type.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }));
   const auto label = type.text(PG_GETARG_DATUM(2));
   const int k = label ? scored->model.find_label(*label) : -1;

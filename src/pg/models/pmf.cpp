@@ -29,6 +29,9 @@ constexpr Binding<TripleCollector> pmf = {
     },
 };
 
+const ScoredFamily scored_cells(pmf_family, "row key, column key, value", 3, ErrorMeasure::root,
+                                false, make_scorer<CellScorer<PmfModel, false>>);
+
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   return fit_table(fcinfo, pmf, by_rank, bytes);
 }

@@ -1,0 +1,284 @@
+#include "pg/bind/score.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "pg/bind/scalar.hpp"
+#include "pg/bind/sums.hpp"
+#include "pg/server/context.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// zero before the entries of families, which are initialized when the module is loaded
+const ScoredFamily *last_registered = nullptr;
+
+/// Scores rows by their log density.
+class DensityScorer final : public RowScorer {
+ public:
+  DensityScorer(MemoryContext context, const Oid *types) : rows_(context, types[0]) {}
+  std::optional<Score> score(const std::shared_ptr<const Model> &model,
+                             const NullableDatum *row) override {
+    const auto x = rows_.read(model, row->value);
+    if (!x) return std::nullopt;
+    return Score{1, model->log_density(*x), 0};
+  }
+
+ private:
+  RowsOfModels rows_;
+};
+
+const ScoredFamily models_of_rows("", "row", 1, ErrorMeasure::none, false,
+                                  make_scorer<DensityScorer>);
+
+constexpr int max_values = 3, max_models = 2;
+
+/// One of the models of a call site.
+class ScoredModel {
+ public:
+  explicit ScoredModel(MemoryContext context) : models_(nullptr), context_(context) {}
+
+  /// Takes the model of this call.
+  void use(Datum value) {
+    const std::shared_ptr<const Model> &model = models_.share(value);
+    if (model == model_) return;
+    model_ = model;
+    const ScoredFamily &family = ScoredFamily::of(model->info.family);
+    // A model that cannot be scored is refused by its own family, whatever the arguments.
+    if (&family == &models_of_rows) model->require_rows();
+    const auto found =
+        std::find_if(scorers_.begin(), scorers_.end(),
+                     [&family](const Entry &entry) { return entry.family == &family; });
+    current_ = std::size_t(found - scorers_.begin());
+    if (found == scorers_.end()) scorers_.push_back({&family, nullptr});
+  }
+  const Model &model() const { return *model_; }
+  const ScoredFamily &family() const { return *scorers_[current_].family; }
+
+  std::optional<Score> score(const Oid *types, const NullableDatum *row) {
+    std::unique_ptr<RowScorer> &scorer = scorers_[current_].scorer;
+    if (!scorer) scorer = family().make(context_, types);
+    return scorer->score(model_, row);
+  }
+
+ private:
+  struct Entry {
+    const ScoredFamily *family;
+    std::unique_ptr<RowScorer> scorer;
+  };
+  ModelCache models_;
+  MemoryContext context_;
+  std::shared_ptr<const Model> model_;
+  /// one for each family that has come
+  std::vector<Entry> scorers_;
+  std::size_t current_ = 0;
+};
+
+/// State of a call site between its calls.
+struct ScoreSite {
+  ScoreSite(MemoryContext context, FunctionCallInfo fcinfo)
+      : models{ScoredModel(context), ScoredModel(context)} {
+    const auto type = [fcinfo](int argument) {
+      return guarded([=] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
+    };
+    count = PG_NARGS() > 3 && type(2) == type(1) ? 2 : 1;
+    values = PG_NARGS() - 1 - count;
+    for (int i = 0; i < std::min(values, max_values); ++i) types[i] = type(1 + count + i);
+  }
+  /// the arguments of the row
+  const NullableDatum *row(FunctionCallInfo fcinfo) const { return &fcinfo->args[1 + count]; }
+
+  ScoredModel models[max_models];
+  int count, values;
+  Oid types[max_values] = {};
+  std::array<Score, max_models> scores;
+};
+
+/// What the scores of a row mean: the same for all rows of an aggregate.
+struct Meaning {
+  /// 0: there was no row with models
+  std::int32_t models = 0;
+  ErrorMeasure error = {};
+  bool perplexity = false;
+  std::array<char, 8> unit = {};
+  bool operator==(const Meaning &) const = default;
+};
+
+/// "bayes_score(model, row)"
+std::string call_of(int models, const ScoredFamily &family) {
+  return message("{}{})", models == 2 ? "bayes_score_difference(a, b, " : "bayes_score(model, ",
+                 family.arguments);
+}
+
+Meaning meaning_of(const ScoreSite &site) {
+  const auto models = std::span(site.models).first(std::size_t(site.count));
+  for (const ScoredModel &of : models)
+    if (of.family().values != site.values)
+      throw Error(
+          Errc::wrong_family,
+          message("a row given by {} {} cannot be scored by a model of family {}", site.values,
+                  site.values == 1 ? "argument" : "arguments", describe(of.model().info.family)),
+          {}, message("Call {}.", call_of(site.count, of.family())));
+  const ScoredFamily &first = models.front().family(), &last = models.back().family();
+  const char *const unit = models.front().model().words().unit,
+                    *const other = models.back().model().words().unit;
+  if (std::strcmp(unit, other) != 0)
+    throw Error(Errc::wrong_family,
+                message("models of families {} and {} cannot be compared",
+                        describe(models.front().model().info.family),
+                        describe(models.back().model().info.family)),
+                message("One has a log density for each {}, the other for each {}.", unit, other));
+  Meaning out{site.count, first.error == last.error ? first.error : ErrorMeasure::none,
+              first.perplexity && last.perplexity};
+  std::copy_n(unit, std::min(std::strlen(unit), out.unit.size() - 1), out.unit.begin());
+  return out;
+}
+
+/// The transition state: plain data of less than a kilobyte, changed in place.
+class ScoredRows final : public Sums {
+ public:
+  explicit ScoredRows(MemoryContext) {}
+  ScoredRows(MemoryContext, FunctionCallInfo) {}
+
+  void add(FunctionCallInfo fcinfo) {
+    if (const auto scores = read(fcinfo))
+      data_.sums.add(*scores);
+    else
+      ++data_.skipped;
+  }
+  bool remove(FunctionCallInfo fcinfo) {
+    const auto scores = read(fcinfo);
+    if (!scores)
+      --data_.skipped;
+    else if (!data_.sums.remove(*scores))
+      return false;
+    if (data_.sums.rows() + data_.skipped == 0) data_ = {};
+    return true;
+  }
+  /// No argument has to be the same in all rows.
+  void check_same(FunctionCallInfo) const {}
+
+  const SumsKind &kind() const override;
+  void serialize(std::string &out) override { put_plain(out, data_); }
+  void combine(const char *at, const char *end) override;
+  Datum result(TupleDesc description) const;
+
+ private:
+  /// The scores of the row in the arguments, valid until the next call; nullopt if it is left out.
+  std::optional<std::span<const Score>> read(FunctionCallInfo fcinfo);
+  void require(const Meaning &meaning);
+
+  /// the serialized state
+  struct Data {
+    Meaning meaning;
+    ScoreSums sums;
+    std::int64_t skipped = 0;
+  } data_;
+};
+static_assert(std::is_trivially_destructible_v<ScoredRows>);
+
+const SumsKind score_sums('s', "sums", "", make_sums<ScoredRows>);
+const SumsKind &ScoredRows::kind() const { return score_sums; }
+
+void ScoredRows::require(const Meaning &meaning) {
+  if (meaning == data_.meaning) return;
+  if (data_.meaning.models > 0)
+    throw Error(Errc::wrong_family, "the rows of a score have models that are scored differently",
+                {}, "Group the rows by the model: GROUP BY model.");
+  data_.meaning = meaning;
+  data_.sums = ScoreSums(meaning.models);
+}
+
+std::optional<std::span<const Score>> ScoredRows::read(FunctionCallInfo fcinfo) {
+  auto &site = call_site<ScoreSite>(fcinfo, fcinfo);
+  for (int m = 0; m < site.count; ++m)
+    if (PG_ARGISNULL(1 + m)) return std::nullopt;
+  for (int m = 0; m < site.count; ++m) site.models[m].use(PG_GETARG_DATUM(1 + m));
+  require(meaning_of(site));
+  const NullableDatum *const row = site.row(fcinfo);
+  if (std::any_of(row, row + site.values, [](const NullableDatum &value) { return value.isnull; }))
+    return std::nullopt;
+  for (int m = 0; m < site.count; ++m) {
+    const auto score = site.models[m].score(site.types, row);
+    if (!score || std::isnan(score->log_density)) return std::nullopt;
+    site.scores[std::size_t(m)] = *score;
+  }
+  return std::span(site.scores).first(std::size_t(site.count));
+}
+
+void ScoredRows::combine(const char *at, const char *end) {
+  const Data other = take_plain<Data>(at, end);
+  data_.skipped += other.skipped;
+  if (other.meaning.models == 0) return;
+  require(other.meaning);
+  data_.sums.merge(other.sums);
+}
+
+Datum ScoredRows::result(TupleDesc description) const {
+  const Meaning &of = data_.meaning;
+  const Estimate density = data_.sums.log_density(), error = data_.sums.error(of.error),
+                 perplexity = of.perplexity ? data_.sums.perplexity() : Estimate();
+  const Cell cells[] = {data_.sums.rows(),
+                        data_.skipped,
+                        of.models > 0 ? Cell::text(of.unit.data()) : Cell(),
+                        Cell::or_null(density.value),
+                        Cell::or_null(density.standard_error),
+                        Cell::or_null(error.value),
+                        Cell::or_null(error.standard_error),
+                        Cell::or_null(perplexity.value),
+                        Cell::or_null(perplexity.standard_error)};
+  return composite(description, cells);
+}
+
+}  // namespace
+
+ScoredFamily::ScoredFamily(const char *family, const char *arguments, int values,
+                           ErrorMeasure error, bool perplexity, Make make)
+    : family(family),
+      arguments(arguments),
+      values(values),
+      error(error),
+      perplexity(perplexity),
+      make(make),
+      next(last_registered) {
+  last_registered = this;
+}
+
+const ScoredFamily &ScoredFamily::of(const std::string &family) {
+  for (const ScoredFamily *at = last_registered; at; at = at->next)
+    if (at->family == family) return *at;
+  return models_of_rows;
+}
+
+}  // namespace bayes::pg
+
+using namespace bayes;
+using namespace bayes::pg;
+
+/// (internal, model [, other model], row...) -> internal
+BAYES_FUNCTION(bayes_score_transition) { return add_row<ScoredRows>(fcinfo); }
+BAYES_FUNCTION(bayes_score_inverse_transition) { return remove_row<ScoredRows>(fcinfo); }
+
+/// (internal) -> bayes_scores
+BAYES_FUNCTION(bayes_score_final) {
+  struct Result {
+    Result(MemoryContext context, FunctionCallInfo fcinfo) {
+      const CurrentContext lasting(context);
+      description = result_row(fcinfo);
+    }
+    TupleDesc description;
+  };
+  aggregate_context(fcinfo);
+  const ScoredRows *const state = state_argument<ScoredRows>(fcinfo);
+  if (!state) PG_RETURN_NULL();
+  return state->result(call_site<Result>(fcinfo, fcinfo).description);
+}
