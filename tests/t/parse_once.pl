@@ -85,6 +85,14 @@ is($session->run("SELECT pg_column_compression(model) IS NULL AND pg_column_size
 is($session->run("SELECT bool_and(pg_relation_size(reltoastrelid) > 0) FROM pg_class
       WHERE relname IN ('outside', 'both_ways')"), 't', 'out of line they are');
 
+for my $table (sort keys %stored) {
+    is(parses(1, "SELECT (bayes_score(model, x)).rows FROM faithful, $table WHERE name = 'a'",
+        "bayes_score, $stored{$table}"), '272', 'for every row');
+    is(parses(2, "SELECT (bayes_score_difference(a.model, b.model, x)).rows
+          FROM faithful, $table AS a, $table AS b WHERE a.name = 'a' AND b.name = 'b'",
+        "bayes_score_difference, $stored{$table}"), '272', 'of two models');
+}
+
 # ---- parameters ----
 
 $session->run('PREPARE score(bayes_model) AS SELECT sum(gmm_predict($1, x)) FROM faithful');
