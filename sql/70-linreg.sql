@@ -11,7 +11,7 @@ DEFINE @linreg_options =
   'q the number of degrees of freedom that the coefficients except the intercept take; for methods '
   'vi and gibbs without q. With fewer than five residual degrees of freedom the rate is larger. '
   'Errors: 22023 invalid option; 22004 a NULL with option missing = error.';
--- With 20 predictors a state takes some 12 kB.
+-- With 20 predictors a state takes some 12 kB, and a sample of many rows 128 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
 -- ---- the type of sufficient statistics ----
 
@@ -188,8 +188,8 @@ COMMENT IS 'The same with a weight for each row: how many times it counts (not r
 CREATE FUNCTION linreg_fit(stats linreg_stats, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'linreg_fit_stats' @immutable COST 10000;
 COMMENT IS 'Fits a Bayesian linear regression to statistics from linreg_stats or bayes_rollup, '
-  'with the same result as from the rows. Equal statistics give equal models: seconds of '
-  'bayes_info is 0. '
+  'with the same result as from the rows, but without what bayes_drift needs of them. Equal '
+  'statistics give equal models: seconds of bayes_info is 0. '
   @linreg_options;
 
 -- ---- relations: a query in, a relation out ----

@@ -57,3 +57,42 @@ CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
 COMMENT IS 'n draws of rows from the (predictive) mixture, of gmm and bmm, and the component that '
   'each came from. The same seed gives the same draws. 22023 for n < 0, 42804 for other families.';
+
+-- ---- new rows against those of the fit ----
+
+CREATE TYPE bayes_drift AS (
+  element int, column_name text, rows bigint, distance float8, log_density float8,
+  log_density_fit float8, z float8, p float8, nulls float8, nulls_fit float8, unknown float8
+);
+COMMENT ON TYPE bayes_drift IS
+  'How far new rows are from those of a model''s fit: as whole rows (element NULL), or in one '
+  'column (element: from 1). rows: the number of new rows; distance: Jensen-Shannon, in base 2, '
+  'from 0 (alike) to 1 (nothing in common), of the binned values and NULLs, or of the log '
+  'densities; log_density: the mean log density of the new rows, of those that the model scores; '
+  'log_density_fit: what it is expected to be without drift; z: the difference of both in standard '
+  'errors, negative for rows that are less probable; of a column the standard normal quantile of '
+  '1 - p, large under drift; p: the probability of at least such a difference without drift, NULL '
+  'if there are too few rows to tell; nulls, nulls_fit: the share of rows with a NULL here (for '
+  'whole rows: in any column), among the new rows and those of the fit; unknown: the share of new '
+  'rows with a label that the model does not know.';
+
+CREATE FUNCTION _bayes_drift_transition(state internal, model bayes_model, x "any")
+  RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_drift_transition' @immutable COST 50;
+COMMENT IS 'Internal. Counts one row.';
+CREATE FUNCTION _bayes_drift_final(state internal) RETURNS bayes_drift[]
+  AS 'MODULE_PATHNAME', 'bayes_drift_final' @immutable COST 100;
+COMMENT IS 'Internal. Compares the counted rows with those of the fit.';
+CREATE AGGREGATE bayes_drift(model bayes_model, x "any") (
+  SFUNC = _bayes_drift_transition, @profile_state, FINALFUNC = _bayes_drift_final, @combine_sums
+);
+COMMENT IS 'How far new rows are from those of the model''s fit, one element of type bayes_drift '
+  'for whole rows and one for each column (none if there are more than 256): SELECT d.* FROM '
+  'unnest((SELECT bayes_drift(model, t) FROM t)) AS d ORDER BY p. Columns are matched by name. For '
+  'models that take rows: gmm, bmm, dpmm, nb, linreg, logreg and probit; regressions have no log '
+  'density of rows. Rows with a NULL are left out of the tests if the fit left them out '
+  '(missing = skip), else NULL is a value like others. A row or a model that is NULL is left out; '
+  'no rows give NULL. Errors: 22023 rows of several models, or a model that keeps nothing of its '
+  'rows: a merged one, one that updates another (nb) or was fitted to statistics (linreg), to '
+  'more than 2,048 weighted rows (nb, linreg) or by an earlier version; 42804 a model of any other '
+  'family.';

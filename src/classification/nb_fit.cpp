@@ -235,6 +235,7 @@ void BayesClassifier::merge(const Model &other) {
                 detail, "Merge models that were fitted with the same options.");
   state->totals = merged(state->totals, its.totals);
   info.seconds += other.info.seconds;
+  info.reference = nullptr;
   finish_classifier(*this);
 }
 

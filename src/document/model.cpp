@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "document/row_reference.hpp"
 #include "document/saved_fit.hpp"
 #include "document/sealed.hpp"
 
@@ -225,6 +226,7 @@ ModelInfo read_model_info(const Document &document, std::span<const Method> meth
   info.seconds = reader.number("seconds", 0, std::numeric_limits<double>::infinity());
   info.options = read_options(reader, "options");
   if (reader.has("given_prior")) info.given_prior = read_options(reader, "given_prior");
+  info.reference = read_reference(document, info.dimension);
   return info;
 }
 
@@ -319,6 +321,8 @@ void merge_info(ModelInfo &info, const ModelInfo &other) {
   add(info.rows, other.rows);
   add(info.skipped, other.skipped);
   if (info.incomplete && other.incomplete) add(*info.incomplete, *other.incomplete);
+  // Samples of both cannot be made into one of all rows.
+  info.reference = nullptr;
   info.seconds = std::min(info.seconds + other.seconds, std::numeric_limits<double>::max());
   if (info.version != other.version) info.version = library_version;
 }
@@ -358,6 +362,7 @@ Document Model::document_with(bool seconds) const {
   if (seconds) document.set("seconds", info.seconds);
   document.set("options", info.options.is_null() ? Document::object() : info.options);
   if (!info.given_prior.is_null()) document.set("given_prior", info.given_prior);
+  if (info.reference) document.set("row_reference", document_of(*info.reference));
   Document::List runs;
   for (const std::vector<double> &run : trace)
     runs.emplace_back(Tensor{{static_cast<std::int64_t>(run.size())}, run});

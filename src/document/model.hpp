@@ -26,6 +26,8 @@ inline constexpr int model_format = 1;
 /// the version of pg_bayes that made a model
 BAYES_API extern const char *const library_version;
 
+struct RowReference;
+
 /// One row of bayes_info().
 struct ModelInfo {
   /// "gmm", ...
@@ -63,6 +65,8 @@ struct ModelInfo {
   /// Option prior as it was given, to this fit or to the model that it started from; inherited by
   /// fits that start from this model. Null if the whole prior is the default.
   Document given_prior;
+  /// What later rows are compared with; nullptr in merged models, and of families without rows.
+  std::shared_ptr<const RowReference> reference;
 };
 
 /// What ended the iterations of the fit: "converged", "max_iter", "draws" (of a sampler: all have
@@ -246,8 +250,9 @@ class BAYES_API Model {
 /// Members sorted by length, then by bytes, as jsonb orders them.
 BAYES_API Document in_order_of_jsonb(const Document &document);
 
-/// Adds the counts of rows, skipped rows and incomplete rows. Throws Error(invalid_argument) if the
-/// two differ in method or options; the family has to check the columns.
+/// Adds the counts of rows, skipped rows and incomplete rows, and drops the reference. Throws
+/// Error(invalid_argument) if the two differ in method or options; the family has to check the
+/// columns.
 BAYES_API void merge_info(ModelInfo &info, const ModelInfo &other);
 
 /// The number of bytes at the start of a model's byte form that identify its content: models with

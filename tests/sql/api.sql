@@ -39,7 +39,7 @@ SELECT never($$SELECT signature,
   FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'sums move along a window, and are what they are elsewhere');
 SELECT never($$SELECT signature, a.aggtransspace
-  <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
+  <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse|drift)$|_profile$' OR
       signature ~ '^bayes_rollup\(bayes_model' THEN 32768
     WHEN proname ~ '^linreg' OR signature ~ '^bayes_rollup\(linreg_stats' THEN 16384
     WHEN proname ~ '^nb_' THEN 65536
@@ -69,8 +69,9 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 -- ---- types, casts ----
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
-  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'),
-  ('bayes_prediction'), ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bayes_scores'),
+  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_drift'),
+  ('bayes_model'), ('bayes_prediction'), ('bayes_probability'), ('bayes_profile'), ('bayes_query'),
+  ('bayes_scores'),
   ('bmm_bootstrap_test'),
   ('bmm_selection'), ('bmm_statistics'),
   ('gmm_selection'), ('hmm_selection'), ('linreg_prediction'), ('linreg_stats')$$, 'the types');

@@ -123,7 +123,7 @@ SELECT throws_ok('SELECT gmm_profile(model, c) FROM models, customers AS c', '42
   'of its own family');
 SELECT throws_ok($$SELECT gmm_profile(model, ARRAY[x[1]]) FROM faithful, (SELECT gmm_fit(
   ARRAY[velocity / k], 2) AS model FROM galaxies, generate_series(1, 2) AS k GROUP BY k) AS m$$,
-  '22023', 'the rows of a profile have different models', 'of one model');
+  '22023', 'the rows have different models', 'of one model');
 SELECT throws_ok('SELECT gmm_profile(model, ARRAY[1.0]) FROM models WHERE family = ''gmm''',
   '2202E', NULL, 'of rows as long as those of the fit');
 SELECT throws_ok($$SELECT gmm_profile(model, ARRAY['Infinity'::float8, 1]) FROM models

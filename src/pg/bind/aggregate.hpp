@@ -105,9 +105,7 @@ template <class C> Datum fit_final(FunctionCallInfo fcinfo, const Binding<C> &bi
   if (!state) PG_RETURN_NULL();
   const FitRequest &request = state->request(binding.family, binding.check);
   std::string bytes;
-  if (!fit_model(binding, request, state->data,
-                 [&bytes](Model &model) { bytes = bytes_of(model); }))
-    PG_RETURN_NULL();
+  if (!fit_model(binding, request, state->data, &bytes)) PG_RETURN_NULL();
   return store_bytes(bytes);
 }
 

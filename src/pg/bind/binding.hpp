@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "data/row_reference.hpp"
 #include "document/model.hpp"
 #include "pg/input/fit_data.hpp"
 #include "pg/input/resumable_fit.hpp"
@@ -85,38 +87,36 @@ inline void warn_of(const Model &model) {
   warn_if_degenerate(model);
 }
 
-/// Fits, and calls `use` with the model before issuing WARNINGs about it. nullptr if there are no
-/// data, or if an item, the fit or `use` failed under on_error = null.
-template <class C, class Use>
+/// Gives a fitted model the columns of its rows and, if it is to be stored, what it keeps of them
+/// for bayes_drift.
+template <class C> void describe_rows(Model &model, C &data, bool stored, Control &control) {
+  if constexpr (requires { data.columns(); }) model.info.columns = data.columns();
+  if constexpr (requires { data.before(); })
+    if (stored && !model.words().takes)
+      model.info.reference = reference_of(model, data.rows, data.before(), control);
+}
+
+/// Fits, and stores the model's byte form in `bytes`, unless nullptr, before issuing WARNINGs about
+/// it. nullptr if there are no data, or if an item, the fit or the byte form failed under on_error
+/// = null.
+template <class C>
 std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request,
-                                 FitData<C> &data, const Use &use) {
+                                 FitData<C> &data, std::string *bytes = nullptr) {
   std::unique_ptr<Model> model;
   const bool fitted = attempt_fit(data, [&](Control &control) {
     ResumableFit resumable(
         request, [&] { return data->hash(control); }, control);
     model = binding.fit(request, *data, control);
-    if (model) resumable.save(*model);
-    if constexpr (requires { data->columns(); })
-      if (model) model->info.columns = data->columns();
+    if (model) {
+      describe_rows(*model, *data, bytes != nullptr, control);
+      resumable.save(*model);
+    }
     data->progress.writing();
-    if (model) use(*model);
+    if (model && bytes) *bytes = bytes_of(*model);
   });
   if (!fitted) return nullptr;
   if (model) warn_of(*model);
   return model;
-}
-template <class C>
-std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request,
-                                 FitData<C> &data) {
-  return fit_model(binding, request, data, [](const Model &) {});
-}
-/// The same; `bytes`, unless nullptr, receives the model's byte form.
-template <class C>
-std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request,
-                                 FitData<C> &data, std::string *bytes) {
-  return fit_model(binding, request, data, [bytes](Model &model) {
-    if (bytes) *bytes = bytes_of(model);
-  });
 }
 
 }  // namespace bayes::pg

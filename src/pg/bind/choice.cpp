@@ -23,10 +23,9 @@ void Choice::add(int k, const Criterion &criterion, std::initializer_list<Cell> 
   add_row(k, criterion, cells);
 }
 
-void Choice::add(Model &model, RowColumns columns, std::initializer_list<Cell> after_k,
+void Choice::add(Model &model, std::initializer_list<Cell> after_k,
                  std::initializer_list<Cell> after_bic) {
   warn_of(model);
-  model.info.columns = std::move(columns);
   const ModelInfo &info = model.info;
   const bool variational = is_variational(info.method), degenerate = !info.degenerate.empty();
   const double bic = model.bic();

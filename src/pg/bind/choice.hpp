@@ -37,11 +37,16 @@ class Choice {
   Cell model(Model &model);
   /// Adds a fit.
   void add(int k, const Criterion &criterion, std::initializer_list<Cell> cells);
-  /// Adds a fit, which is compared by its evidence lower bound (elbo) if it is variational, or else
-  /// by bic, and issues its WARNINGs. The cells of a row are k, `after_k`, method, objective,
-  /// log_likelihood, parameters, bic, `after_bic`, elbo, converged, degenerate, model.
-  void add(Model &model, RowColumns columns, std::initializer_list<Cell> after_k = {},
-           std::initializer_list<Cell> after_bic = {});
+  /// Adds a fit to `data`, which is compared by its evidence lower bound (elbo) if it is
+  /// variational, or else by bic, and issues its WARNINGs. The cells of a row are k, `after_k`,
+  /// method, objective, log_likelihood, parameters, bic, `after_bic`, elbo, converged, degenerate,
+  /// model.
+  template <class C>
+  void add(Model &model, C &data, Control &control, std::initializer_list<Cell> after_k = {},
+           std::initializer_list<Cell> after_bic = {}) {
+    describe_rows(model, data, models_, control);
+    add(model, after_k, after_bic);
+  }
 
   /// Calls fits(), which adds the fits, and then passes their rows to `take`, also if a later fit
   /// has failed. NOTICE if the best k is the largest of several.
@@ -61,6 +66,8 @@ class Choice {
     Criterion criterion;
     std::vector<Cell> cells;
   };
+  void add(Model &model, std::initializer_list<Cell> after_k,
+           std::initializer_list<Cell> after_bic);
   void add_row(int k, const Criterion &criterion, std::vector<Cell> cells);
   void finish();
 

@@ -14,7 +14,7 @@ ProfileState *profile_state(FunctionCallInfo fcinfo) {
 void require_same_model(const Model &first, const Model &model) {
   // A model that has left the cache is parsed anew, so its address may differ.
   if (!first.same_content(model))
-    throw Error(Errc::invalid_argument, "the rows of a profile have different models", {},
+    throw Error(Errc::invalid_argument, "the rows have different models", {},
                 "Group the rows by the model: GROUP BY model.");
 }
 

@@ -34,6 +34,20 @@ template <class T> T take_plain(const char *&at, const char *end) {
 void put_error(std::string &out, const Error &error);
 Error take_error(const char *&at, const char *end);
 
+/// Appends bytes and, before them, their number.
+inline void put_bytes(std::string &out, std::string_view bytes) {
+  put_plain(out, bytes.size());
+  out += bytes;
+}
+/// Reads such bytes, as a view, and advances `at`. Throws Error if too few are left.
+inline std::string_view take_bytes(const char *&at, const char *end) {
+  const std::size_t size = take_plain<std::size_t>(at, end);
+  if (size > std::size_t(end - at))
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  at += size;
+  return {at - size, size};
+}
+
 /// The role of an argument. A function's signature is a list of roles, of which trailing ones may
 /// be omitted.
 enum class Role : char { k, rank, ks, options, start, prior, model, weight };

@@ -13,6 +13,8 @@ class PackedCollector : public WeightedCollector {
  public:
   /// The columns of records, labels in the order of their codes.
   RowColumns columns() const { return reader_.columns(); }
+  /// The number of elements of a packed row that precede those of the columns.
+  int before() const { return before_; }
 
   /// Identifies the data (DataHash); called after arrange().
   std::uint64_t hash(Control &control);
@@ -27,8 +29,7 @@ class PackedCollector : public WeightedCollector {
   void absorb(const char *at, const char *end);
 
  protected:
-  /// `before`: number of elements of a packed row that precede those of the columns; `type`: of the
-  /// rows that have the columns.
+  /// `before`: see before(); `type`: of the rows that have the columns.
   PackedCollector(MemoryContext context, bool weighted, Oid type, int before)
       : WeightedCollector(context, weighted, "row"),
         before_(before),

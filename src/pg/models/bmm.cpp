@@ -43,7 +43,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
   choice.run([&] {
     bmm_select(data.rows, request.ks, request.options, control,
                [&](std::unique_ptr<BernoulliMixture> model) {
-                 choice.add(*model, data.columns(), {}, {Cell::or_null(model->icl())});
+                 choice.add(*model, data, control, {}, {Cell::or_null(model->icl())});
                });
   });
 }

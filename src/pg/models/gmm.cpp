@@ -45,7 +45,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
     gmm_select(data.rows, request.ks, request.options, control,
                [&](std::unique_ptr<GaussianMixture> model) {
                  const std::string covariance = model->covariance();
-                 choice.add(*model, data.columns(), {Cell::text(covariance)},
+                 choice.add(*model, data, control, {Cell::text(covariance)},
                             {Cell::or_null(model->icl())});
                });
   });

@@ -37,7 +37,7 @@ void select_hmms(const FitRequest &request, SequenceCollector &data, Control &co
   choice.run([&] {
     hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
                data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
-                 choice.add(*model, data.columns());
+                 choice.add(*model, data, control);
                });
   });
 }

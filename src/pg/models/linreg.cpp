@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/message.hpp"
+#include "data/row_reference.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"
@@ -32,10 +33,11 @@ void warn_of_terms(const LinregWarnings &warnings) {
                                warnings.dependent_left_out);
 }
 
-/// Fits a model to sufficient statistics, and stores its bytes in `bytes` unless that is nullptr;
-/// nullptr if the fit failed under on_error = null.
+/// Fits a model to sufficient statistics, of whose rows there may be a sample, and stores its bytes
+/// in `bytes` unless that is nullptr; nullptr if the fit failed under on_error = null.
 std::unique_ptr<Model> fit_sums(FitProgress &progress, bool null_on_error, const LinregSums &sums,
-                                const Document &options, std::string *bytes) {
+                                const RowSample *sample, const Document &options,
+                                std::string *bytes) {
   std::unique_ptr<LinregModel> model;
   LinregWarnings warnings;
   progress.has_read(sums.rows + sums.skipped);
@@ -43,6 +45,7 @@ std::unique_ptr<Model> fit_sums(FitProgress &progress, bool null_on_error, const
   report_names_of_rows(sums.columns);
   if (!attempt(progress, null_on_error, [&](Control &control) {
         model = linreg_fit(sums, options, control, warnings);
+        if (sample && bytes) model->info.reference = reference_of(*model, *sample, control);
         progress.writing();
         if (bytes) *bytes = bytes_of(*model);
         return true;
@@ -90,7 +93,10 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
       });
   if (warn_of_refusal(*data)) return nullptr;
   const std::optional<LinregSums> sums = data->sums();
-  if (sums) return fit_sums(data->progress, data->null_on_error(), *sums, request.options, bytes);
+  if (sums) {
+    const RowSample sample = data->sample();
+    return fit_sums(data->progress, data->null_on_error(), *sums, &sample, request.options, bytes);
+  }
   warn_rows_incomplete(*data);
   return nullptr;
 }
@@ -108,7 +114,9 @@ const SumsKind &LinregData::kind() const { return linreg_sums; }
 std::string LinregData::model_bytes() {
   std::string bytes;
   if (const std::optional<LinregSums> all = sums()) {
-    fit_sums(progress, null_on_error(), *all, parameters_.request(linreg_family).options, &bytes);
+    const RowSample rows = sample();
+    fit_sums(progress, null_on_error(), *all, &rows, parameters_.request(linreg_family).options,
+             &bytes);
   } else {
     progress.end();
     warn_rows_incomplete(*this);
@@ -159,7 +167,8 @@ BAYES_FUNCTION(linreg_fit_stats) {
   FitProgress progress;
   progress.begin(linreg_family);
   linreg_check_options(options);
-  if (!fit_sums(progress, null_on_error(options), load_stats(PG_GETARG_DATUM(0)), options, &bytes))
+  if (!fit_sums(progress, null_on_error(options), load_stats(PG_GETARG_DATUM(0)), nullptr, options,
+                &bytes))
     PG_RETURN_NULL();
   return store_bytes(bytes);
 }

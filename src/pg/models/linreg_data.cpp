@@ -14,7 +14,8 @@ LinregRowReader::LinregRowReader(MemoryContext context, Oid type)
 LinregData::LinregData(MemoryContext context)
     : SumsWithParameters(2),
       memory_(context),
-      accumulator_(&memory_) {
+      accumulator_(&memory_),
+      sample_(&memory_) {
   progress.begin(linreg_family);
 }
 
@@ -95,8 +96,12 @@ bool LinregData::take(const Item &item, bool add) {
   }
   check_dimension(elements.size());
   const double response = DatumGetFloat8(y.value), weight = weight_of(item);
-  if (!add) return accumulator_.remove(response, elements, weight);
+  if (!add) {
+    sample_.close();
+    return accumulator_.remove(response, elements, weight);
+  }
   accumulator_.add(response, elements, weight);
+  sample_.add(elements, weight);
   too_many_terms_ = accumulator_.terms() > max_terms;
   if (too_many_terms_) require_terms(accumulator_.terms(), rows.reader.columns());
   return true;
@@ -119,10 +124,18 @@ std::optional<LinregSums> LinregData::sums() {
   return out;
 }
 
+RowSample LinregData::sample() const {
+  RowSample out = sample_;
+  if (rows_) out.set_columns(rows_->reader.columns());
+  out.merge(sample_of_others_);
+  return out;
+}
+
 void LinregData::serialize(std::string &out) {
   parameters_.write(out);
   put_plain(out, policy_);
   put_plain(out, skipped_);
+  put_bytes(out, sample().to_bytes());
   if (const auto all = sums()) out += all->to_bytes();
 }
 
@@ -130,11 +143,17 @@ void LinregData::combine(const char *at, const char *end) {
   combine_parameters(at, end);
   policy_ = take_plain<LinregRows>(at, end);
   const std::int64_t skipped = skipped_ + take_plain<std::int64_t>(at, end);
-  if (at != end) add(LinregSums::from_bytes({at, std::size_t(end - at)}));
+  sample_of_others_.merge(RowSample::from_bytes(take_bytes(at, end)));
+  if (at != end) add_sums(LinregSums::from_bytes({at, std::size_t(end - at)}));
   skipped_ = skipped;
 }
 
 void LinregData::add(const LinregSums &more) {
+  sample_.close();
+  add_sums(more);
+}
+
+void LinregData::add_sums(const LinregSums &more) {
   if (!merged_) merged_ = sums();
   if (merged_)
     merged_->add(more);

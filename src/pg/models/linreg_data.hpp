@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "data/row_sample.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/input/row_reader.hpp"
 #include "regression/linreg.hpp"
@@ -41,6 +42,8 @@ class LinregData final : public SumsWithParameters {
 
   /// The sums over all rows; nullopt if there are no rows.
   std::optional<LinregSums> sums();
+  /// A sample of the rows; closed if sums without rows are among them, or rows have been removed.
+  RowSample sample() const;
   /// There were rows, but all were left out.
   bool no_row_complete() const { return empty() && skipped_ > 0; }
   /// Shows the fit to other sessions, from the first row on.
@@ -51,10 +54,12 @@ class LinregData final : public SumsWithParameters {
   const SumsKind &kind() const override;
   void serialize(std::string &out) override;
   void combine(const char *at, const char *end) override;
+  /// Adds sums of rows that are not known.
   void add(const LinregSums &more);
   std::string model_bytes() override;
 
  private:
+  void add_sums(const LinregSums &more);
   bool empty() const;
   /// Chooses the reader for the type of the aggregate's rows.
   void open(FunctionCallInfo fcinfo);
@@ -73,6 +78,7 @@ class LinregData final : public SumsWithParameters {
   std::optional<LinregSums> merged_;
   /// The sums have more terms than they may, and take no more rows.
   bool too_many_terms_ = false;
+  RowSample sample_, sample_of_others_;
   /// rows so far, and those of them that were left out
   std::int64_t seen_ = 0, skipped_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/message.hpp"
+#include "data/row_reference.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/unlikely_numbers.hpp"
@@ -97,6 +98,7 @@ void NbRows::begin(FitRequest request) {
   missing_ = missing_of(nb_begin(rows_, request_.options, update));
   null_on_error_ = request_.null_on_error;
   if (words_) rows_.set_sparse();
+  if (words_ || update) sample_.close();
   if (!update || (!words_ && !reader_)) return;
   if (update->sparse() != bool(words_))
     throw Error(Errc::invalid_argument,
@@ -205,6 +207,7 @@ void NbRows::take(const Item &item) {
   if (x->size() != std::size_t(rows_.dimension())) check_length(x->size());
   if (!rows_.takes(*x)) return rows_.skip();
   rows_.add(class_of(label.value), *x, w, seen_);
+  sample_.add(*x, w);
 }
 
 NbPart NbRows::part() const {
@@ -226,15 +229,24 @@ NbPart NbRows::part() const {
   return out;
 }
 
+RowSample NbRows::sample() const {
+  RowSample out = sample_;
+  if (reader_) out.set_columns(reader_->columns());
+  out.merge(sample_of_others_);
+  return out;
+}
+
 void NbRows::serialize(std::string &out) {
   parameters_.write(out);
   put_plain(out, zero_weights_);
+  put_bytes(out, sample().to_bytes());
   out += part().to_bytes();
 }
 
 void NbRows::combine(const char *at, const char *end) {
   if (combine_parameters(at, end)) begin(parameters_.request(nb_family));
   zero_weights_ += take_plain<std::int64_t>(at, end);
+  sample_of_others_.merge(RowSample::from_bytes(take_bytes(at, end)));
   others_.merge(NbPart::from_bytes({at, std::size_t(end - at)}));
 }
 
@@ -259,6 +271,7 @@ std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
     model = nb_fit(all, request_.options, request_.start ? &classifier(*request_.start) : nullptr);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
     model->info.seconds = seconds.count();
+    if (bytes) model->info.reference = reference_of(*model, sample(), control);
     progress_.writing();
     if (bytes) *bytes = bytes_of(*model);
     if (!model->sparse() && !request_.start) {

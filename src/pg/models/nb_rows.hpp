@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "classification/nb.hpp"
+#include "data/row_sample.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/input/feature_reader.hpp"
 #include "pg/input/fit_request.hpp"
@@ -62,12 +63,16 @@ class NbRows final : public SumsWithParameters {
   void take(const NamedFeature &feature);
   /// The statistics of the rows so far, including those of other processes.
   NbPart part() const;
+  /// A sample of these rows.
+  RowSample sample() const;
   void check_length(std::size_t length);
 
   FitRequest request_;
   Missing missing_ = Missing::keep;
   NbAccumulator rows_;
   NbPart others_;
+  /// of rows with columns, unless the model of other rows is updated
+  RowSample sample_, sample_of_others_;
   std::int64_t seen_ = 0, zero_weights_ = 0;
   FitProgress progress_;
   ElementType label_type_;

@@ -1,0 +1,202 @@
+#include "data/drift.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/unseen.hpp"
+#include "data/row_comparison.hpp"
+#include "data/row_reference.hpp"
+
+namespace bayes {
+namespace {
+
+/// The reference of a model. Throws Error if it has none.
+const RowReference &reference_in(const Model &model) {
+  model.require_rows();
+  if (!model.info.reference)
+    throw Error(Errc::invalid_argument, "the model keeps nothing of the rows of its fit",
+                "Models that were merged or updated, fitted to statistics, or stored by an earlier "
+                "version do not.",
+                "Fit it again to all of its rows, for nb and linreg without weights.");
+  return *model.info.reference;
+}
+
+}  // namespace
+
+Drift::Drift(std::shared_ptr<const Model> model)
+    : model_(std::move(model)),
+      reference_(reference_in(*model_)) {
+  const std::string_view missing = missing_option(model_->info);
+  skips_ = missing == "skip";
+  marginalizes_ = missing == "marginalize";
+  for (std::size_t j = 0; j < reference_.columns.size(); ++j) {
+    const BinnedColumn &column = reference_.columns[j];
+    columns_.emplace_back().bins.assign(column.weights.size() + 1, 0);
+    known_.push_back(model_->info.columns.empty() ? model_->categories(int(j))
+                                                  : std::vector<double>());
+    has_categories_ |= column.categories;
+  }
+  if (const auto &density = reference_.density)
+    density_.bins.assign(density->bins.weights.size() + 1, 0);
+}
+
+std::size_t Drift::bin_of(std::size_t j, double x) const {
+  const BinnedColumn &column = reference_.columns[j];
+  const std::vector<double> &points = column.points;
+  const auto at = std::lower_bound(points.begin(), points.end(), x);
+  const std::size_t place = std::size_t(at - points.begin());
+  if (!column.categories || (at != points.end() && *at == x)) return place;
+  const std::vector<double> &known = known_[j];
+  const bool is_known = known.empty() || std::binary_search(known.begin(), known.end(), x);
+  return points.size() + (is_known ? 0 : 1);
+}
+
+void Drift::add(std::span<const double> x) {
+  bool null = false, unknown = false;
+  for (const double each : x)
+    if (std::isnan(each)) (is_unseen(each) ? unknown : null) = true;
+  const bool compared = !(skips_ && null);
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    Counts &to = columns_[j];
+    const std::size_t last = to.bins.size() - 1;
+    const bool missing = std::isnan(x[j]), unseen = is_unseen(x[j]);
+    const std::size_t bin = unseen ? last : missing ? 0 : bin_of(j, x[j]);
+    to.nulls += missing && !unseen;
+    if (missing && !unseen) continue;
+    to.unknown += bin == last;
+    unknown |= bin == last;
+    to.bins[bin] += compared;
+  }
+  ++rows_;
+  compared_ += compared;
+  incomplete_ += null;
+  with_unknown_ += unknown;
+  if (reference_.density && (marginalizes_ || !(null || unknown))) score(x);
+}
+
+void Drift::score(std::span<const double> x) {
+  const DensityReference &density = *reference_.density;
+  const double value = model_->log_density(x), away = value - density.mean;
+  const std::vector<double> &points = density.bins.points;
+  const auto at = std::lower_bound(points.begin(), points.end(), value);
+  ++density_.bins[std::size_t(at - points.begin())];
+  ++scored_;
+  if (!std::isfinite(value)) return;
+  ++finite_;
+  sums_[0] += DoubleDouble(away);
+  sums_[1] += DoubleDouble::product(away, away);
+  sums_[2] += DoubleDouble::product(away, away) * DoubleDouble(away);
+}
+
+template <class F> void Drift::each_count(F f) {
+  for (std::int64_t *const count :
+       {&rows_, &incomplete_, &with_unknown_, &compared_, &scored_, &finite_})
+    f(*count);
+  const auto all = [&f](Counts &of) {
+    for (std::int64_t &count : of.bins) f(count);
+    f(of.nulls);
+    f(of.unknown);
+  };
+  for (Counts &column : columns_) all(column);
+  all(density_);
+}
+
+std::string Drift::to_bytes() const {
+  std::string out(reinterpret_cast<const char *>(sums_), sizeof sums_);
+  const_cast<Drift &>(*this).each_count([&out](std::int64_t &count) {
+    out.append(reinterpret_cast<const char *>(&count), sizeof count);
+  });
+  return out;
+}
+
+void Drift::add_bytes(std::string_view bytes) {
+  std::size_t size = sizeof sums_;
+  each_count([&size](std::int64_t &) { size += sizeof(std::int64_t); });
+  if (bytes.size() != size) throw Error(Errc::internal, "counts of rows are of another model");
+  const char *at = bytes.data();
+  const auto take = [&at]<class T>(T value) {
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+  };
+  for (DoubleDouble &sum : sums_) sum += take(DoubleDouble());
+  each_count([&take](std::int64_t &count) { count += take(std::int64_t()); });
+}
+
+DriftEntry Drift::of_rows() const {
+  DriftEntry out;
+  out.rows = rows_;
+  out.nulls = double(incomplete_) / double(rows_);
+  if (!skips_) out.nulls_fit = reference_.incomplete / reference_.rows;
+  if (has_categories_) out.unknown = double(with_unknown_) / double(rows_);
+  if (!reference_.density || scored_ == 0) return out;
+  const DensityReference &density = *reference_.density;
+  std::vector<BinPair> bins = bin_pairs(density.bins, density_.bins);
+  out.distance = jensen_shannon(bins);
+  out.log_density_fit = density.mean - density.optimism;
+  const double n = double(scored_), away = double(sums_[0]) / n;
+  // Rows that the model takes as impossible.
+  const bool infinite = finite_ < scored_;
+  out.log_density = infinite ? -HUGE_VAL : density.mean + away;
+  if (infinite) {
+    out.z = -HUGE_VAL;
+    out.p = 0;
+    return out;
+  }
+  const double second = double(sums_[1]) / n, third = double(sums_[2]) / n;
+  const Moments fit = {reference_.rows, density.mean, density.variance,
+                       density.skewness * std::pow(density.variance, 1.5)},
+                now = {n, out.log_density, std::max(second - away * away, 0.0),
+                       third - 3 * away * second + 2 * away * away * away};
+  const Comparison found = compare_means(fit, now, density.optimism);
+  out.z = found.z;
+  out.p = found.p;
+  return out;
+}
+
+DriftEntry Drift::of_column(std::size_t j) const {
+  const BinnedColumn &column = reference_.columns[j];
+  const Counts &counts = columns_[j];
+  DriftEntry out;
+  out.element = int(j);
+  out.rows = rows_;
+  out.nulls = double(counts.nulls) / double(rows_);
+  if (!skips_) out.nulls_fit = column.nulls / reference_.rows;
+  if (column.categories) out.unknown = double(counts.unknown) / double(rows_);
+  if (compared_ == 0) return out;
+  std::vector<BinPair> bins = bin_pairs(column, counts.bins);
+  std::vector<BinPair> special;
+  if (!skips_ && (column.nulls > 0 || counts.nulls > 0)) {
+    // A part of the rows may have been used up for the choice of categories.
+    double weight = 0;
+    for (const BinPair &bin : bins) weight += bin.fit;
+    const double part = weight > 0 ? weight / (reference_.rows - column.nulls) : 1;
+    special.push_back({column.nulls * std::min(part, 1.0), double(counts.nulls)});
+  }
+  std::vector<BinPair> all = bins;
+  all.insert(all.end(), special.begin(), special.end());
+  out.distance = jensen_shannon(all);
+  if (column.categories) {
+    // Rare categories and unknown ones: which of them are known is chance.
+    const BinPair unknown = bins.back(), rare = bins[bins.size() - 2];
+    bins.resize(bins.size() - 2);
+    special.push_back({rare.fit + unknown.fit, rare.now + unknown.now});
+  }
+  const Comparison found = compare_bins(std::move(bins), special, column.categories);
+  out.z = found.z;
+  out.p = found.p;
+  return out;
+}
+
+std::vector<DriftEntry> Drift::entries() const {
+  std::vector<DriftEntry> out;
+  if (rows_ == 0) return out;
+  out.push_back(of_rows());
+  for (std::size_t j = 0; j < columns_.size(); ++j) out.push_back(of_column(j));
+  return out;
+}
+
+}  // namespace bayes

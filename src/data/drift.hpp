@@ -1,0 +1,93 @@
+// How far new rows are from those of a model's fit, column by column and as whole rows.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/double_double.hpp"
+#include "document/model.hpp"
+#include "document/row_reference.hpp"
+
+namespace bayes {
+
+/// One row of bayes_drift(model, row). NaN where there is no number.
+struct DriftEntry {
+  static constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  /// from 0; -1: whole rows
+  int element = -1;
+  /// new rows
+  std::int64_t rows = 0;
+  /// Jensen-Shannon, in base 2: the square root of the divergence, from 0 to 1
+  double distance = none;
+  /// Of whole rows: the mean over the new rows, and what is expected of it without drift.
+  double log_density = none, log_density_fit = none;
+  /// Of whole rows: the difference of both, in standard errors. Of a column: the standard normal
+  /// quantile of 1 - p.
+  double z = none;
+  /// the probability of a larger difference without drift
+  double p = none;
+  /// share of the rows without a value, or without some value; of the new rows, of those of the fit
+  double nulls = none, nulls_fit = none;
+  /// share of the new rows with a category, or some category, that the model does not know
+  double unknown = none;
+};
+
+/// Counts of new rows. Their size is bounded by that of the reference; in which order rows are
+/// added, and counts are merged, makes no difference but for the last of 106 bits of three sums.
+class BAYES_API Drift {
+ public:
+  /// Throws Error: wrong_family for a model that takes no rows, invalid_argument for one without a
+  /// reference.
+  explicit Drift(std::shared_ptr<const Model> model);
+
+  const Model &model() const { return *model_; }
+  std::int64_t rows() const { return rows_; }
+  /// x: info.dimension numbers that are valid for their columns. NaN is missing, or a category that
+  /// the model does not know (base/unseen.hpp).
+  void add(std::span<const double> x);
+
+  /// The counts, for another process.
+  std::string to_bytes() const;
+  /// Adds counts of rows under the same model. Throws Error(internal) if they are not.
+  void add_bytes(std::string_view bytes);
+
+  /// whole rows first, then the columns
+  std::vector<DriftEntry> entries() const;
+
+ private:
+  struct Counts {
+    /// of the bins, and last of unknown categories; of rows that are compared
+    std::vector<std::int64_t> bins;
+    /// of all rows
+    std::int64_t nulls = 0, unknown = 0;
+  };
+  void score(std::span<const double> x);
+  std::size_t bin_of(std::size_t column, double x) const;
+  DriftEntry of_rows() const;
+  DriftEntry of_column(std::size_t column) const;
+  /// calls f with every count
+  template <class F> void each_count(F f);
+
+  std::shared_ptr<const Model> model_;
+  const RowReference &reference_;
+  /// the fit left out rows with a NULL, or takes what is missing as such; neither: it takes none
+  bool skips_ = false, marginalizes_ = false;
+  /// Of columns of categories without labels: those that the model knows.
+  std::vector<std::vector<double>> known_;
+  bool has_categories_ = false;
+
+  std::vector<Counts> columns_;
+  Counts density_;
+  std::int64_t rows_ = 0, incomplete_ = 0, with_unknown_ = 0;
+  /// rows that columns are compared by, rows with a log density, and those of which it is finite
+  std::int64_t compared_ = 0, scored_ = 0, finite_ = 0;
+  /// sums of the powers of log density - that of the reference
+  DoubleDouble sums_[3];
+};
+
+}  // namespace bayes

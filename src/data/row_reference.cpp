@@ -1,0 +1,346 @@
+#include "data/row_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/aligned.hpp"
+#include "base/random.hpp"
+
+namespace bayes {
+namespace {
+
+/// Samples larger than the smallest have one row of so many.
+constexpr std::int64_t rows_for_each = 64;
+/// The sample of rows with many columns has fewer rows: so many numbers, but not below
+/// min_wide_sample rows.
+constexpr std::int64_t max_sample_numbers = 1 << 17, min_wide_sample = 256;
+constexpr std::uint64_t sample_stream = 0x7265'6665'7265'6e63;
+
+/// Rows copied out of their blocks.
+struct Sample {
+  /// row by row
+  std::vector<double> elements;
+  std::vector<double> weights;
+  /// the number of rows that the weights stand for
+  double size = 0;
+};
+
+/// Reads single rows in ascending order.
+class RowPicker {
+ public:
+  RowPicker(RowSource &rows, int before)
+      : rows_(rows),
+        shape_(rows.shape()),
+        before_(before),
+        block_(shape_.block_doubles()) {}
+
+  double weight(std::int64_t row) { return shape_.weighted ? *at(row, shape_.dimension) : 1; }
+  void add(std::int64_t row, double weight, Sample &to) {
+    for (int j = before_; j < shape_.dimension; ++j) to.elements.push_back(*at(row, j));
+    to.weights.push_back(weight);
+  }
+
+ private:
+  const double *at(std::int64_t row, int j) {
+    if (row / block_rows != held_) rows_.read_block(held_ = row / block_rows, block_.data());
+    return block_.data() + std::size_t(j) * block_rows + std::size_t(row % block_rows);
+  }
+  RowSource &rows_;
+  const RowShape shape_;
+  const int before_;
+  Buffer block_;
+  std::int64_t held_ = -1;
+};
+
+/// `count` different numbers below `bound`, ascending; every set of them is equally probable.
+std::vector<std::int64_t> draw_numbers(std::int64_t bound, std::int64_t count, Random &random) {
+  std::vector<std::int64_t> out;
+  // As many as are lacking are drawn at a time: none that is drawn is left out but for a
+  // repetition.
+  while (std::int64_t(out.size()) < count) {
+    for (std::int64_t lacking = count - std::int64_t(out.size()); lacking > 0; --lacking)
+      out.push_back(std::int64_t(random.below(std::uint64_t(bound))));
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+  }
+  return out;
+}
+
+Sample sample_of(RowSource &rows, int before, std::uint64_t seed, Control &control) {
+  const std::int64_t n = rows.rows();
+  const std::int64_t size = reference_sample(n, rows.shape().dimension - before);
+  const auto poll = [&](std::int64_t i) {
+    if (i % 1024 == 0 && control.pending()) control.poll();
+  };
+  Sample out;
+  out.elements.reserve(std::size_t(size * (rows.shape().dimension - before)));
+  RowPicker picker(rows, before);
+  Random random(seed, sample_stream);
+  if (size == n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      poll(i);
+      picker.add(i, picker.weight(i), out);
+    }
+    out.size = std::accumulate(out.weights.begin(), out.weights.end(), 0.0);
+  } else if (!rows.shape().weighted) {
+    for (const std::int64_t i : draw_numbers(n, size, random)) {
+      poll(i);
+      picker.add(i, 1, out);
+    }
+    out.size = double(size);
+  } else {
+    // A weight is a number of rows: each of these is drawn with the same probability.
+    double total = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      poll(i);
+      total += picker.weight(i);
+    }
+    std::vector<double> places(static_cast<std::size_t>(size));
+    for (double &place : places) place = random.uniform() * total;
+    std::sort(places.begin(), places.end());
+    // With replacement, from rows that are a sample themselves.
+    out.size = 1 / (1 / double(size) + 1 / total);
+    double sum = 0;
+    std::size_t next = 0;
+    for (std::int64_t i = 0; i < n && next < places.size(); ++i) {
+      poll(i);
+      sum += picker.weight(i);
+      for (; next < places.size() && (places[next] < sum || i == n - 1); ++next)
+        picker.add(i, out.size / double(size), out);
+    }
+  }
+  return out;
+}
+
+/// Removes rows without a value, and returns their weight.
+double take_nulls(std::vector<WeightedValue> &values) {
+  double out = 0;
+  std::erase_if(values, [&out](const WeightedValue &each) {
+    if (!std::isnan(each.value)) return false;
+    out += each.weight;
+    return true;
+  });
+  return out;
+}
+
+/// Sorts values, and joins equal ones.
+void join_equal(std::vector<WeightedValue> &values) {
+  for (WeightedValue &each : values) each.value += 0.0;  // no -0
+  std::sort(values.begin(), values.end(),
+            [](const WeightedValue &a, const WeightedValue &b) { return a.value < b.value; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < values.size(); ++i)
+    if (values[i].value == values[last].value)
+      values[last].weight += values[i].weight;
+    else
+      values[++last] = values[i];
+  if (!values.empty()) values.resize(last + 1);
+}
+
+double bound_between(double low, double high) {
+  const double middle = low / 2 + high / 2;
+  return (middle >= low && middle < high ? middle : low) + 0.0;
+}
+
+/// A random part of the rows of a category, each with this probability; the same for the same
+/// weight and category.
+double part_of(const WeightedValue &category, double probability) {
+  const double rows = std::round(category.weight);
+  if (rows < 1 || rows > 1000) return category.weight * probability;
+  Random random(std::uint64_t(category.value), sample_stream, 1);
+  double taken = 0;
+  for (double i = 0; i < rows; ++i) taken += random.uniform() < probability;
+  return category.weight * taken / rows;
+}
+
+/// Adds the moments of log densities; false unless all are finite.
+bool add_moments(const std::vector<WeightedValue> &values, DensityReference &to) {
+  double weight = 0, sum = 0, second = 0, third = 0;
+  for (const WeightedValue &each : values) {
+    if (!std::isfinite(each.value)) return false;
+    weight += each.weight;
+    sum += each.weight * each.value;
+  }
+  to.mean = sum / weight;
+  for (const WeightedValue &each : values) {
+    const double d = each.value - to.mean;
+    second += each.weight * d * d;
+    third += each.weight * d * d * d;
+  }
+  to.variance = second / weight;
+  to.skewness = to.variance > 0 ? third / weight / std::pow(to.variance, 1.5) : 0;
+  return std::isfinite(to.mean) && std::isfinite(to.variance) && std::isfinite(to.skewness);
+}
+
+/// The expected difference of mean log densities of the rows of the fit and of others: as many
+/// parameters as were fitted, in nats, over all rows (Akaike).
+double optimism_of(const Model &model) {
+  double parameters = model.free_parameters(), rows = model.observations();
+  if (std::isnan(parameters)) {
+    parameters = 0;
+    model.describe_parameters({}, [&](const Parameter &p) { parameters += p.component >= 0; });
+  }
+  if (std::isnan(rows)) rows = double(model.info.rows);
+  const double out = parameters / rows;
+  return std::isfinite(out) && out > 0 ? out : 0;
+}
+
+/// Weighted rows of a model's columns.
+struct RowList {
+  const Model &model;
+  std::span<const double> elements, weights;
+  std::size_t rows() const { return weights.size(); }
+  std::span<const double> row(std::size_t i) const {
+    const std::size_t d = std::size_t(model.info.dimension);
+    return elements.subspan(i * d, d);
+  }
+};
+
+std::optional<DensityReference> density_of(const RowList &rows, Control &control) {
+  if (rows.model.words().response) return std::nullopt;
+  DensityReference out;
+  std::vector<WeightedValue> values;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    if (control.pending()) control.poll();
+    values.push_back({rows.model.log_density(rows.row(i)), rows.weights[i]});
+  }
+  out.bins = bin_numbers(values);
+  if (out.bins.nulls > 0 || !add_moments(values, out)) return std::nullopt;
+  out.optimism = optimism_of(rows.model);
+  return out;
+}
+
+/// `size`: the number of rows that the weights stand for
+std::shared_ptr<const RowReference> reference_from(const RowList &rows, double size,
+                                                   Control &control) {
+  if (!(size > 0) || !std::isfinite(size)) return nullptr;
+  auto out = std::make_shared<RowReference>();
+  out->rows = size;
+  for (std::size_t i = 0; i < rows.rows(); ++i)
+    if (std::ranges::any_of(rows.row(i), [](double x) { return std::isnan(x); }))
+      out->incomplete += rows.weights[i];
+  out->density = density_of(rows, control);
+  const int d = rows.model.info.dimension;
+  if (d > max_reference_columns) return out->density ? out : nullptr;
+  std::vector<WeightedValue> values;
+  for (int j = 0; j < d; ++j) {
+    if (control.pending()) control.poll();
+    values.clear();
+    for (std::size_t i = 0; i < rows.rows(); ++i)
+      values.push_back({rows.row(i)[std::size_t(j)], rows.weights[i]});
+    out->columns.push_back(is_category(rows.model, j) ? count_categories(values)
+                                                      : bin_numbers(values));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::int64_t reference_sample(std::int64_t rows, int dimension) {
+  const std::int64_t wanted = std::clamp(rows / rows_for_each, min_sample_rows, max_sample_rows),
+                     narrow = max_sample_numbers / std::max(dimension, 1);
+  return std::min({rows, wanted, std::max(narrow, min_wide_sample)});
+}
+
+bool is_category(const Model &model, int j) {
+  const RowColumns &columns = model.info.columns;
+  return (!columns.empty() && columns[std::size_t(j)].kind == ValueKind::label) ||
+         !model.categories(j).empty();
+}
+
+BinnedColumn bin_numbers(std::vector<WeightedValue> &values) {
+  BinnedColumn out;
+  out.nulls = take_nulls(values);
+  join_equal(values);
+  double total = 0;
+  for (const WeightedValue &each : values) total += each.weight;
+  if (values.size() == 1) {
+    // Of a constant column any other number is news.
+    const double value = values[0].value, below = std::nextafter(value, -HUGE_VAL);
+    if (std::isfinite(below)) {
+      out.points = {below, value};
+      out.weights = {0, total, 0};
+      return out;
+    }
+  }
+  // Which of them are frequent is chance, so they are joined only when they are compared.
+  const bool single = values.size() <= std::size_t(max_single_numbers) &&
+                      total >= min_bin_weight * double(values.size());
+  const double bins = std::clamp(std::floor(total / min_bin_weight), 1.0, double(reference_bins)),
+               enough = single ? 0 : total / bins * (1 - 1e-12);
+  double weight = 0;
+  const auto end_bin = [&](std::size_t last) {
+    out.points.push_back(bound_between(values[last].value, values[last + 1].value));
+    out.weights.push_back(weight);
+    weight = 0;
+  };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!single && values[i].weight >= enough && weight >= min_bin_weight) end_bin(i - 1);
+    weight += values[i].weight;
+    if (weight >= enough && i + 1 < values.size()) end_bin(i);
+  }
+  if (!single && !out.points.empty() && weight < std::max(enough / 2, min_bin_weight)) {
+    weight += out.weights.back();
+    out.points.pop_back();
+    out.weights.pop_back();
+  }
+  out.weights.push_back(weight);
+  return out;
+}
+
+BinnedColumn count_categories(std::vector<WeightedValue> &values) {
+  constexpr double common = 10, of_choice = 0.25, chosen_from = 3;
+  BinnedColumn out;
+  out.categories = true;
+  out.nulls = take_nulls(values);
+  join_equal(values);
+  // Which categories are the frequent ones is decided by a part of the rows, and they are counted
+  // in the others: in those that decide they are more frequent than they are.
+  std::vector<WeightedValue> choice;
+  const bool all = values.size() <= std::size_t(max_reference_categories) &&
+                   std::ranges::all_of(values, [](const auto &v) { return v.weight >= common; });
+  if (!all) {
+    for (WeightedValue &each : values) {
+      choice.push_back({each.value, part_of(each, of_choice)});
+      each.weight -= choice.back().weight;
+    }
+    std::stable_sort(choice.begin(), choice.end(),
+                     [](const auto &a, const auto &b) { return a.weight > b.weight; });
+    while (!choice.empty() && (choice.size() > std::size_t(max_reference_categories) ||
+                               choice.back().weight < chosen_from))
+      choice.pop_back();
+  }
+  double others = 0;
+  for (const WeightedValue &each : values) {
+    const bool frequent = all || std::ranges::any_of(choice, [&each](const auto &chosen) {
+                            return chosen.value == each.value;
+                          });
+    if (frequent) {
+      out.points.push_back(each.value);
+      out.weights.push_back(each.weight);
+    } else {
+      others += each.weight;
+    }
+  }
+  out.weights.push_back(others);
+  return out;
+}
+
+std::shared_ptr<const RowReference> reference_of(const Model &model, RowSource &rows, int before,
+                                                 Control &control) {
+  const Sample sample = sample_of(rows, before, std::uint64_t(model.info.seed), control);
+  return reference_from({model, sample.elements, sample.weights}, sample.size, control);
+}
+
+std::shared_ptr<const RowReference> reference_of(const Model &model, RowSample sample,
+                                                 Control &control) {
+  if (sample.closed() || sample.dimension() != model.info.dimension) return nullptr;
+  sample.recode(model.info.columns);
+  const std::span<const double> weights = sample.weights();
+  return reference_from({model, sample.elements(), weights},
+                        std::accumulate(weights.begin(), weights.end(), 0.0), control);
+}
+
+}  // namespace bayes
