@@ -338,8 +338,7 @@ Document Model::document_with(bool seconds) const {
   Document document;
   document.set("pg_bayes",
                Document::object().set("format", model_format).set("version", info.version));
-  document.set("family", info.family);
-  document.set("method", std::string(method_name(info.method)));
+  document.set("family", info.family).set("method", std::string(method_name(info.method)));
   document.set("rows", info.rows);
   document.set("skipped", info.skipped);
   if (info.incomplete) document.set("incomplete", *info.incomplete);

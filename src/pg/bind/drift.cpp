@@ -43,9 +43,6 @@ class DriftRows final : public Sums {
       require_same_model(drift_->model(), *model);
     drift_->add_bytes({at, std::size_t(end - at)});
   }
-  /// There is none: the aggregate has a final function of its own.
-  std::string model_bytes() override { return {}; }
-
   std::vector<DriftEntry> entries() const {
     return drift_ ? drift_->entries() : std::vector<DriftEntry>();
   }
