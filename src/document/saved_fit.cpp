@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t max_whole = std::numeric_limits<int>::max();
 
-Tensor tensor_of(const std::vector<double> &values) {
+Tensor list_of(const std::vector<double> &values) {
   return {{std::int64_t(values.size())}, values};
 }
 
@@ -48,14 +48,14 @@ Document write_run(const RunRecord &run) {
   Document::List loops;
   for (const LoopRecord &loop : run.loops)
     loops.push_back(
-        Document::object().set("trace", tensor_of(loop.trace)).set("state", tensor_of(loop.state)));
+        Document::object().set("trace", list_of(loop.trace)).set("state", list_of(loop.state)));
   out.set("loops", std::move(loops));
   if (run.begun_afresh) out.set("begun_afresh", true);
   if (!run.ended) return out;
   out.set("converged", run.converged)
       .set("iterations", run.iterations)
       .set("limit", run.limit)
-      .set("trace", tensor_of(run.trace));
+      .set("trace", list_of(run.trace));
   Tensor degenerate{{std::int64_t(run.degenerate.size())}, {}};
   for (const int k : run.degenerate) degenerate.values.push_back(k);
   return out.set("degenerate", std::move(degenerate));
@@ -91,7 +91,7 @@ Document write_saved_fit(const SavedFit &fit) {
   Document::List runs;
   for (const RunRecord &run : fit.course.runs) runs.push_back(write_run(run));
   out.set("runs", std::move(runs));
-  if (!fit.course.chains.empty()) out.set("chains", tensor_of(fit.course.chains));
+  if (!fit.course.chains.empty()) out.set("chains", list_of(fit.course.chains));
   return out;
 }
 

@@ -84,7 +84,9 @@ void PmfChain::exchange(StateNumbers &numbers) {
     numbers.number(side.spread);
   }
   for (PmfCovariance &covariance : parameters_.covariances) {
-    numbers.numbers(covariance.values);
+    const std::size_t whole = std::size_t(task_.rank) * std::size_t(task_.rank);
+    numbers.list(covariance.values, whole);
+    if (!covariance.values.empty() && covariance.values.size() != whole) refuse_checkpoint();
     numbers.number(covariance.log_determinant_of_inverse);
   }
 }
