@@ -57,8 +57,10 @@ inline std::vector<double> answered(const DirichletProcessMixture &model,
   return out;
 }
 
+/// A model but for its duration, and for what of its prior was given.
 inline std::string bits(DirichletProcessMixture &model) {
   model.info.seconds = 0;
+  model.info.given_prior = {};
   return model.to_bytes();
 }
 

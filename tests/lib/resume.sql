@@ -6,6 +6,14 @@ CREATE TABLE documents AS SELECT i, string_to_array((ARRAY['a b a c', 'c d d e',
 CREATE TABLE cells AS SELECT 'r' || i AS r, 'c' || j AS c, 1 + i * j % 5 AS n
   FROM generate_series(1, 12) AS i, generate_series(1, 9) AS j;
 
+CREATE TABLE holes AS SELECT CASE WHEN id % 3 = 0 THEN ARRAY[NULL, x[2], x[3]]
+    WHEN id % 7 = 0 THEN ARRAY[x[1], NULL, NULL] ELSE x[1:3] END AS x,
+  1 + id % 2 AS weight FROM iris;
+CREATE TABLE walks AS SELECT w, array_agg(sin(i * w) + 3 * (i / 7 % 2) ORDER BY i) AS s
+  FROM generate_series(1, 5) AS w, generate_series(1, 40) AS i GROUP BY w;
+CREATE TABLE people AS SELECT species, petal_length > 4 AS large, sepal_width AS width,
+  CASE WHEN id % 5 > 0 THEN id % 4 END AS visits FROM iris;
+
 -- %s: the number of components, or the model; %L: the options.
 CREATE TABLE families (family text PRIMARY KEY, call text, k text, methods text[]);
 INSERT INTO families VALUES
@@ -18,6 +26,12 @@ INSERT INTO families VALUES
   ('nmf', 'SELECT nmf_fit(r, c, n, %s, %L) FROM cells', '2', '{vi,svi,em,squared}'),
   ('pmf', 'SELECT pmf_fit(r, c, n, %s, %L) FROM cells', '2', '{gibbs}'),
   ('dpmm', 'SELECT dpmm_fit(x, %s%L) FROM flowers', '', '{collapsed,gibbs,slice,vi}'),
+  ('gmm of holes', 'SELECT gmm_fit(x, %s, %L) FROM holes', '2', '{em,vi,gibbs,collapsed}'),
+  ('gmm of weights', 'SELECT gmm_fit(x, %s, %L, weight) FROM holes', '2', '{em,vi}'),
+  ('bmm of records', 'SELECT bmm_fit(p, %s, %L) FROM people AS p', '2', '{em,vi,gibbs,collapsed}'),
+  ('dpmm of holes', 'SELECT dpmm_fit(x, %s%L) FROM holes', '', '{collapsed,gibbs,slice,vi}'),
+  ('dpmm of records', 'SELECT dpmm_fit(p, %s%L) FROM people AS p', '', '{collapsed,gibbs,slice}'),
+  ('hmm of numbers', 'SELECT hmm_fit(s, %s, %L) FROM walks', '2', '{em,vi,gibbs}'),
   ('logreg', 'SELECT logreg_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,gibbs}'),
   ('probit', 'SELECT probit_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,em,vi,gibbs}');
 CREATE TABLE variants AS SELECT row_number() OVER () AS id, family, call, k, method,

@@ -258,8 +258,8 @@ SELECT is(complaint($q$SELECT dpmm_fit(x, '{"on_error": "null", "draws": 0}') FR
 SELECT is(complaint($q$SELECT dpmm_fit(x, '{"on_error": "null", "prior": {"b": 1}}') FROM few$q$),
   '22023 unknown option "prior.b"', 'in the prior too');
 SELECT is(complaint($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN '{NaN,1}' ELSE x END,
-  '{"on_error": "null", "missing": "error"}') FROM few$q$), '22023 element 1 of row 7 is NaN',
-  'so are rows that are no rows');
+  '{"on_error": "null", "missing": "error"}') FROM few$q$), 'no error',
+  'rows that are no rows are none');
 
 -- ---- a forged model ----
 

@@ -159,7 +159,7 @@ FROM (VALUES ('{"draw": 3}', 'unknown option "draw"'),
   AS v(o, said);
 SELECT throws_like(format('SELECT pmf_fit(%s) FROM ratings', arguments), said, arguments)
 FROM (VALUES ('u, f, x, 0', 'the rank is 0, but must be from 1 to 1000'),
-  ('u, f, x, NULL', 'rank must not be NULL'),
+  ('u, f, x, NULL::int', 'rank must not be NULL'),
   ('u, f, x, u', 'rank must be the same for all rows of one fit'),
   ('u, f, NULL, 2', 'there are no numbers to fit'),
   ('u, f, ''NaN'', 2', 'number of row "%" and column "%" is NaN'),
