@@ -119,7 +119,7 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
   const double n = double(rows.rows()), row_bytes = (8.0 * rows.shape().dimension + 28) * n,
                // The record of a fit that can be resumed, and its document and bytes, take 3 bytes
                // each.
-               label_bytes = control.checkpoint ? 11 : 2,
+      label_bytes = control.checkpoint ? 11 : 2,
                labels = std::max(control.row_memory - row_bytes, control.row_memory / 8) /
                         (label_bytes * n + 8 * components + 200),
                whole = control.memory / 4 / (8 * (components * (parameters + 10) + 40));

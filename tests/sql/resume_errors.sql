@@ -58,7 +58,8 @@ SELECT throws_ok($$SELECT logreg_fit(large, x[1:2], model, '{}') FROM flowers, p
   WHERE family = 'logreg' GROUP BY model LIMIT 1$$, '22023',
   'a fit of logreg does not start from a model', 'a regression starts from no model');
 SELECT throws_ok($$SELECT logreg_fit(large, x[1:2], model, '{"resume": true}') FROM flowers, parts
-  WHERE parts.id = 1 GROUP BY model$$, '42804', NULL, 'and does not resume a fit of another family');
+  WHERE parts.id = 1 GROUP BY model$$, '42804', NULL,
+  'and does not resume a fit of another family');
 SELECT never($$SELECT family, options, bayes_compact(model)::jsonb <> model::jsonb - 'checkpoint'
     OR octet_length(bayes_compact(model)::text) >= octet_length(model::text) AS wrong
   FROM parts$$, 'a compacted model lacks the state alone');
@@ -128,7 +129,8 @@ CREATE TABLE outcomes AS
   SELECT l.id, l.family, l.options, n, survives(call, model, n) AS found
   FROM later AS l, bayes_info(model) AS i, generate_series(1, 6) AS n
   WHERE i.stopped = 'max_seconds' OR NOT l.options ? 'draws';
-SELECT never($$SELECT id, family, options, n, found, found !~ '^(resumed|22...|54...|53200)$' AS wrong
+SELECT never($$SELECT id, family, options, n, found,
+    found !~ '^(resumed|22...|54...|53200)$' AS wrong
   FROM outcomes$$, 'a state that was tampered with is refused, or fitted');
 SELECT ok(count(*) FILTER (WHERE found <> 'resumed') > count(*) / 3, 'and mostly refused')
   FROM outcomes;

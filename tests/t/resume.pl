@@ -90,13 +90,14 @@ for my $kill (1 .. $kills) {
     $session->close;
     awake();
     my $now = $server->query('SELECT sum(slices) FROM jobs');
-    my $valid = $server->query('SELECT count(*) FROM jobs, bayes_info(model::text::bayes_model) AS i'
-        . ' WHERE slices > 0 AND i.stopped IS NOT NULL');
+    my $valid = $server->query('SELECT count(*) FROM jobs,'
+        . ' bayes_info(model::text::bayes_model) AS i WHERE slices > 0 AND i.stopped IS NOT NULL');
     my $with = $server->query('SELECT count(*) FROM jobs WHERE slices > 0');
     $sound++ if $now >= $before && $valid == $with;
     $before = $now;
 }
-is($sound, $kills, "after each of $kills kills every model is that of a committed slice (seed $seed)");
+is($sound, $kills,
+    "after each of $kills kills every model is that of a committed slice (seed $seed)");
 $server->query('SET client_min_messages = error; CALL slices(0.03)');
 cmp_ok($server->query('SELECT min(slices) FROM jobs'), '>', 1, 'all fits were made in slices');
 sub same {
