@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
 
 #include "base/aligned.hpp"
 #include "base/random.hpp"
@@ -175,14 +176,24 @@ bool add_moments(const std::vector<WeightedValue> &values, DensityReference &to)
 }
 
 /// The expected difference of mean log densities of the rows of the fit and of others: as many
-/// parameters as were fitted, in nats, over all rows (Akaike).
+/// parameters as were fitted, in nats, over all rows (Akaike). A component with fewer rows than
+/// parameters counts by its rows: what it has beyond them is the prior's.
 double optimism_of(const Model &model) {
-  double parameters = model.free_parameters(), rows = model.observations();
-  if (std::isnan(parameters)) {
-    parameters = 0;
-    model.describe_parameters({}, [&](const Parameter &p) { parameters += p.component >= 0; });
-  }
+  double rows = model.observations(), listed = 0;
   if (std::isnan(rows)) rows = double(model.info.rows);
+  std::vector<double> weights;
+  model.describe_parameters({}, [&](const Parameter &p) {
+    if (p.component < 0) return;
+    ++listed;
+    if (std::string_view(p.name) == "weight") weights.push_back(p.value);
+  });
+  double parameters = model.free_parameters();
+  if (std::isnan(parameters)) parameters = listed;
+  if (!weights.empty()) {
+    const double each = parameters / double(weights.size());
+    parameters = 0;
+    for (const double weight : weights) parameters += std::min(each, weight * rows);
+  }
   const double out = parameters / rows;
   return std::isfinite(out) && out > 0 ? out : 0;
 }

@@ -28,6 +28,7 @@ class Plain final : public bayes::Model {
     return std::isnan(x[0]) ? 0 : -x[0] * x[0] / 2;
   }
   double free_parameters() const override { return 0; }
+  void describe_parameters(std::optional<double>, const TakeParameter &) const override {}
   double observations() const override { return 1; }
 
  private:

@@ -120,6 +120,23 @@ BOOST_AUTO_TEST_CASE(a_weight_is_a_number_of_rows) {
   BOOST_TEST(std::abs(below / reference->rows - 0.1) < 0.07);
 }
 
+// The log density of a model with parameters that few rows have is higher by less.
+BOOST_AUTO_TEST_CASE(optimism_is_of_parameters_that_rows_have) {
+  const Matrix x = support::normal_rows(400, 2, 47, 1);
+  MemoryRows rows = support::rows_of(x);
+  Control control;
+  const auto one = support::fit(rows, 1, {{"method", "em"}}),
+             many = support::fit(rows, 6, {{"method", "vi"}});
+  BOOST_TEST(std::abs(reference_of(*one, rows, 0, control)->density->optimism - 5.0 / 400) < 1e-12);
+  double expected = 0;
+  for (int k = 0; k < 6; ++k) {
+    const double weight = many->component(k).weight;
+    expected += std::min(weight * 400, many->free_parameters() / 6) / 400;
+  }
+  BOOST_TEST(std::abs(reference_of(*many, rows, 0, control)->density->optimism - expected) < 1e-12);
+  BOOST_TEST(expected < 0.9 * many->free_parameters() / 400);
+}
+
 BOOST_AUTO_TEST_CASE(samples_of_streams) {
   // Few rows are all in it, whatever parts they come in, and labels keep their meaning.
   const RowColumns ab = {{"n"}, {"l", ValueKind::label, {"a", "b"}}},
