@@ -54,7 +54,8 @@ void StateNumbers::end() const {
 
 void Checkpoint::rewind() {
   frozen_ = false;
-  repeats_ = !runs.empty() || !chains.empty();
+  // Also if nothing is recorded: a search for starting points may have ended the record.
+  repeats_ = true;
   run_ = loop_ = 0;
 }
 

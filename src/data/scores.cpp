@@ -61,7 +61,7 @@ void ScoreSums::merge(const ScoreSums &other) {
   for (std::size_t i = 0; i < products_.size(); ++i) products_[i] += other.products_[i];
 }
 
-template <class F> Estimate ScoreSums::estimate(Number number, F f) const {
+template <class F> ScoreEstimate ScoreSums::estimate(Number number, F f) const {
   if (rows_ == 0) return {};
   // influence of row i: sum over j of slopes[j] * number j of row i
   std::array<double, most> slopes = {};
@@ -75,7 +75,7 @@ template <class F> Estimate ScoreSums::estimate(Number number, F f) const {
     slopes[of + number] = sign * found.slope / sums_[of + units].hi;
     slopes[of + units] = -slopes[of + number] * ratio.hi;
   }
-  Estimate out{value.hi, no_number};
+  ScoreEstimate out{value.hi, no_number};
   if (rows_ < 2) return out;
   DoubleDouble squares;
   double terms = 0;
@@ -100,7 +100,7 @@ double ScoreSums::infinite(std::size_t model) const {
   return below && above ? no_number : below ? -infinite_number : above ? infinite_number : 0;
 }
 
-template <class F> Estimate ScoreSums::estimate_of_density(F f) const {
+template <class F> ScoreEstimate ScoreSums::estimate_of_density(F f) const {
   const double first = infinite(0), second = infinite(1);
   if (first == 0 && second == 0) return estimate(density, f);
   // Of two models, what is finite makes no difference.
@@ -108,18 +108,18 @@ template <class F> Estimate ScoreSums::estimate_of_density(F f) const {
   return {models_ == 1 ? value(first) : value(first) - value(second), no_number};
 }
 
-Estimate ScoreSums::log_density() const {
+ScoreEstimate ScoreSums::log_density() const {
   return estimate_of_density([](DoubleDouble mean) { return Transformed{mean, 1}; });
 }
 
-Estimate ScoreSums::perplexity() const {
+ScoreEstimate ScoreSums::perplexity() const {
   return estimate_of_density([](DoubleDouble mean) {
     const double perplexity = std::exp(-mean.hi);
     return Transformed{perplexity, -perplexity};
   });
 }
 
-Estimate ScoreSums::error(ErrorMeasure measure) const {
+ScoreEstimate ScoreSums::error(ErrorMeasure measure) const {
   if (measure == ErrorMeasure::none) return {};
   return estimate(wrong, [measure](DoubleDouble mean) {
     if (measure == ErrorMeasure::share) return Transformed{mean, 1};

@@ -34,7 +34,7 @@ enum class ErrorMeasure : char {
 };
 
 /// NaN where there is none.
-struct Estimate {
+struct ScoreEstimate {
   double value = std::numeric_limits<double>::quiet_NaN();
   double standard_error = value;
 };
@@ -65,10 +65,10 @@ class BAYES_API ScoreSums {
   // Of two models the first less the second. Without rows there is no estimate, with one row no
   // standard error.
   /// the mean per unit
-  Estimate log_density() const;
+  ScoreEstimate log_density() const;
   /// exp(- mean log density per unit)
-  Estimate perplexity() const;
-  Estimate error(ErrorMeasure measure) const;
+  ScoreEstimate perplexity() const;
+  ScoreEstimate error(ErrorMeasure measure) const;
 
  private:
   /// numbers of a score, and of the scores of two models
@@ -81,10 +81,10 @@ class BAYES_API ScoreSums {
     DoubleDouble value;
     double slope;
   };
-  template <class F> Estimate estimate(Number number, F f) const;
+  template <class F> ScoreEstimate estimate(Number number, F f) const;
   /// Infinity or NaN if log densities were infinite, else 0.
   double infinite(std::size_t model) const;
-  template <class F> Estimate estimate_of_density(F f) const;
+  template <class F> ScoreEstimate estimate_of_density(F f) const;
 
   std::int32_t models_ = 1;
   std::int64_t rows_ = 0;

@@ -96,8 +96,8 @@ class Chains {
       const int count = chain.draws + int(draws);
       const bool all_made = count == most_;
       done = all_made && (short_warmup || most_ < plan_.stored() || chain.sweeps == plan_.draws);
-      // Sweeps that follow the last draw need no time.
-      if (!done && (all_made ? control_.budget.over() : control_.out_of_time())) {
+      // Sweeps that follow the last draw need no time. A chain that is recorded is stopped above.
+      if (!done && !records() && (all_made ? control_.budget.over() : control_.out_of_time())) {
         done = true;
         draws |= !all_made && (chain.draws == 0 || must_store(chain));
       }

@@ -73,7 +73,7 @@ struct Ratio {
 };
 
 /// The difference f(a) - f(b), or f(a) without b; `slope` is f'.
-template <class F, class G> Estimate expected(const Ratio &a, const Ratio *b, F f, G slope) {
+template <class F, class G> ScoreEstimate expected(const Ratio &a, const Ratio *b, F f, G slope) {
   const long double n = (long double)(a.influences.size());
   long double squares = 0;
   for (std::size_t i = 0; i < a.influences.size(); ++i) {
@@ -84,7 +84,7 @@ template <class F, class G> Estimate expected(const Ratio &a, const Ratio *b, F 
   return {double(f(a.value) - (b ? f(b->value) : 0)), double(std::sqrt(squares * n / (n - 1)))};
 }
 
-void check(const Estimate &have, const Estimate &want) {
+void check(const ScoreEstimate &have, const ScoreEstimate &want) {
   BOOST_TEST(have.value == want.value, boost::test_tools::tolerance(1e-11));
   BOOST_TEST(have.standard_error == want.standard_error, boost::test_tools::tolerance(1e-9));
 }

@@ -64,7 +64,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '22023 option "prior.eta" does not apply to method em | The options are prior.alpha.'),
   ($q$SELECT lda_fit(x, 2, '{"method": "gibbs", "tol": 1}') FROM words$q$,
     '22023 option "tol" does not apply to method gibbs | The options are chains, draws, '
-    'max_seconds, max_share, max_terms, method, min_documents, on_error, prior, seed, '
+    'max_seconds, max_share, max_terms, method, min_documents, on_error, prior, resumable, seed, '
     'stored_draws, thin, vocabulary, warmup.'),
   ($q$SELECT lda_fit(x, 2, '{"batch_size": 3}') FROM words$q$,
     '22023 option "batch_size" does not apply to method vi | The options are max_iter, '

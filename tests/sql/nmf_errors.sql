@@ -37,11 +37,11 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '"learned"'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "em", "prior": {"a": 1}}') FROM cells$q$,
     '22023 option "prior" does not apply to method em | The options are absent, init, '
-    'max_iter, max_seconds, method, on_error, restarts, seed, tol.'),
+    'max_iter, max_seconds, method, on_error, restarts, resumable, seed, tol.'),
   ($q$SELECT nmf_fit(r, c, v, model, '{"init": "random"}') FROM cells, given$q$,
     '22023 option "init" does not apply to a fit that starts from a model by method vi | The '
     'options are absent, hierarchical, max_iter, max_seconds, method, on_error, prior, '
-    'restarts, seed, tol.'),
+    'restarts, resumable, seed, tol.'),
   ($q$SELECT nmf_fit(r, c, -v, 2) FROM cells$q$,
     '22023 number of row "r1" and column "c1" is -1 | Numbers are finite and not negative. | Leave '
     'such cells out with WHERE or FILTER, or give NULL.'),
@@ -142,13 +142,13 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'columns, is held out, to measure how well a model predicts it.'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "squared", "absent": "missing"}') FROM cells$q$,
     '22023 option "absent" does not apply to method squared | The options are init, max_iter, '
-    'max_seconds, method, on_error, restarts, seed, tol.'),
+    'max_seconds, method, on_error, restarts, resumable, seed, tol.'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "svi", "absent": "missing"}') FROM cells$q$,
     '22023 option "absent" does not apply to method svi | The options are batch_size, init, '
-    'kappa, max_iter, max_seconds, method, on_error, prior, restarts, seed, t0, tol.'),
+    'kappa, max_iter, max_seconds, method, on_error, prior, restarts, resumable, seed, t0, tol.'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "svi", "hierarchical": true}') FROM cells$q$,
     '22023 option "hierarchical" does not apply to method svi | The options are batch_size, init, '
-    'kappa, max_iter, max_seconds, method, on_error, prior, restarts, seed, t0, tol.'),
+    'kappa, max_iter, max_seconds, method, on_error, prior, restarts, resumable, seed, t0, tol.'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "svi", "batch_size": 0}') FROM cells$q$,
     '22023 option "batch_size" is 0, but must be a whole number from 1 to 100000000'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"hierarchical": true, "prior": {"a": "learned"}}') FROM cells$q$,

@@ -1,5 +1,5 @@
 -- Options resumable and resume: a fit in slices of time is the fit in one go, to the last bit.
-SELECT plan(4);
+SELECT plan(5);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -9,15 +9,19 @@ SET client_min_messages = error;
 -- most so many slices, and a last one without limit. Models are read back from their text on the
 -- way.
 CREATE FUNCTION sliced(call text, k text, options jsonb, seconds float8[], INOUT slices int,
-  OUT model bayes_model, OUT unfinished int) LANGUAGE plpgsql AS $$
+  OUT model bayes_model, OUT unfinished int, OUT idle int) LANGUAGE plpgsql AS $$
+DECLARE before jsonb;
 BEGIN
   model := fitted(call, k, options || jsonb_build_object('max_seconds', seconds[1]));
   unfinished := 0;
+  idle := 0;
   FOR i IN 2..slices LOOP
     EXIT WHEN (bayes_info(model)).stopped <> 'max_seconds';
     unfinished := unfinished + 1;
+    before := model::jsonb->'checkpoint';
     model := resumed(call, model::text::bayes_model,
       jsonb_build_object('max_seconds', seconds[1 + i % array_length(seconds, 1)]));
+    idle := idle + (model::jsonb ? 'stopped' AND model::jsonb->'checkpoint' = before)::int;
   END LOOP;
   slices := unfinished + 1;
   IF (bayes_info(model)).stopped = 'max_seconds' THEN
@@ -33,6 +37,8 @@ CREATE TABLE slices AS
     sliced(call, k, options, seconds, n) AS s;
 SELECT is((SELECT count(*) FROM slices WHERE unfinished > 0), 2 * count(*), 'every fit was stopped')
   FROM fits;
+SELECT never($$SELECT family, method, options, way, slices, idle, idle > 0 AS wrong
+  FROM fits JOIN slices USING (id)$$, 'every slice goes further than the one before');
 SELECT ok(sum(slices) > 1000, 'more than a thousand times in all') FROM slices;
 -- A last slice that was limited says so in its options.
 SELECT never($$SELECT family, method, options, way, slices,

@@ -225,8 +225,8 @@ void ScoredRows::combine(const char *at, const char *end) {
 
 Datum ScoredRows::result(TupleDesc description) const {
   const Meaning &of = data_.meaning;
-  const Estimate density = data_.sums.log_density(), error = data_.sums.error(of.error),
-                 perplexity = of.perplexity ? data_.sums.perplexity() : Estimate();
+  const ScoreEstimate density = data_.sums.log_density(), error = data_.sums.error(of.error),
+                      perplexity = of.perplexity ? data_.sums.perplexity() : ScoreEstimate();
   const Cell cells[] = {data_.sums.rows(),
                         data_.skipped,
                         of.models > 0 ? Cell::text(of.unit.data()) : Cell(),

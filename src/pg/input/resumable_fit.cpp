@@ -98,7 +98,7 @@ ResumableFit::ResumableFit(const FitRequest &request, const std::function<std::u
   saved_->options = request.options;
   take_option(saved_->options, "max_seconds");
   take_option(saved_->options, "on_error");
-  saved_->course.rewind();
+  if (request.resumed) saved_->course.rewind();
   control.checkpoint = &saved_->course;
 }
 
