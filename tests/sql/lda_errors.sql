@@ -68,8 +68,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'stored_draws, thin, vocabulary, warmup.'),
   ($q$SELECT lda_fit(x, 2, '{"batch_size": 3}') FROM words$q$,
     '22023 option "batch_size" does not apply to method vi | The options are max_iter, '
-    'max_seconds, max_share, max_terms, method, min_documents, on_error, prior, restarts, resumable, '
-    'seed, tol, vocabulary.'),
+    'max_seconds, max_share, max_terms, method, min_documents, on_error, prior, restarts, '
+    'resumable, seed, tol, vocabulary.'),
   ($q$SELECT lda_fit('{"a": 4e9, "b": 1}'::jsonb, 2, '{"method": "gibbs"}')$q$,
     '54000 the documents have 4000000001 tokens, but method gibbs takes at most 2147483647 | It '
     'keeps the topic of every token. | Use method svi or vi.'),
