@@ -67,6 +67,10 @@ RunRecord *Checkpoint::begin_run(std::size_t index) {
   return &runs[index];
 }
 
+void Checkpoint::limit_run() {
+  if (!frozen_ && run_ < runs.size()) runs[run_].limited = true;
+}
+
 LoopRecord *Checkpoint::next_loop() {
   if (frozen_) return nullptr;
   if (run_ >= runs.size()) begin_run(run_);

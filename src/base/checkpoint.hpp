@@ -51,20 +51,28 @@ class BAYES_API StateNumbers {
     }
     numbers(x);
   }
-  /// Whole numbers from 0 to `high`, as many as there are; `high` at most 65535.
+  /// A list that either is empty or has this many numbers.
+  template <class List> void optional_list(List &x, std::size_t size) {
+    bool is_set = !x.empty();
+    flag(is_set);
+    if (reads()) {
+      if (is_set) require(size);
+      x.resize(is_set ? size : 0);
+    }
+    numbers(x);
+  }
+  /// Whole numbers from 0 to `high`, as many as there are.
   template <class List> void labels(List &x, std::int64_t high) {
-    constexpr std::int64_t base = 65536;  // three in each number
-    for (std::size_t i = 0; i < x.size(); i += 3) {
-      const std::size_t end = std::min(i + 3, x.size());
-      std::int64_t packed = 0;
-      for (std::size_t j = end; j-- > i;) packed = packed * base + std::int64_t(x[j]);
-      whole(packed, 0, base * base * base - 1);
+    const std::int64_t base = high + 1;
+    const std::size_t in_each = base <= 65536 ? 3 : 1;  // packed into one number
+    for (std::size_t i = 0; i < x.size(); i += in_each) {
+      const std::size_t end = std::min(i + in_each, x.size());
+      std::int64_t packed = 0, most = 1;
+      for (std::size_t j = end; j-- > i; most *= base) packed = packed * base + std::int64_t(x[j]);
+      whole(packed, 0, most - 1);
       if (!reads()) continue;
-      for (std::size_t j = i; j < end; ++j, packed /= base) {
-        if (packed % base > high) refuse_checkpoint();
+      for (std::size_t j = i; j < end; ++j, packed /= base)
         x[j] = typename List::value_type(packed % base);
-      }
-      if (packed != 0) refuse_checkpoint();
     }
   }
   /// A matrix or a vector, of the size that it has.
@@ -96,6 +104,8 @@ struct RunRecord {
   /// The rest is known once the run has ended; then only the best run keeps its loops.
   bool ended = false, converged = false;
   int iterations = 0;
+  /// Did a loop of it make as many iterations as it was allowed?
+  bool limited = false;
   /// the number of iterations that the run was allowed
   int limit = 0;
   std::vector<double> trace;
@@ -120,6 +130,8 @@ class BAYES_API Checkpoint {
   /// The record of the next loop of the run, empty if it has not run yet; null if nothing is
   /// recorded any more.
   LoopRecord *next_loop();
+  /// The current run would go another way if it were allowed more iterations.
+  void limit_run();
 
   /// Ends the record.
   void freeze() { frozen_ = true; }

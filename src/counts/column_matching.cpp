@@ -22,6 +22,15 @@ ColumnMatcher::ColumnMatcher(PaddedMatrix reference) : roots_(std::move(referenc
   });
 }
 
+void ColumnMatcher::exchange(StateNumbers &numbers) {
+  numbers.numbers(roots_.values());
+  constexpr double most = 46341;  // the root of the largest count
+  // Other numbers could overflow in the search for the best assignment, which then would not end.
+  if (numbers.reads() && !std::all_of(roots_.values().begin(), roots_.values().end(),
+                                      [](double root) { return root >= 0 && root <= most; }))
+    refuse_checkpoint();
+}
+
 std::vector<int> ColumnMatcher::match(const CountMatrix &table, const ExchangeableGroups &groups,
                                       Control &control) const {
   return match_table(table, groups, control);

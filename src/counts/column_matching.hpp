@@ -21,7 +21,8 @@ class ColumnMatcher {
   std::vector<int> match(const CountMatrix &table, const ExchangeableGroups &groups,
                          Control &control) const;
   std::vector<int> match(const PaddedMatrix &table, Control &control) const;
-  void exchange(StateNumbers &numbers) { numbers.numbers(roots_.values()); }
+  /// The reference must be of counts.
+  void exchange(StateNumbers &numbers);
 
  private:
   template <class T>

@@ -229,6 +229,18 @@ Tensor MemberReader::tensor(std::string_view key, const std::vector<std::int64_t
   return std::move(*result);
 }
 
+Document MemberReader::any_object(std::string_view key) const {
+  object(key);
+  Document out = value(key);
+  try {
+    std::string bytes;
+    out.to_bytes(bytes);
+  } catch (const Error &error) {
+    reject(key, std::string("cannot be stored: ") + error.what());
+  }
+  return out;
+}
+
 MemberReader MemberReader::object(std::string_view key) const {
   return MemberReader(value(key), message("{}{}.", path_, key));
 }

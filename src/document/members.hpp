@@ -63,6 +63,8 @@ class BAYES_API MemberReader {
   /// Finite numbers with exactly this shape; an extent given as -1 may have any size, including 0.
   Tensor tensor(std::string_view key, const std::vector<std::int64_t> &shape) const;
   MemberReader object(std::string_view key) const;
+  /// An object of arbitrary content that the byte form can store; JSON text may have others.
+  Document any_object(std::string_view key) const;
 
   /// For checks beyond those of the getters: throws `member "<path><key>" <what>`.
   [[noreturn]] void reject(std::string_view key, const std::string &what) const;

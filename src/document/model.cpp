@@ -10,6 +10,7 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "document/course.hpp"
 #include "document/members.hpp"
 #include "document/row_reference.hpp"
 #include "document/saved_fit.hpp"
@@ -25,11 +26,8 @@ const char *const library_version = BAYES_VERSION;
 
 namespace {
 
-constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
-constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
 /// member `stopped` of a fit that max_seconds ended
 constexpr const char *time_member = "max_seconds";
-constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
 constexpr std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
 /// The trailer is the duration of the fit in seconds, a double. Early versions of pg_bayes stored
 /// it in the document.
@@ -55,92 +53,6 @@ Document without_seconds(const Document &document) {
   return out;
 }
 
-std::vector<std::vector<double>> read_trace(const MemberReader &reader) {
-  const char *const constraint = "is not an array of arrays of finite numbers or NaN";
-  const Document &value = reader.value("trace");
-  std::vector<std::vector<double>> trace;
-  const auto add = [&](const Tensor &run) {
-    if (run.shape.size() != 1 || run.values.size() > max_steps || trace.size() == max_runs)
-      reader.reject("trace", constraint);
-    for (const double x : run.values)
-      if (std::isinf(x)) reader.reject("trace", constraint);
-    trace.push_back(run.values);
-  };
-  if (const auto *list = value.as<Document::List>()) {
-    for (const Document &element : *list) {
-      const std::optional<Tensor> run = to_tensor(element, true);
-      if (!run) reader.reject("trace", constraint);
-      add(*run);
-    }
-  } else if (const auto *tensor = value.as<Tensor>();
-             tensor != nullptr && tensor->shape.size() == 2) {
-    // Runs of equal length are read from JSON as one tensor.
-    const std::int64_t length = tensor->shape[1];
-    for (std::int64_t run = 0; run < tensor->shape[0]; ++run) {
-      const auto begin = tensor->values.begin() + run * length;
-      add({{length}, {begin, begin + length}});
-    }
-  } else if (tensor == nullptr || tensor->shape.size() != 1 || !tensor->values.empty()) {
-    reader.reject("trace", constraint);
-  }
-  return trace;
-}
-
-Document write_draws(const Draws &draws) {
-  Document::List names(draws.quantities.begin(), draws.quantities.end());
-  Tensor values{{draws.chains, draws.draws, static_cast<std::int64_t>(draws.quantities.size())},
-                draws.values};
-  return Document::object()
-      .set("quantities", std::move(names))
-      .set("chains", draws.chains)
-      .set("draws", draws.draws)
-      .set("values", std::move(values));
-}
-
-/// The names begin with a letter, so that none reads as a number ("NaN", ...).
-std::vector<std::string> read_quantities(const MemberReader &reader) {
-  const auto *const list = reader.value("quantities").as<Document::List>();
-  if (list == nullptr || list->empty() || static_cast<std::int64_t>(list->size()) > max_quantities)
-    reader.reject("quantities", message("is not an array of 1 to {} names", max_quantities));
-  std::vector<std::string> names;
-  for (const Document &element : *list) {
-    const auto *const name = element.as<std::string>();
-    if (name == nullptr || name->empty() || name->size() > max_quantity_name ||
-        name->front() < 'a' || name->front() > 'z')
-      reader.reject("quantities",
-                    message("contains {}, but names must be strings of at most {} bytes that begin "
-                            "with a letter from a to z",
-                            describe(element), max_quantity_name));
-    if (std::find(names.begin(), names.end(), *name) != names.end())
-      reader.reject("quantities", message("contains {} twice", describe(element)));
-    names.push_back(*name);
-  }
-  return names;
-}
-
-Draws read_draws(const Document &document) {
-  if (document.find("draws") == nullptr) return {};
-  const MemberReader reader = MemberReader(document).object("draws");
-  Draws draws;
-  draws.quantities = read_quantities(reader);
-  draws.chains = static_cast<int>(reader.integer("chains", 1, max_chains));
-  draws.draws = static_cast<int>(reader.integer("draws", 1, max_draws));
-  const std::vector<std::int64_t> shape = {draws.chains, draws.draws,
-                                           static_cast<std::int64_t>(draws.quantities.size())};
-  std::optional<Tensor> values = to_tensor(reader.value("values"), true);
-  if (!values || values->shape != shape)
-    reader.reject("values",
-                  message("is {}, but must be {}",
-                          values ? describe_shape(values->shape) : describe(reader.value("values")),
-                          describe_shape(shape)));
-  for (const double x : values->values)
-    if (std::isinf(x))
-      reader.reject("values",
-                    message("contains {}, but its numbers must be finite or NaN", describe(x)));
-  draws.values = std::move(values->values);
-  return draws;
-}
-
 /// Reads component numbers, from 1 and in ascending order, and returns them from 0.
 std::vector<int> read_degenerate(const MemberReader &reader, int components) {
   std::vector<int> out;
@@ -153,19 +65,6 @@ std::vector<int> read_degenerate(const MemberReader &reader, int components) {
     out.push_back(static_cast<int>(number) - 1);
   }
   if (out.empty()) reader.reject("degenerate", "must not be empty");
-  return out;
-}
-
-/// A member of arbitrary content. JSON text may contain values that the byte form cannot store.
-Document read_options(const MemberReader &reader, const char *key) {
-  reader.object(key);
-  Document out = reader.value(key);
-  try {
-    std::string bytes;
-    out.to_bytes(bytes);
-  } catch (const Error &error) {
-    reader.reject(key, std::string("cannot be stored: ") + error.what());
-  }
   return out;
 }
 
@@ -224,8 +123,8 @@ ModelInfo read_model_info(const Document &document, std::span<const Method> meth
   info.log_likelihood = reader.number_or_nan("log_likelihood");
   info.seed = reader.integer("seed", std::numeric_limits<std::int64_t>::min(), max_count);
   info.seconds = reader.number("seconds", 0, std::numeric_limits<double>::infinity());
-  info.options = read_options(reader, "options");
-  if (reader.has("given_prior")) info.given_prior = read_options(reader, "given_prior");
+  info.options = reader.any_object("options");
+  if (reader.has("given_prior")) info.given_prior = reader.any_object("given_prior");
   info.reference = read_reference(document, info.dimension);
   return info;
 }
@@ -362,10 +261,7 @@ Document Model::document_with(bool seconds) const {
   document.set("options", info.options.is_null() ? Document::object() : info.options);
   if (!info.given_prior.is_null()) document.set("given_prior", info.given_prior);
   if (info.reference) document.set("row_reference", document_of(*info.reference));
-  Document::List runs;
-  for (const std::vector<double> &run : trace)
-    runs.emplace_back(Tensor{{static_cast<std::int64_t>(run.size())}, run});
-  document.set("trace", std::move(runs));
+  document.set("trace", write_trace(trace));
   if (!draws.quantities.empty()) document.set("draws", write_draws(draws));
   if (saved) document.set("checkpoint", write_saved_fit(*saved));
   write(document);
@@ -389,7 +285,7 @@ std::unique_ptr<Model> Model::from_document(const Document &document,
     model->trace = std::move(trace);
     model->draws = std::move(draws);
     if (reader.has("checkpoint"))
-      model->saved = read_saved_fit(reader.object("checkpoint"), find_reader);
+      model->saved = read_saved_fit(reader.object("checkpoint"), family, find_reader);
     check_members(document, model->to_document(), {});
     return model;
   } catch (const Error &error) {

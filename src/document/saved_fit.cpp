@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/control.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 namespace {
@@ -39,7 +40,7 @@ template <class F> void each_object(const MemberReader &reader, const char *key,
   for (const Document &each : *list) {
     poll_here();
     if (!each.as<Document::Object>()) reader.reject(key, "is not an array of objects");
-    f(MemberReader(each, std::string("checkpoint.") + key + "."));
+    f(MemberReader(each, message("checkpoint.{}.", key)));
   }
 }
 
@@ -55,6 +56,7 @@ Document write_run(const RunRecord &run) {
   out.set("converged", run.converged)
       .set("iterations", run.iterations)
       .set("limit", run.limit)
+      .set("limited", run.limited)
       .set("trace", list_of(run.trace));
   Tensor degenerate{{std::int64_t(run.degenerate.size())}, {}};
   for (const int k : run.degenerate) degenerate.values.push_back(k);
@@ -72,6 +74,7 @@ RunRecord read_run(const MemberReader &reader) {
   out.converged = reader.boolean("converged");
   out.iterations = int(reader.integer("iterations", 0, max_whole));
   out.limit = int(reader.integer("limit", 0, max_whole));
+  out.limited = reader.boolean("limited");
   out.trace = read_objectives(reader);
   for (const double k : read_numbers(reader, "degenerate")) {
     if (!(k >= 0 && k < double(max_whole)) || k != std::floor(k))
@@ -96,15 +99,16 @@ Document write_saved_fit(const SavedFit &fit) {
 }
 
 std::shared_ptr<const SavedFit> read_saved_fit(const MemberReader &reader,
+                                               const std::string &family,
                                                ModelReader (*find_reader)(std::string_view)) {
   auto out = std::make_shared<SavedFit>();
   out->k = int(reader.integer("k", 0, max_whole));
-  reader.object("options");
-  out->options = reader.value("options");
+  out->options = reader.any_object("options");
   out->data = std::uint64_t(reader.integer("data", std::numeric_limits<std::int64_t>::min(),
                                            std::numeric_limits<std::int64_t>::max()));
   if (reader.has("start")) {
     std::unique_ptr<Model> start = Model::from_document(reader.value("start"), find_reader);
+    if (start->info.family != family) reader.reject("start", "must be a model of family " + family);
     if (start->saved) reader.reject("start", "must not have a checkpoint of its own");
     out->start = std::move(start);
     out->update = reader.boolean("update");

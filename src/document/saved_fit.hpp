@@ -25,9 +25,10 @@ struct SavedFit {
 };
 
 Document write_saved_fit(const SavedFit &fit);
-/// Checks the form, not whether the numbers fit the model: a fit that resumes checks them. Throws
-/// Error(invalid_text).
+/// `family`: of the model. Checks the form, not whether the numbers fit the model: a fit that
+/// resumes checks them. Throws Error(invalid_text).
 std::shared_ptr<const SavedFit> read_saved_fit(const MemberReader &reader,
+                                               const std::string &family,
                                                ModelReader (*find_reader)(std::string_view));
 
 }  // namespace bayes

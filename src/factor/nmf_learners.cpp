@@ -113,8 +113,9 @@ class PoissonFactors final : public detail::Iteration {
 
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
-    numbers.list(state_.documents, std::size_t(document_count()) * (own_ ? 2 : 1) * stride_);
-    numbers.list(term_totals_, std::size_t(state_.terms.rows()));
+    numbers.optional_list(state_.documents,
+                          std::size_t(document_count()) * (own_ ? 2 : 1) * stride_);
+    numbers.optional_list(term_totals_, std::size_t(state_.terms.rows()));
   }
 
   FactorState take() && { return std::move(state_); }

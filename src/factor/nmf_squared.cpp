@@ -174,8 +174,8 @@ class SquaredFactors final : public detail::Iteration {
 
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
-    numbers.list(state_.documents, std::size_t(task_.table.documents.totals().documents) *
-                                       std::size_t(state_.terms.stride()));
+    numbers.optional_list(state_.documents, std::size_t(task_.table.documents.totals().documents) *
+                                                std::size_t(state_.terms.stride()));
   }
 
   FactorState take() && { return std::move(state_); }

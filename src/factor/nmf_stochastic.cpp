@@ -127,6 +127,7 @@ class StochasticFactors final : public detail::Iteration {
     for (double *const each : {&posterior_.sums.bound, &posterior_.sums.logs})
       numbers.number(*each);
     numbers.numbers(posterior_.sums.means);
+    numbers.flag(factored_);
     batches_.exchange(numbers);
   }
 

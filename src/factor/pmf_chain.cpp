@@ -85,8 +85,7 @@ void PmfChain::exchange(StateNumbers &numbers) {
   }
   for (PmfCovariance &covariance : parameters_.covariances) {
     const std::size_t whole = std::size_t(task_.rank) * std::size_t(task_.rank);
-    numbers.list(covariance.values, whole);
-    if (!covariance.values.empty() && covariance.values.size() != whole) refuse_checkpoint();
+    numbers.optional_list(covariance.values, whole);
     numbers.number(covariance.log_determinant_of_inverse);
   }
 }

@@ -162,9 +162,9 @@ RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedul
     course.check(run.trace.back());
     report(control, schedule, run.iterations, run.trace, run_began);
     judge();
-    const bool last = run.converged || run.iterations >= schedule.max_iterations;
+    const bool limited = run.iterations >= schedule.max_iterations, last = run.converged || limited;
     if (last || (run.iterations >= schedule.min_iterations && control.time_is_over())) {
-      course.save(run.trace);
+      course.save(run.trace, limited);
       if (!last) control.cut_short();
       return run;
     }
@@ -196,7 +196,7 @@ RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedu
     course.check(run.trace.back());
     if (ends_window) run.converged = noisy.reached(run.trace);
     const bool last = run.converged || last_of_all;
-    if (last || over) course.save(run.trace);
+    if (last || over) course.save(run.trace, last_of_all);
     iteration.update(run.iterations);
     ++run.iterations;
     report(control, schedule, run.iterations, run.trace, run_began);

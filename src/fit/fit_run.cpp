@@ -50,6 +50,7 @@ FitPlan::FitPlan(const FitOptions &options)
       tolerance(options.tolerance),
       max_seconds(options.max_seconds),
       resumes(!options.noisy()),
+      resumable(options.resumable),
       degenerate(options.degenerate),
       given_prior(options.given_prior) {}
 
@@ -78,6 +79,10 @@ FitRun::FitRun(Model &model, FitPlan plan, Control &control)
   schedule_.tolerance = plan_.tolerance;
   schedule_.span = plan_.span;
   schedule_.gain_window = plan_.gain_window;
+  if (plan_.resumable && !control_.checkpoint)
+    throw Error(Errc::invalid_argument, "option \"resumable\" does not apply here",
+                "It makes a model larger, but this function does not return the model of one fit.",
+                "Leave the option out, or use the aggregate that fits such a model.");
   control_.begins(plan_.method, control_.budget.limit());
 }
 
@@ -109,6 +114,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   if (control_.checkpoint) drop_limited_runs();
   const int recorded = best_recorded();
   std::size_t best = 0;
+  int kept = 0;  // the number of the restart whose result is held
   for (int restart = 1; restart <= plan_.restarts; ++restart) {
     control_.poll();
     schedule_.restart = restart;
@@ -132,12 +138,15 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
       if (!repeats) {
         end_run(run, int(best));
         restarts.keep();
+        kept = restart;
       }
     } else if (!repeats) {
       end_run(run, int(best));
     }
     if (restart < plan_.restarts && control_.out_of_time()) break;
   }
+  // By its record a run that is not made again was better than the one that the record names best.
+  if (kept != best_restart_) refuse_checkpoint();
   const bool paused = std::exchange(schedule_.pause, 0) > 0;
   schedule_.max_iterations = plan_.max_iterations;
   begin_run(plan_.restarts);
@@ -182,13 +191,16 @@ void FitRun::drop_limited_runs() {
   std::vector<RunRecord> &runs = control_.checkpoint->runs;
   for (std::size_t i = 0; i < runs.size() && runs[i].ended; ++i) {
     RunRecord &run = runs[i];
-    if (run.converged || run.iterations < run.limit || run.limit == schedule_.max_iterations)
-      continue;
+    if (!run.limited || run.limit == schedule_.max_iterations) continue;
     // The best run has its loops, and goes on from them.
-    run.ended = false;
+    run.ended = run.limited = false;
     runs.resize(run.loops.empty() ? i : i + 1);
-    return;
+    break;
   }
+  // A better run came after the best one that remains, which must be made again; it may have begun
+  // where the run before it ended, so that all are.
+  const int best = best_recorded();
+  if (best >= 0 && runs[std::size_t(best)].loops.empty()) runs.clear();
 }
 
 int FitRun::best_recorded() const {

@@ -59,6 +59,8 @@ struct FitPlan {
   /// A run may stop early and be continued from its state, with the same result as without the
   /// stop.
   bool resumes = true;
+  /// the fit is to be recorded in a checkpoint of the control
+  bool resumable = false;
   /// If above 0 and there are several restarts, each makes at most this many iterations; the best
   /// of them is then continued.
   int brief_iterations = 0;
@@ -94,7 +96,8 @@ template <class Data> struct TrialData {
 
 /// One fit, whose time runs from construction: while the fit lives, the budget of its control is
 /// the plan's max_seconds, or what an outer budget has left if that is less. Its results go into
-/// the model's info, trace and draws.
+/// the model's info, trace and draws. Throws Error(invalid_argument) if the fit is to be recorded,
+/// but the control has no checkpoint.
 class FitRun {
  public:
   FitRun(Model &model, FitPlan plan, Control &control);

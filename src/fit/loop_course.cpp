@@ -42,8 +42,9 @@ void LoopCourse::check(double objective) {
   refuse_other_data(detail);
 }
 
-void LoopCourse::save(const std::vector<double> &trace) {
+void LoopCourse::save(const std::vector<double> &trace, bool limited) {
   if (!records()) return;
+  if (limited) control_.checkpoint->limit_run();
   record_->trace = trace;
   record_->state = state_;
 }

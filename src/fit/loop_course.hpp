@@ -26,8 +26,9 @@ class LoopCourse {
   /// The objective at that step. Throws Error(invalid_argument) if the step was made before, for
   /// the fit that is resumed, and had another objective: then the data are not those of that fit.
   void check(double objective);
-  /// Records that the loop ended with the step prepared for. `trace`: the objectives.
-  void save(const std::vector<double> &trace);
+  /// Records that the loop ended with the step prepared for. `trace`: the objectives; `limited`:
+  /// further iterations were not allowed.
+  void save(const std::vector<double> &trace, bool limited);
   /// A step was made that the resumed fit had not made.
   void go_further() {
     if (control_.checkpoint) control_.checkpoint->go_further();

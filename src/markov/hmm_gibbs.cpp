@@ -121,11 +121,11 @@ class WeightSums {
     };
     return {root(squares_.initial, mean.initial), root(squares_.transition, mean.transition)};
   }
-  /// `k`: the number of states.
-  void exchange(StateNumbers &numbers, Eigen::Index k) {
-    numbers.whole(draws_, 0, std::numeric_limits<int>::max());
-    if (draws_ == 0) return;
+  /// `k`: the number of states; `draws`: how many draws were added.
+  void exchange(StateNumbers &numbers, Eigen::Index k, int draws) {
+    if (draws == 0) return;
     if (numbers.reads()) {
+      draws_ = draws;
       mean_ = squares_ = {Vector::Zero(k), Matrix::Zero(k, k)};
       visits_ = Vector::Zero(k);
       transitions_ = Matrix::Zero(k, k);
@@ -174,23 +174,25 @@ template <class P, class Q> class Sampling {
     bayes::retain(log_likelihoods_, held);
   }
 
-  void exchange(StateNumbers &numbers, std::int64_t held) {
+  void exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
     const int k = int(prior_.initial.size());
     numbers.labels(reference_, k - 1);
-    weights_.exchange(numbers, k);
-    if (weights_.draws() > 0) {
+    weights_.exchange(numbers, k, int(kept));
+    if (kept > 0) {
       if (numbers.reads()) {
         emissions_ = point_estimate(prior_.emissions);
         squares_ = squares_of(prior_.emissions, emissions_);
       }
       bayes::exchange(numbers, emissions_);
       numbers.dense(squares_);
-    } else if (held > 0) {
-      refuse_checkpoint();
     }
-    if (numbers.reads()) draws_.assign(std::size_t(held), mean_parameters(prior_));
+    const MarkovPoint<P> any = mean_parameters(prior_);
+    for (std::size_t s = 0; s < std::size_t(held); ++s) {
+      poll_here();
+      if (numbers.reads()) draws_.push_back(any);
+      bayes::exchange(numbers, draws_[s]);
+    }
     log_likelihoods_.resize(std::size_t(held));
-    for (MarkovPoint<P> &draw : draws_) bayes::exchange(numbers, draw);
     numbers.numbers(log_likelihoods_);
   }
 
@@ -397,8 +399,8 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
   ChainSettings settings{"gibbs",    plan,           {"log_likelihood", "states"},
                          all.held(), "observations", plan.all_stored()};
   settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
-  settings.exchange = [&all](StateNumbers &numbers, std::int64_t, std::int64_t held) {
-    all.exchange(numbers, held);
+  settings.exchange = [&all](StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
+    all.exchange(numbers, kept, held);
   };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<typename Sampling<P, Q>::Chain>(all, chain, begin(chain));

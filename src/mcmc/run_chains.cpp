@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {
@@ -45,6 +46,8 @@ class Chains {
     if (!records() || control_.checkpoint->chains.empty()) return 0;
     recorded_.emplace(StateNumbers::reading(control_.checkpoint->chains));
     exchange(*recorded_);
+    if (int(chains_.size()) == plan_.chains) recorded_->end();
+    if (recorded_->at_end()) require_draws(nullptr);
     return int(chains_.size());
   }
 
@@ -62,23 +65,25 @@ class Chains {
     double fastest = std::numeric_limits<double>::infinity(), before = all_.seconds();
     int since = 0;  // sweeps after the warmup
     if (recorded_ && !recorded_->at_end()) {
-      exchange(*recorded_, *sampler, chain, warm, since);
+      exchange(*recorded_, *sampler, chain);
       recorded_->end();
+      since = std::max(0, chain.sweeps - plan_.warmup);
+      warm = since > 0;
     }
     recorded_.reset();
     for (bool done = false; !done;) {
-      if (records() && control_.time_is_over()) {
+      // The start, which may take long, may have ended the record.
+      if (control_.checkpoint && !stopped_ && control_.time_is_over()) {
         save([&](StateNumbers &numbers) {
           exchange(numbers);
-          exchange(numbers, *sampler, chain, warm, since);
+          exchange(numbers, *sampler, chain);
         });
         control_.cut_short();
         stopped_ = true;
-        // The draws of this chain are left out if another one is complete.
-        if (!chains_.empty() || (chain.draws > 0 && !chain.kept.empty() && !must_store(chain)))
+        if (complete_ones_serve() || (chain.draws > 0 && !chain.kept.empty() && !must_store(chain)))
           break;
       }
-      if (!warm && (chain.sweeps == plan_.warmup || control_.out_of_time())) {
+      if (!warm && (chain.sweeps == plan_.warmup || (!records() && control_.out_of_time()))) {
         warm = true;
         short_warmup = chain.sweeps < plan_.warmup;
         time.reset();
@@ -107,7 +112,7 @@ class Chains {
       take(*sampler, chain, log_joint, done && chain.draws + 1 < plan_.stored());
     }
     out_.cut |= short_warmup || chain.draws < plan_.stored();
-    chain.dropped = stopped_ && !chains_.empty();
+    chain.dropped = stopped_ && complete_ones_serve();
     if (!chain.dropped) most_ = std::min(most_, chain.draws);
     chains_.push_back(std::move(chain));
     if (!stopped_) save([this](StateNumbers &numbers) { exchange(numbers); });
@@ -160,6 +165,13 @@ class Chains {
     }
   };
 
+  /// Do the chains that are complete have a stored draw? Then the draws of one that is stopped are
+  /// left out.
+  bool complete_ones_serve() const {
+    return std::any_of(chains_.begin(), chains_.end(),
+                       [](const OneChain &chain) { return chain.stored > 0; });
+  }
+
   bool records() const { return control_.checkpoint && !control_.checkpoint->frozen(); }
 
   template <class F> void save(F exchange) {
@@ -175,8 +187,17 @@ class Chains {
     // How many draws are kept depends on memory, which may have changed.
     const std::int64_t all = std::int64_t(plan_.chains) * plan_.stored();
     std::int64_t kept = keeps_.count(), stored = stores_.count();
+    const std::int64_t most_kept = kept, most_stored = stored;
     numbers.whole(kept, 1, all);
     numbers.whole(stored, 1, kept);
+    if (settings_.max_kept_draws <= settings_.max_stored_draws && kept != stored)
+      refuse_checkpoint();
+    if (kept > most_kept || stored > most_stored)
+      throw Error(Errc::too_large, "the draws of the fit that is to be resumed do not fit",
+                  message("It keeps {} draws and stores {} of them, but maintenance_work_mem is "
+                          "enough for {} and {}.",
+                          kept, stored, most_kept, most_stored),
+                  "Raise maintenance_work_mem to what it was when the fit began.");
     keeps_ = EvenlySpaced(all, kept);
     stores_ = EvenlySpaced(kept, stored);
     of_each_kept_ = kept >= plan_.chains;
@@ -196,22 +217,35 @@ class Chains {
   }
 
   /// The chain at hand.
-  void exchange(StateNumbers &numbers, ChainSampler &sampler, OneChain &chain, bool &warm,
-                int &since) {
+  void exchange(StateNumbers &numbers, ChainSampler &sampler, OneChain &chain) {
     chain.exchange(numbers, plan_);
-    numbers.flag(warm);
-    numbers.whole(since, 0, plan_.draws);
     sampler.exchange_state(numbers);
     if (!numbers.reads()) return;
-    std::size_t draws = std::size_t(chain.draws), kept = chain.kept.size(),
-                stored = std::size_t(chain.stored);
-    for (const OneChain &each : chains_) {
-      draws += std::size_t(each.draws);
-      kept += each.kept.size();
-      stored += std::size_t(each.stored);
+    if (chain.sweeps == plan_.draws ||
+        chain.draws != std::max(0, chain.sweeps - plan_.warmup) / plan_.thin)
+      refuse_checkpoint();
+    require_draws(&chain);
+  }
+
+  /// Refuses a record unless it has the draws of the chains that are complete, and of the `next`
+  /// one if it has begun: as many values, and those of them kept and stored that are to be.
+  void require_draws(const OneChain *next) const {
+    std::int64_t draws = 0, kept = 0, stored = 0;
+    const auto count = [&](const OneChain &chain) {
+      draws += chain.draws;
+      kept += std::int64_t(chain.kept.size());
+      stored += chain.stored;
+    };
+    for (const OneChain &chain : chains_) {
+      if (chain.draws != plan_.stored() || chain.sweeps != plan_.draws) refuse_checkpoint();
+      count(chain);
     }
-    if (draws * out_.quantities.quantities.size() != out_.quantities.values.size() ||
-        kept != std::size_t(kept_) || stored != std::size_t(stored_))
+    if (next) count(*next);
+    const std::int64_t planned = keeps_.before(draws);
+    if (std::int64_t(out_.quantities.values.size()) !=
+            draws * std::int64_t(out_.quantities.quantities.size()) ||
+        kept_ != planned || stored_ != stores_.before(planned) || kept != kept_ ||
+        stored != stored_)
       refuse_checkpoint();
   }
 

@@ -175,7 +175,7 @@ class ProcessFitBase {
   /// Renumbers the clusters of the labels as those of the start model. Returns for every new number
   /// the old one.
   std::vector<int> order_as_start(int clusters) {
-    return renumber_as(labels_of_start_, start_->size(), fit_.labels, clusters);
+    return renumber_as(labels_of_start_, start_->size(), fit_.labels, clusters, control_);
   }
 
   DpmmFit result() {

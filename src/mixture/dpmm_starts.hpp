@@ -13,6 +13,7 @@
 #include "data/row_access.hpp"
 #include "data/sketch.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/fit_run.hpp"
 #include "fit/seeding.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/stick_breaking.hpp"
@@ -156,10 +157,16 @@ StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const
 
 /// Renumbers clusters: in the order of the clusters of `before` (those below k_before) with which
 /// they share the most rows, and last those that share none, which stay in their order. Returns for
-/// every new number the old one.
+/// every new number the old one. Error too_large if memory for all pairs of clusters is not
+/// allowed.
 inline std::vector<int> renumber_as(const std::vector<int> &before, int k_before,
-                                    std::vector<int> &labels, int k) {
+                                    std::vector<int> &labels, int k, const Control &control) {
   const auto n = std::size_t(std::max(k, k_before));
+  require_memory({.what = std::to_string(k) + " clusters, matched to the " +
+                          std::to_string(k_before) + " of the start model,",
+                  .bytes = 8 * double(n) * double(n),
+                  .hint = "or start from a model of fewer clusters."},
+                 control);
   std::vector<double> overlap(n * n, 0.0);
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (before[i] < k_before) ++overlap[std::size_t(labels[i]) * n + std::size_t(before[i])];

@@ -147,6 +147,9 @@ void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, M
   };
   settings.exchange = [&](StateNumbers &numbers, std::int64_t kept, std::int64_t stored) {
     out.exchange(numbers, kept, stored);
+    const int most = setting.partition.components();
+    for (int m = 0; most > 0 && m < out.partitions.size(); ++m)
+      if (out.partitions.clusters(m) > most) refuse_checkpoint();
     parameters.exchange(numbers);
   };
   if (!setting.partition.components()) settings.quantities.push_back("concentration");

@@ -48,7 +48,7 @@ template <class Q> struct ChainDraws : PartitionChains {
   std::vector<Q> components;
 
   void exchange_components(StateNumbers &numbers, const Q &prior) {
-    components.resize(weights.size(), prior);
+    components.resize(weights.size());
     for (std::size_t s = 0; s < weights.size(); ++s) {
       poll_here();
       const int clusters = int(weights[s].weights.size());

@@ -62,17 +62,16 @@ template <class Q> class CollapsedSampler {
 
   void exchange_state(StateNumbers &numbers) {
     clusters_.exchange(numbers, int(labels_.size()));
-    const int k = clusters_.size();
+    const int k = clusters_.size(), most = setting_.partition.components();
     numbers.labels(labels_, k - 1);
     setting_.exchange_concentration(numbers);
     if (!numbers.reads()) return;
+    if (most > 0 && k > most) refuse_checkpoint();
     std::vector<double> rows(std::size_t(k), 0.0);
     for (const int label : labels_) rows[std::size_t(label)] += 1;
-    for (int j = 0; j < k; ++j) {
-      const double count = clusters_.count(j);  // without rows of which no element is observed
-      if (!(count >= 0 && count <= rows[std::size_t(j)]) || count != std::floor(count))
+    for (int j = 0; j < k; ++j)
+      if (rows[std::size_t(j)] == 0 || clusters_.count(j) != rows[std::size_t(j)])
         refuse_checkpoint();
-    }
     slot_.resize(std::size_t(k));
     id_.resize(std::size_t(k));
     for (int j = 0; j < k; ++j) slot_[std::size_t(j)] = id_[std::size_t(j)] = j;

@@ -30,7 +30,7 @@ class BinaryChain : public ChainSampler {
 
   double sweep(int index, Control &) override {
     const std::uint64_t number = std::uint64_t(index) + 1;
-    if (index == 0) sums_ = augment(u_, rows_of(0));
+    if (swept_ == 0) sums_ = augment(u_, rows_of(0));
     Random random = stream(number);
     draw(random);
     sums_ = augment(u_, rows_of(number));
@@ -47,7 +47,10 @@ class BinaryChain : public ChainSampler {
   void exchange_state(StateNumbers &numbers) override {
     numbers.dense(u_);
     numbers.whole(swept_, 0, std::numeric_limits<int>::max());
-    if (numbers.reads() && swept_ > 0) sums_ = augment(u_, rows_of(swept_));
+    if (!numbers.reads()) return;
+    // Draws of the rows' variables would not end.
+    if (!(u_.array().abs() < 1e100).all()) refuse_checkpoint();
+    if (swept_ > 0) sums_ = augment(u_, rows_of(swept_));
   }
 
   void keep(double) override { task_.moments.add(reported(u_), reported(expected_)); }

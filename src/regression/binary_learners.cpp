@@ -56,9 +56,9 @@ void report_iteration(const Schedule &schedule, const RunTrace &trace, Control &
 
 /// Does the run end here? Then it is recorded.
 bool ends(const Schedule &schedule, const RunTrace &run, LoopCourse &course, Control &control) {
-  const bool last = run.converged || run.iterations >= schedule.max_iterations;
+  const bool limited = run.iterations >= schedule.max_iterations, last = run.converged || limited;
   if (!last && (run.iterations < schedule.min_iterations || !control.time_is_over())) return false;
-  course.save(run.trace);
+  course.save(run.trace, limited);
   if (!last) control.cut_short();
   return true;
 }

@@ -191,8 +191,8 @@ class CollapsedIteration final : public detail::Iteration {
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
     numbers.numbers(count_totals_);
-    numbers.list(state_.shares,
-                 std::size_t(task_.corpus.totals().entries) * std::size_t(state_.counts.stride()));
+    numbers.optional_list(state_.shares, std::size_t(task_.corpus.totals().entries) *
+                                             std::size_t(state_.counts.stride()));
   }
 
   /// The counts are those of the shares.

@@ -112,8 +112,8 @@ class SampledLda {
     bayes::retain(draw_priors_, held);
   }
 
-  void exchange(StateNumbers &numbers, std::int64_t held) {
-    numbers.whole(added_, held > 0, std::int64_t(1) << 50);
+  void exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
+    if (numbers.reads()) added_ = kept;
     numbers.numbers(sums_.values());
     numbers.numbers(probabilities_.values());
     numbers.numbers(alpha_);
@@ -286,6 +286,11 @@ class SampledLda::Chain final : public ChainSampler {
     if (!begun_) return;
     numbers.numbers(chain_.prior.alpha);
     numbers.number(chain_.prior.eta);
+    const auto is_sound = [](double x) { return x > 0 && x < 1e100; };
+    if (numbers.reads() &&
+        !(is_sound(chain_.prior.eta) &&
+          std::all_of(chain_.prior.alpha.begin(), chain_.prior.alpha.end(), is_sound)))
+      refuse_checkpoint();
     numbers.labels(chain_.assigned, k - 1);
     if (numbers.reads()) count_topics(chain_);
     all_.exchange(numbers, own_);
@@ -325,8 +330,8 @@ SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, const Lda
                          "counts",
                          all.max_averaged()};
   settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
-  settings.exchange = [&all](StateNumbers &numbers, std::int64_t, std::int64_t held) {
-    all.exchange(numbers, held);
+  settings.exchange = [&all](StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
+    all.exchange(numbers, kept, held);
   };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<SampledLda::Chain>(all, chain);

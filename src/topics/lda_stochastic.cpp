@@ -110,7 +110,7 @@ class StochasticTopics final : public detail::Iteration {
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
     numbers.numbers(count_totals_);
-    numbers.list(logs_, state_.alpha.size());
+    numbers.optional_list(logs_, state_.alpha.size());
     numbers.number(divergence_);
     numbers.number(visited_);
     batches_.exchange(numbers);

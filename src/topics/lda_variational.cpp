@@ -99,11 +99,11 @@ class BatchTopics final : public detail::Iteration {
 
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
-    numbers.list(state_.documents, std::size_t(task_.corpus.totals().documents) *
-                                       std::size_t(state_.counts.stride()));
-    numbers.list(state_.tokens, std::size_t(state_.counts.columns()));
+    numbers.optional_list(state_.documents, std::size_t(task_.corpus.totals().documents) *
+                                                std::size_t(state_.counts.stride()));
+    numbers.optional_list(state_.tokens, std::size_t(state_.counts.columns()));
     numbers.numbers(count_totals_);
-    numbers.list(logs_, state_.alpha.size());
+    numbers.optional_list(logs_, state_.alpha.size());
     numbers.flag(first_logs_);
   }
 

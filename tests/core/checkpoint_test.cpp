@@ -139,8 +139,8 @@ BOOST_AUTO_TEST_CASE(numbers_of_another_form_are_refused) {
     std::vector<int> x(4);
     numbers.labels(x, 9);
   };
-  BOOST_TEST(!refused({65536.0 * 65536 * 9 + 65536.0 * 9 + 9, 9}, labels));
-  BOOST_TEST(refused({65536.0 * 65536 * 9 + 65536.0 * 10 + 9, 9}, labels));
+  BOOST_TEST(!refused({999, 9}, labels));  // three digits of base 10 in each number
+  BOOST_TEST(refused({1000, 9}, labels));
   BOOST_TEST(refused({0, 10}, labels));
   BOOST_TEST(refused({0, 65536}, labels));
   BOOST_TEST(refused({0}, labels));

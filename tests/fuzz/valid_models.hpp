@@ -20,6 +20,7 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "document/saved_fit.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
 #include "families/product/column_families.hpp"
@@ -102,6 +103,23 @@ class Fits {
         2,
         3,
         {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
+    add(bare);
+    auto saved = std::make_shared<bayes::SavedFit>();
+    saved->k = 3;
+    saved->data = 0xfedcba9876543210;
+    saved->options = Document::object().set("resumable", true);
+    saved->course.chains = {1, 2, std::numeric_limits<double>::infinity()};
+    auto start = std::make_shared<Bare>();
+    start->info = bare.info;
+    saved->start = start;
+    bayes::RunRecord run;
+    run.loops = {{{-3, -2.5}, {1, std::numeric_limits<double>::quiet_NaN()}}, {{-2}, {}}};
+    saved->course.runs = {run, run};
+    saved->course.runs[0].ended = saved->course.runs[0].limited = true;
+    saved->course.runs[0].trace = {-3, -2.5};
+    saved->course.runs[0].degenerate = {2};
+    saved->course.runs[1].begun_afresh = true;
+    bare.saved = saved;
     add(bare);
   }
 

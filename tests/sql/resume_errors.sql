@@ -1,5 +1,5 @@
 -- Fits that are resumed: what is refused, what may change, and states that were tampered with.
-SELECT plan(20);
+SELECT plan(45);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 \ir ../lib/resume.sql
@@ -50,6 +50,14 @@ SELECT throws_ok($$SELECT gmm_fit(x, model, '{"resume": true, "tol": 1}') FROM f
   'option "tol" cannot be given when a fit is resumed', 'another option');
 SELECT lives_ok($$SELECT gmm_fit(x, model, '{"resume": true, "method": "em"}') FROM flowers,
     parts WHERE parts.id = 1 GROUP BY model$$, 'the same option');
+SELECT throws_ok(q, '22023', 'option "resumable" does not apply here',
+  'a function that does not return the model: ' || q)
+FROM unnest(ARRAY[
+  'SELECT gmm_cluster(x, 2, ''{"resumable": true}'') OVER () FROM flowers',
+  'SELECT dpmm_cluster(x, ''{"resumable": true}'') OVER () FROM flowers',
+  'SELECT * FROM gmm_fit(''SELECT x FROM flowers'', 2, ''{"resumable": true}'')',
+  'SELECT * FROM dpmm_cluster(''SELECT id, x FROM flowers'', ''{"resumable": true}'')',
+  'SELECT * FROM lda_topics(''SELECT d FROM documents'', 2, ''{"resumable": true}'')']) AS q;
 SELECT throws_ok($$SELECT * FROM gmm_select('SELECT x FROM flowers', '{2,3}',
   '{"resumable": true}')$$, '22023', NULL, 'several fits are not resumable');
 SELECT throws_ok($$SELECT linreg_fit(x[1], x[2:3], '{"method": "vi", "resumable": true}')
@@ -109,24 +117,52 @@ BEGIN
   ELSE
     doc := jsonb_set(doc, path || (CASE WHEN seed % 2 = 0 THEN seed / 2 % least(length, 20)
         ELSE seed::bigint * 7919 % length END)::text,
-      ('{0,-1,1,0.5,1e308,-1e308,65535,281474976710655,1e15,"NaN","Infinity",-1e-300,7}'
+      ('{0,-1,1,0.5,1e308,-1e308,65535,281474976710655,1e15,"\"NaN\"","\"Infinity\"",-1e-300,7}'
         ::text[])[1 + seed * 31 % 13]::jsonb);
   END IF;
   RETURN doc;
 END $$;
-CREATE FUNCTION survives(call text, model bayes_model, seed int) RETURNS text
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION outcome(call text, model bayes_model) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM resumed(call, tampered(model, seed), '{"max_seconds": 1e-9}');
+  PERFORM resumed(call, model, '{"max_seconds": 1e-9}');
   RETURN 'resumed';
 EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE;
 END $$;
+
+-- Forms that no fit writes are not read at all.
+CREATE TABLE strange AS SELECT path, value, model FROM parts, (VALUES
+    ('{k}', '-1'), ('{k}', '"three"'), ('{data}', '0.5'), ('{options}', '[]'), ('{runs}', '3'),
+    ('{runs}', '[1]'), ('{runs,0}', '{}'), ('{runs,0,loops}', '[{"trace": [], "state": []}]'),
+    ('{runs,0,loops}', '[{"trace": ["NaN"], "state": []}]'), ('{runs,0,loops,0,state}', '"x"'),
+    ('{runs,0,trace}', '[1]'), ('{chains}', '[[1], [2]]'), ('{more}', '1'), ('{start}', '{}'))
+  AS v(path, value) WHERE family = 'logreg' AND NOT options ? 'draws';
+-- Models to start from that are of another family, or have a checkpoint of their own.
+INSERT INTO strange SELECT '{start}', other.model::jsonb::text, p.model FROM strange AS p,
+  parts AS other WHERE p.path = '{chains}' AND other.id IN (
+    SELECT min(id) FROM parts WHERE family IN ('gmm', 'logreg') GROUP BY family);
+SELECT throws_ok(format('SELECT (jsonb_set(%L::jsonb, %L::text[], %L::jsonb))::bayes_model',
+    model::jsonb, '{checkpoint,' || ltrim(path, '{'), value), '22P02', NULL,
+  path || ' ' || left(value, 40)) FROM strange;
+
+-- If a run without loops is said to have been the best, all runs are made again.
+SELECT ok((SELECT gmm_fit(x, forged, '{"resume": true}') FROM flowers) = whole, 'a forged best run')
+FROM (SELECT gmm_fit(x, 2, '{"resumable": true, "restarts": 4}') AS whole FROM flowers) AS f,
+  generate_series(0, 3) AS n, LATERAL (SELECT jsonb_set(whole::jsonb,
+      ARRAY['checkpoint', 'runs', n::text, 'trace'], '[1e9]')::bayes_model AS forged) AS g
+WHERE jsonb_array_length(whole::jsonb#>ARRAY['checkpoint', 'runs', n::text, 'loops']) = 0;
+-- Chains that are said to be complete.
+SELECT never($$SELECT id, found, found <> '22023' AS wrong FROM (SELECT p.id,
+    outcome(call, jsonb_set(model::jsonb, '{checkpoint,chains,2}', n::text::jsonb)::bayes_model)
+      AS found
+  FROM parts AS p, generate_series(1, 3) AS n WHERE options ? 'draws'
+    AND (model::jsonb->'checkpoint') ? 'chains') AS t$$, 'chains that are not complete');
+
 CREATE TABLE later AS SELECT id, family, call, options, model FROM parts
 UNION ALL SELECT id, family, call, options, resumed(call, resumed(call, model,
     '{"max_seconds": 1e-9}'), '{"max_seconds": 0.002}') FROM parts WHERE id <= 100;
 CREATE TABLE outcomes AS
-  SELECT l.id, l.family, l.options, n, survives(call, model, n) AS found
+  SELECT l.id, l.family, l.options, n, outcome(call, tampered(model, n)) AS found
   FROM later AS l, bayes_info(model) AS i, generate_series(1, 6) AS n
   WHERE i.stopped = 'max_seconds' OR NOT l.options ? 'draws';
 SELECT never($$SELECT id, family, options, n, found,

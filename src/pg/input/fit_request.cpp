@@ -202,12 +202,7 @@ FitRequest Parameters::request(const char *family) const {
       const Document models = Document::object().set("models", *given);
       OptionTable::reading(models).flag("models", request.models);
     }
-  if (request.ks.empty())
-    apply_resume(request);
-  else if (request.options.find("resumable") || request.options.find("resume"))
-    throw Error(Errc::invalid_argument, "the fits of several models cannot be resumed", {},
-                message("Leave out options resumable and resume, or fit one model by {}_fit.",
-                        request.family));
+  if (*family) apply_resume(request);  // else the options are not those of a fit
   request.null_on_error = pg::null_on_error(request.options);
   return request;
 }
