@@ -129,18 +129,24 @@ CREATE FUNCTION _linreg_transition(
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION _linreg_inverse_transition(
+CREATE FUNCTION _linreg_stats_transition(
   state internal, y float8, x "any" [, options_or_weight "any" [, weight float8]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME', 'linreg_inverse_transition' @immutable;
+  AS 'MODULE_PATHNAME', 'linreg_stats_transition' @immutable;
+COMMENT IS 'Internal. Adds one row, of which only the sums stay.';
+CREATE FUNCTION _linreg_stats_inverse_transition(
+  state internal, y float8, x "any" [, options_or_weight "any" [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'linreg_stats_inverse_transition' @immutable;
 COMMENT IS 'Internal. Removes one row; NULL if rounding errors would be too large.';
 CREATE FUNCTION _linreg_stats_final(state internal) RETURNS linreg_stats
   AS 'MODULE_PATHNAME', 'linreg_stats_final' @immutable COST 100;
 COMMENT IS 'Internal. Returns the statistics of the rows so far.';
 
 CREATE AGGREGATE linreg_stats(y float8, x "any" [, weight float8]) (
-  SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums,
-  MSFUNC = _linreg_transition, MINVFUNC = _linreg_inverse_transition, MSTYPE = internal,
+  SFUNC = _linreg_stats_transition, @linreg_state, FINALFUNC = _linreg_stats_final,
+  @combine_sums, MSFUNC = _linreg_stats_transition,
+  MINVFUNC = _linreg_stats_inverse_transition, MSTYPE = internal,
   MSSPACE = 16384, MFINALFUNC = _linreg_stats_final
 );
 COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linreg_fit: in one '
@@ -149,8 +155,9 @@ COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linre
 COMMENT IS 'The same with a weight for each row: how many times it counts. '
   @linreg_rows;
 CREATE AGGREGATE linreg_stats(y float8, x "any", options jsonb, weight float8) (
-  SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums,
-  MSFUNC = _linreg_transition, MINVFUNC = _linreg_inverse_transition, MSTYPE = internal,
+  SFUNC = _linreg_stats_transition, @linreg_state, FINALFUNC = _linreg_stats_final,
+  @combine_sums, MSFUNC = _linreg_stats_transition,
+  MINVFUNC = _linreg_stats_inverse_transition, MSTYPE = internal,
   MSSPACE = 16384, MFINALFUNC = _linreg_stats_final
 );
 COMMENT IS 'The same with options, of which missing and on_error matter here: with "on_error": '

@@ -94,5 +94,6 @@ COMMENT IS 'How far new rows are from those of the model''s fit, one element of 
   '(missing = skip), else NULL is a value like others. A row or a model that is NULL is left out; '
   'no rows give NULL. Errors: 22023 rows of several models, or a model that keeps nothing of its '
   'rows: a merged one, one that updates another (nb) or was fitted to statistics (linreg), to '
-  'more than 2,048 weighted rows (nb, linreg) or by an earlier version; 42804 a model of any other '
-  'family.';
+  'more weighted rows than the sample of 2,048 (nb, linreg; fewer of more than 8 columns), to rows '
+  'of more than 256 columns (nb and regressions) or by an earlier version; 42804 a model of any '
+  'other family.';

@@ -28,24 +28,36 @@ DEFINE @score_differences =
   'families if both take the same row: gmm, bmm and dpmm; nb, logreg and probit; nmf and pmf. Rows '
   'that one of the two cannot score are left out of both. error is NULL if the two do not measure '
   'it alike. ';
+DEFINE @score_final =
+  FINALFUNC = _bayes_score_final, MFINALFUNC = _bayes_score_final, @combine_sums,
+  STYPE = internal, SSPACE = 1024, MSTYPE = internal, MSSPACE = 1024, PARALLEL = SAFE;
 DEFINE @score_state =
-  SFUNC = _bayes_score_transition, STYPE = internal, SSPACE = 1024, PARALLEL = SAFE,
-  FINALFUNC = _bayes_score_final, @combine_sums,
-  MSFUNC = _bayes_score_transition, MINVFUNC = _bayes_score_inverse_transition,
-  MSTYPE = internal, MSSPACE = 1024, MFINALFUNC = _bayes_score_final;
+  SFUNC = _bayes_score_transition, @score_final,
+  MSFUNC = _bayes_score_transition, MINVFUNC = _bayes_score_inverse_transition;
+DEFINE @difference_state =
+  SFUNC = _bayes_score_difference_transition, @score_final,
+  MSFUNC = _bayes_score_difference_transition,
+  MINVFUNC = _bayes_score_difference_inverse_transition;
 
--- After the model come another one, if two are compared, and the arguments of the row.
 CREATE FUNCTION _bayes_score_transition(
-  state internal, model bayes_model, x "any" [, argument1 "any" [, argument2 "any"
-  [, argument3 "any"]]]
+  state internal, model bayes_model, x "any" [, argument1 "any" [, argument2 "any"]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_score_transition' @immutable COST 100;
 COMMENT IS 'Internal. Scores one row.';
 CREATE FUNCTION _bayes_score_inverse_transition(
-  state internal, model bayes_model, x "any" [, argument1 "any" [, argument2 "any"
-  [, argument3 "any"]]]
+  state internal, model bayes_model, x "any" [, argument1 "any" [, argument2 "any"]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_score_inverse_transition' @immutable COST 100;
+COMMENT IS 'Internal. Takes away one row.';
+CREATE FUNCTION _bayes_score_difference_transition(
+  state internal, a bayes_model, b bayes_model, x "any" [, argument1 "any" [, argument2 "any"]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_score_difference_transition' @immutable COST 100;
+COMMENT IS 'Internal. Scores one row under two models.';
+CREATE FUNCTION _bayes_score_difference_inverse_transition(
+  state internal, a bayes_model, b bayes_model, x "any" [, argument1 "any" [, argument2 "any"]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_score_difference_inverse_transition' @immutable COST 100;
 COMMENT IS 'Internal. Takes away one row.';
 CREATE FUNCTION _bayes_score_final(state internal) RETURNS bayes_scores
   AS 'MODULE_PATHNAME', 'bayes_score_final' @immutable COST 10;
@@ -69,19 +81,19 @@ COMMENT IS 'The same for the number in a cell of a table, given by the keys of i
   'predictive density. Keys that the model does not know are predicted as F_predict does. '
   @score_rows;
 
-CREATE AGGREGATE bayes_score_difference(a bayes_model, b bayes_model, x "any") (@score_state);
+CREATE AGGREGATE bayes_score_difference(a bayes_model, b bayes_model, x "any") (@difference_state);
 COMMENT IS @score_differences
   'x: a row, a sequence or a document. '
   @score_rows;
 CREATE AGGREGATE bayes_score_difference(
   a bayes_model, b bayes_model, label "any", x "any"
-) (@score_state);
+) (@difference_state);
 COMMENT IS @score_differences
   'label and x: a label or response, and a row. '
   @score_rows;
 CREATE AGGREGATE bayes_score_difference(
   a bayes_model, b bayes_model, row_key "any", column_key "any", value float8
-) (@score_state);
+) (@difference_state);
 COMMENT IS @score_differences
   'row_key, column_key and value: a cell of a table. '
   @score_rows;

@@ -284,6 +284,12 @@ double gamma_above(double shape, double x, double rest) {
   return gamma_tails(shape, x, std::log(x), rest).above;
 }
 
+double log_gamma_above(double shape, double x) {
+  if (std::isinf(x)) return -std::numeric_limits<double>::infinity();
+  if (shape > large_shape) return std::log(gamma_above(shape, x));
+  return gamma_tails(shape, x, std::log(x), 0).log_above;
+}
+
 double gamma_below_at(double shape, double log_x) {
   if (shape > large_shape) return gamma_below(shape, std::exp(log_x));
   return log_x > 709 ? 1 : gamma_tails(shape, log_x).below;

@@ -22,6 +22,8 @@ BAYES_API double normal_below(double x);
 /// standard deviations.
 BAYES_API double gamma_below(double shape, double x, double rest = 0);
 BAYES_API double gamma_above(double shape, double x, double rest = 0);
+/// log P(g > x), also where the probability underflows.
+BAYES_API double log_gamma_above(double shape, double x);
 /// The same from log x, since x itself may underflow.
 BAYES_API double gamma_below_at(double shape, double log_x);
 BAYES_API double gamma_above_at(double shape, double log_x);

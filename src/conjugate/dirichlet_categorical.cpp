@@ -82,9 +82,10 @@ LabelWeight &LabelSums::weight_of(std::string_view label) {
   if (weights.size() == std::size_t(DirichletCategorical::max_labels))
     throw Error(Errc::too_large,
                 message("there are more than {} labels", DirichletCategorical::max_labels));
-  if ((bytes += label.size()) > DirichletCategorical::max_label_bytes_total)
+  if (bytes + label.size() > DirichletCategorical::max_label_bytes_total)
     throw Error(Errc::too_large, message("distinct labels take more than {} MB",
                                          DirichletCategorical::max_label_bytes_total >> 20));
+  bytes += label.size();
   return weights.emplace(label, LabelWeight{}).first->second;
 }
 

@@ -17,10 +17,12 @@ namespace {
 const RowReference &reference_in(const Model &model) {
   model.require_rows();
   if (!model.info.reference)
-    throw Error(Errc::invalid_argument, "the model keeps nothing of the rows of its fit",
-                "Models that were merged or updated, fitted to statistics, or stored by an earlier "
-                "version do not.",
-                "Fit it again to all of its rows, for nb and linreg without weights.");
+    throw Error(
+        Errc::invalid_argument, "the model keeps nothing of the rows of its fit",
+        "Models that were merged or updated, or stored by an earlier version, do not; nor do "
+        "linear and naive Bayes models of statistics, of many rows with weights, and models "
+        "that predict a response or label from more than 256 columns.",
+        "Fit it again to all of its rows, with fewer columns or without weights.");
   return *model.info.reference;
 }
 
@@ -35,8 +37,10 @@ Drift::Drift(std::shared_ptr<const Model> model)
   for (std::size_t j = 0; j < reference_.columns.size(); ++j) {
     const BinnedColumn &column = reference_.columns[j];
     columns_.emplace_back().bins.assign(column.weights.size() + 1, 0);
-    known_.push_back(model_->info.columns.empty() ? model_->categories(int(j))
-                                                  : std::vector<double>());
+    // Labels that the model does not know are marked when rows are read; numbers are not.
+    const RowColumns &named = model_->info.columns;
+    const bool labels = !named.empty() && named[j].kind == ValueKind::label;
+    known_.push_back(labels ? std::vector<double>() : model_->categories(int(j)));
     has_categories_ |= column.categories;
   }
   if (const auto &density = reference_.density)
@@ -56,6 +60,7 @@ std::size_t Drift::bin_of(std::size_t j, double x) const {
 
 void Drift::add(std::span<const double> x) {
   bool null = false, unknown = false;
+  row_.assign(x.begin(), x.end());
   for (const double each : x)
     if (std::isnan(each)) (is_unseen(each) ? unknown : null) = true;
   const bool compared = !(skips_ && null);
@@ -68,13 +73,14 @@ void Drift::add(std::span<const double> x) {
     if (missing && !unseen) continue;
     to.unknown += bin == last;
     unknown |= bin == last;
+    if (bin == last && reference_.columns[j].categories) row_[j] = unseen_category;
     to.bins[bin] += compared;
   }
   ++rows_;
   compared_ += compared;
   incomplete_ += null;
   with_unknown_ += unknown;
-  if (reference_.density && (marginalizes_ || !(null || unknown))) score(x);
+  if (reference_.density && (marginalizes_ || !(null || unknown))) score(row_);
 }
 
 void Drift::score(std::span<const double> x) {

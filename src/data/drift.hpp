@@ -79,6 +79,8 @@ class BAYES_API Drift {
   bool skips_ = false, marginalizes_ = false;
   /// Of columns of categories without labels: those that the model knows.
   std::vector<std::vector<double>> known_;
+  /// the row at hand, with categories that the model does not know marked as such
+  std::vector<double> row_;
   bool has_categories_ = false;
 
   std::vector<Counts> columns_;

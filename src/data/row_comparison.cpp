@@ -73,10 +73,14 @@ double probability_above(const BinPair &bin, const Totals &totals) {
   return beta_below(bin.now, bin.fit + 1, totals.now / (totals.fit + totals.now));
 }
 
-/// The standard normal quantile of the tail of a chi-squared variable (Wilson and Hilferty 1931).
-double quantile_of(double statistic, double degrees) {
-  const double variance = 2 / (9 * degrees);
-  return (std::cbrt(statistic / degrees) - (1 - variance)) / std::sqrt(variance);
+/// The z with P(normal > z) = p, far out, given log p: log p is -z^2 / 2 - log z - log sqrt(2 pi)
+/// but for a term of order 1 / z^2.
+double upper_quantile(double log_p) {
+  constexpr double half_log_two_pi = 0.918938533204672742;
+  double z = std::sqrt(-2 * log_p);
+  for (int i = 0; i < 20; ++i)
+    z = std::sqrt(-2 * (log_p + half_log_two_pi + std::log(z) - std::log1p(-1 / (z * z))));
+  return z;
 }
 
 Comparison chi_square(std::span<const BinPair> bins) {
@@ -91,7 +95,11 @@ Comparison chi_square(std::span<const BinPair> bins) {
   }
   const double degrees = double(bins.size() - 1);
   out.p = chi_square_tail(statistic, degrees);
-  out.z = out.p > 1e-12 && out.p < 1 ? -normal_quantile(out.p) : quantile_of(statistic, degrees);
+  constexpr double most = 1 - std::numeric_limits<double>::epsilon() / 2;  // below 1
+  if (out.p > 1e-300)
+    out.z = -normal_quantile(std::min(out.p, most));
+  else
+    out.z = upper_quantile(log_gamma_above(degrees / 2, statistic / 2));
   return out;
 }
 
@@ -167,6 +175,11 @@ Comparison compare_means(const Moments &fit, const Moments &now, double optimism
                third = (m * fit.third + n * now.third) / (m + n);
   const double square = variance * (1 / m + 1 / n) + optimism * optimism / 4;
   if (!(square > 0)) return out;
+  if (!std::isfinite(third)) {  // a density that is as good as 0
+    out.z = now.mean < fit.mean ? -HUGE_VAL : HUGE_VAL;
+    out.p = 0;
+    return out;
+  }
   out.z = (now.mean - (fit.mean - optimism)) / std::sqrt(square);
   const double skewness = third * (1 / (n * n) - 1 / (m * m)) / std::pow(square, 1.5);
   const double sign = skewness < 0 ? -1 : 1, z = sign * out.z, away = std::abs(skewness);

@@ -1,6 +1,7 @@
 #include "data/row_reference.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -72,8 +73,8 @@ std::vector<std::int64_t> draw_numbers(std::int64_t bound, std::int64_t count, R
 Sample sample_of(RowSource &rows, int before, std::uint64_t seed, Control &control) {
   const std::int64_t n = rows.rows();
   const std::int64_t size = reference_sample(n, rows.shape().dimension - before);
-  const auto poll = [&](std::int64_t i) {
-    if (i % 1024 == 0 && control.pending()) control.poll();
+  const auto poll = [&](std::int64_t) {
+    if (control.pending()) control.poll();
   };
   Sample out;
   out.elements.reserve(std::size_t(size * (rows.shape().dimension - before)));
@@ -150,7 +151,7 @@ double bound_between(double low, double high) {
 double part_of(const WeightedValue &category, double probability) {
   const double rows = std::round(category.weight);
   if (rows < 1 || rows > 1000) return category.weight * probability;
-  Random random(std::uint64_t(category.value), sample_stream, 1);
+  Random random(std::bit_cast<std::uint64_t>(category.value), sample_stream, std::uint64_t(rows));
   double taken = 0;
   for (double i = 0; i < rows; ++i) taken += random.uniform() < probability;
   return category.weight * taken / rows;

@@ -15,7 +15,8 @@ namespace bayes {
 
 /// Every row is in the sample with the same probability (Vitter's algorithm R). All rows are in it
 /// while they are few: then neither their order nor parallel workers make a difference, as they do
-/// with more rows. Holds 2,048 rows or, of wide ones, some 128 kB.
+/// with more rows. Holds 2,048 rows of up to 8 columns, fewer of wider ones (16,384 numbers), but
+/// at least 256.
 class BAYES_API RowSample {
  public:
   explicit RowSample(std::pmr::memory_resource *memory = std::pmr::get_default_resource())
@@ -32,7 +33,7 @@ class BAYES_API RowSample {
     }
     put(x, weight, place);
   }
-  /// There is to be no sample: rows have been removed, or there is nothing to compare them with.
+  /// Drops the sample, for good: rows have been removed, or are too wide, or differ in weight.
   void close();
   bool closed() const { return closed_; }
 

@@ -90,8 +90,12 @@ template <class F> ScoreEstimate ScoreSums::estimate(Number number, F f) const {
       }
   const double n = double(rows_);
   const double variance = squares.hi * n / (n - 1);
-  if (std::isfinite(variance))
-    out.standard_error = squares.hi > negligible * terms ? std::sqrt(variance) : 0;
+  if (!std::isfinite(variance)) return out;
+  out.standard_error = squares.hi > negligible * terms ? std::sqrt(variance) : 0;
+  // Models that differ by rounding errors alone are not better or worse.
+  if (models_ == 2 && out.standard_error == 0 &&
+      std::fabs(out.value) <= 1e-13 * std::fabs(f(sums_[number] / sums_[units]).value.hi))
+    out.value = 0;
   return out;
 }
 

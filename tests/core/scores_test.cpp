@@ -164,6 +164,15 @@ BOOST_AUTO_TEST_CASE(few_rows) {
   for (const Pair &each : some_rows(100)) twice.add(std::array{each[0], each[0]});
   BOOST_TEST(twice.log_density().value == 0);
   BOOST_TEST(twice.log_density().standard_error == 0);
+  // nor from one that differs by rounding errors
+  ScoreSums alike(2);
+  for (const Pair &each : some_rows(100)) {
+    Score other = each[0];
+    other.log_density *= 1 - 2e-16;
+    alike.add(std::array{each[0], other});
+  }
+  BOOST_TEST(alike.log_density().value == 0);
+  BOOST_TEST(alike.log_density().standard_error == 0);
 }
 
 BOOST_AUTO_TEST_CASE(infinite_log_densities) {

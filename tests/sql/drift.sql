@@ -1,6 +1,6 @@
 -- bayes_drift: a model keeps what it needs of its rows; drift is found where there is some, and
 -- hardly ever where there is none. (That p is uniform is tested in tests/core/drift_test.cpp.)
-SELECT plan(38);
+SELECT plan(41);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -116,6 +116,21 @@ SELECT never('SELECT *, coalesce(p < 0.001, false) AS wrong FROM few',
 SELECT never($$SELECT *, (p IS NULL) <> (given < 10) AS wrong FROM few
   WHERE column_name IN ('a', 'b')$$, 'too few rows have no p');
 
+-- ---- far beyond ----
+
+CREATE TABLE further AS SELECT shift, (d).* FROM unnest('{0.2,0.3,0.5,1,2,3}'::float8[])
+    AS shift, LATERAL (SELECT unnest(bayes_drift(model, l)) AS d FROM models,
+      (SELECT a + shift AS a, b FROM rows WHERE id > 10000) AS l WHERE family = 'gmm') AS t
+WHERE (d).element = 1;
+SELECT never($$SELECT shift, p, z, NOT z > lag(z, 1, 0) OVER (ORDER BY shift) AS wrong
+  FROM further$$,
+  'z grows with a shift, also where p does not differ from 0');
+SELECT is((SELECT p FROM further WHERE shift = 3), 0::float8, 'which it comes to');
+SELECT never($$SELECT d.*, NOT (p BETWEEN 0 AND 1) OR z IS NULL OR z = 'NaN' AS wrong
+  FROM unnest((SELECT bayes_drift(model, l) FROM models, (SELECT CASE id WHEN 20000 THEN 1e99
+    ELSE a END AS a, b FROM rows WHERE id > 19000) AS l WHERE family = 'gmm')) AS d$$,
+  'one number that is far from all others');
+
 -- ---- what is no row, and whose rows they are ----
 
 SELECT is((SELECT bayes_drift(model, l) FROM later AS l, models WHERE false), NULL, 'no rows');
@@ -136,9 +151,10 @@ SELECT is(complaint('SELECT bayes_drift(hmm, ARRAY[1]) FROM (SELECT hmm_fit(ARRA
   '42804 a model of family hmm takes sequences, not rows of columns', 'families without rows');
 SELECT is(whole_complaint('SELECT bayes_drift((model::jsonb - ''row_reference'')::bayes_model, l)
   FROM models, later AS l WHERE family = ''gmm'''),
-  '22023 the model keeps nothing of the rows of its fit | Models that were merged or updated, '
-  'fitted to statistics, or stored by an earlier version do not. | Fit it again to all of its '
-  'rows, for nb and linreg without weights.',
+  '22023 the model keeps nothing of the rows of its fit | Models that were merged or updated, or '
+  'stored by an earlier version, do not; nor do linear and naive Bayes models of statistics, of '
+  'many rows with weights, and models that predict a response or label from more than 256 columns. '
+  '| Fit it again to all of its rows, with fewer columns or without weights.',
   'models without a reference');
 SELECT is(complaint('SELECT bayes_drift(m, ARRAY[a, b]) FROM (SELECT bayes_rollup(m) AS m FROM
     (SELECT nb_fit(flag, ARRAY[a, b]) AS m FROM fitted GROUP BY n > 2) AS g) AS r, later AS l'),

@@ -1,7 +1,7 @@
 -- Failures that stay small: with option on_error = null a group whose rows are refused gives NULL,
 -- and all other groups what they give without it. Of 1000 groups, seven in a hundred have a row
 -- that is refused, each of another kind; every family is fitted to all of them.
-SELECT plan(116);
+SELECT plan(117);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -93,6 +93,11 @@ SELECT is(complaint(format('SELECT %s FROM parts WHERE g = 1', what)), said, wha
     '22023 option "on_error" is 1, but must be one of error, null')) AS w(what, said);
 SELECT same(bayes_rollup(model, '{"on_error": "null"}'), bayes_rollup(model), 'the same model')
 FROM parts WHERE g = 2;
+SELECT is((SELECT string_agg(coalesce((model IS NULL)::text, '-'), ' ' ORDER BY n) FROM (SELECT n,
+    bayes_rollup(model, '{"on_error": "null"}') OVER (ORDER BY n ROWS 1 PRECEDING) AS model
+    FROM (SELECT n, beta_bernoulli_fit(n > 0, jsonb_build_object('prior', jsonb_build_object('a',
+      CASE n WHEN 3 THEN 2 ELSE 1 END))) AS model FROM generate_series(1, 5) AS n GROUP BY n) AS m)
+  AS w), 'false false true true false', 'over a window: NULL where two do not go together');
 
 -- ---- windows and queries ----
 

@@ -1,6 +1,6 @@
 -- How well models predict new rows: bayes_score and bayes_score_difference against the same numbers
 -- from the functions of each family, row by row.
-SELECT plan(49);
+SELECT plan(50);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -341,6 +341,8 @@ FROM (VALUES
   ('bayes_score(a, id, x)', 'gmm', 'new_faithful',
    '42804 a row given by 2 arguments cannot be scored by a model of family "gmm" | '
    'Call bayes_score(model, row).'),
+  ('bayes_score(a, b, x)', 'gmm', 'new_faithful', '42804 bayes_score takes one model, and a row | '
+   'Two models are compared by bayes_score_difference(a, b, row).'),
   ('bayes_score_difference(a, b, x)', 'nb', 'new_iris',
    '42804 a row given by 1 argument cannot be scored by a model of family "nb" | '
    'Call bayes_score_difference(a, b, label, row).'),

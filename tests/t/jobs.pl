@@ -263,6 +263,7 @@ is(owner("SELECT what || ' ' || said FROM done WHERE said IS NOT NULL LIMIT 1"),
 for my $job (grep { $_ ne 'payroll' } @names) {
     like(runs($job), qr/^succeeded/, "$job has succeeded");
 }
+wait_for($server, "SELECT count(*) > 0 FROM bayes_progress WHERE phase = 'reading'");
 like($server->query(join '', texts('sql', 'What goes wrong at night')), qr/^queued\|reading\|/m,
     'the view of fits tells which job it is');
 
@@ -292,7 +293,7 @@ my $listening = $server->session;
 $listening->run('SET ROLE nightly');
 $listening->run($_) for grep { /^LISTEN/ } texts('sql', 'Alerts');
 make(@alerts);
-is(wait_for($workers, ended(0, 'fits', 'fails')), 't', 'background workers run jobs');
+is(wait_for($workers, ended(0, 'fits', 'fails'), 180), 't', 'background workers run jobs');
 is($workers->query("SELECT string_agg(jobname || ': ' || status || ' ' || return_message, '; '
         ORDER BY jobname) FROM (SELECT DISTINCT jobname, status, return_message
         FROM cron.job_run_details JOIN cron.job USING (jobid)) AS r"),

@@ -79,10 +79,24 @@ for my $family (sort grep { $_ ne 'nmf' } keys %fits) {
         'one WARNING for each group');
 }
 # Rows that only do not go together where they meet.
-$said = $session->run("SELECT gmm_fit(CASE WHEN id > 30000 THEN ARRAY[1.0, 2, 3] ELSE ARRAY[1.0, id]
-      END, 1, $null) IS NULL FROM rows", 60);
+# Workers take blocks in turn, so each of them has both lengths, unless there are two blocks in all.
+$session->run('CREATE TABLE lengths AS SELECT CASE WHEN id > 100 THEN ARRAY[1.0, 2, 3]
+      ELSE ARRAY[1.0, id] END AS x, repeat(\'-\', 70) AS filler FROM generate_series(1, 130) AS id;
+      ALTER TABLE lengths SET (parallel_workers = 2); ANALYZE lengths');
+$said = $session->run("SELECT gmm_fit(x, 1, $null) IS NULL FROM lengths", 60);
 like($said, qr/^t$/m, 'rows of two lengths in two workers');
-like($said, qr/^WARNING:  \w{5}: no model: .*elements/m, 'with a WARNING');
+like($said, qr/^WARNING:  \w{5}: no model: .*(?:elements|rows have different lengths)/m,
+    'with a WARNING');
+# Sums of other priors: no prior is that of all.
+$session->run("CREATE TABLE priors AS SELECT id, beta_bernoulli_fit(x > 1,
+      jsonb_build_object('prior', jsonb_build_object('a', 1 + id % 7))) AS model
+      FROM generate_series(1, 4000) AS id, generate_series(1, 3) AS x GROUP BY id;
+      ALTER TABLE priors SET (parallel_workers = 2); ANALYZE priors");
+like($session->run("EXPLAIN (COSTS OFF) SELECT bayes_rollup(model, $null) FROM priors"),
+    qr/Finalize Aggregate.*Gather.*Partial Aggregate/s, 'bayes_rollup: a parallel plan');
+$said = $session->run("SELECT bayes_rollup(model, $null) IS NULL FROM priors", 60);
+like($said, qr/^t$/m, 'models that cannot be merged, in workers');
+is(scalar(() = $said =~ /^WARNING:/mg), 1, 'with one WARNING') or diag($said);
 
 # ---- nothing is left ----
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -104,13 +105,13 @@ std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &re
                                  FitData<C> &data, std::string *bytes = nullptr) {
   std::unique_ptr<Model> model;
   const bool fitted = attempt_fit(data, [&](Control &control) {
-    ResumableFit resumable(
-        request, [&] { return data->hash(control); }, control);
+    std::optional<ResumableFit> resumable;
+    if (bytes)
+      resumable.emplace(
+          request, [&] { return data->hash(control); }, control);
     model = binding.fit(request, *data, control);
-    if (model) {
-      describe_rows(*model, *data, bytes != nullptr, control);
-      resumable.save(*model);
-    }
+    if (model) describe_rows(*model, *data, bytes != nullptr, control);
+    if (model && resumable) resumable->save(*model);
     data->progress.writing();
     if (model && bytes) *bytes = bytes_of(*model);
   });

@@ -54,12 +54,18 @@ class Merged final : public SumsWithParameters {
     if (digit == parts_.size()) parts_.emplace_back();
     parts_[digit] = std::move(other);
   }
-  /// Merges all parts into one, which replaces them. There must be at least one.
+  /// Merges all parts into one, which replaces them. There must be at least one. If two cannot be
+  /// merged, both stay: the models are merged again for the next frame of a window.
   Model &all() {
     std::unique_ptr<Model> sum;
     for (std::unique_ptr<Model> &part : parts_) {
       if (!part) continue;
-      if (sum) part->merge(*sum);
+      try {
+        if (sum) part->merge(*sum);
+      } catch (const Error &) {
+        parts_.push_back(std::move(sum));
+        throw;
+      }
       sum = std::move(part);
     }
     parts_.back() = std::move(sum);

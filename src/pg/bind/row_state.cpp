@@ -71,7 +71,7 @@ template <class C> Datum combine(FunctionCallInfo fcinfo) {
     state->parameters.check_same(parameters);
   }
   if (usable)
-    state->data.read([at, end](C &data) { data.absorb(at, end); });
+    state->data.absorb([at, end](C &data) { data.absorb(at, end); });
   else
     state->data.refuse(take_error(at, end));
   PG_RETURN_POINTER(state);

@@ -85,12 +85,16 @@ class ScoredModel {
 
 /// State of a call site between its calls.
 struct ScoreSite {
-  ScoreSite(MemoryContext context, FunctionCallInfo fcinfo)
-      : models{ScoredModel(context), ScoredModel(context)} {
+  /// `models`: how many come before the row.
+  ScoreSite(MemoryContext context, FunctionCallInfo fcinfo, int models)
+      : models{ScoredModel(context), ScoredModel(context)},
+        count(models) {
     const auto type = [fcinfo](int argument) {
       return guarded([=] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
     };
-    count = PG_NARGS() > 3 && type(2) == type(1) ? 2 : 1;
+    if (count == 1 && type(2) == type(1))
+      throw Error(Errc::wrong_family, "bayes_score takes one model, and a row", {},
+                  "Two models are compared by bayes_score_difference(a, b, row).");
     values = PG_NARGS() - 1 - count;
     for (int i = 0; i < std::min(values, max_values); ++i) types[i] = type(1 + count + i);
   }
@@ -144,19 +148,16 @@ Meaning meaning_of(const ScoreSite &site) {
 }
 
 /// The transition state: plain data of less than a kilobyte, changed in place.
-class ScoredRows final : public Sums {
+class ScoreState : public Sums {
  public:
-  explicit ScoredRows(MemoryContext) {}
-  ScoredRows(MemoryContext, FunctionCallInfo) {}
-
-  void add(FunctionCallInfo fcinfo) {
-    if (const auto scores = read(fcinfo))
+  void add(FunctionCallInfo fcinfo, int models) {
+    if (const auto scores = read(fcinfo, models))
       data_.sums.add(*scores);
     else
       ++data_.skipped;
   }
-  bool remove(FunctionCallInfo fcinfo) {
-    const auto scores = read(fcinfo);
+  bool remove(FunctionCallInfo fcinfo, int models) {
+    const auto scores = read(fcinfo, models);
     if (!scores)
       --data_.skipped;
     else if (!data_.sums.remove(*scores))
@@ -167,14 +168,16 @@ class ScoredRows final : public Sums {
   /// No argument has to be the same in all rows.
   void check_same(FunctionCallInfo) const {}
 
-  const SumsKind &kind() const override;
   void serialize(std::string &out) override { put_plain(out, data_); }
   void combine(const char *at, const char *end) override;
   Datum result(TupleDesc description) const;
 
+ protected:
+  ~ScoreState() = default;
+
  private:
   /// The scores of the row in the arguments, valid until the next call; nullopt if it is left out.
-  std::optional<std::span<const Score>> read(FunctionCallInfo fcinfo);
+  std::optional<std::span<const Score>> read(FunctionCallInfo fcinfo, int models);
   void require(const Meaning &meaning);
 
   /// the serialized state
@@ -184,12 +187,25 @@ class ScoredRows final : public Sums {
     std::int64_t skipped = 0;
   } data_;
 };
-static_assert(std::is_trivially_destructible_v<ScoredRows>);
 
-const SumsKind score_sums('s', "sums", "", make_sums<ScoredRows>);
-const SumsKind &ScoredRows::kind() const { return score_sums; }
+/// The scores of one model, or the differences of two.
+template <int models> class ScoredRows final : public ScoreState {
+ public:
+  explicit ScoredRows(MemoryContext) {}
+  ScoredRows(MemoryContext, FunctionCallInfo) {}
+  void add(FunctionCallInfo fcinfo) { ScoreState::add(fcinfo, models); }
+  bool remove(FunctionCallInfo fcinfo) { return ScoreState::remove(fcinfo, models); }
+  const SumsKind &kind() const override;
+};
+static_assert(std::is_trivially_destructible_v<ScoredRows<1>>);
 
-void ScoredRows::require(const Meaning &meaning) {
+const SumsKind scores('s', "sums", "", make_sums<ScoredRows<1>>),
+    differences('d', "sums", "", make_sums<ScoredRows<2>>);
+template <int models> const SumsKind &ScoredRows<models>::kind() const {
+  return models == 1 ? scores : differences;
+}
+
+void ScoreState::require(const Meaning &meaning) {
   if (meaning == data_.meaning) return;
   if (data_.meaning.models > 0)
     throw Error(Errc::wrong_family, "the rows of a score have models that are scored differently",
@@ -198,8 +214,8 @@ void ScoredRows::require(const Meaning &meaning) {
   data_.sums = ScoreSums(meaning.models);
 }
 
-std::optional<std::span<const Score>> ScoredRows::read(FunctionCallInfo fcinfo) {
-  auto &site = call_site<ScoreSite>(fcinfo, fcinfo);
+std::optional<std::span<const Score>> ScoreState::read(FunctionCallInfo fcinfo, int models) {
+  auto &site = call_site<ScoreSite>(fcinfo, fcinfo, models);
   for (int m = 0; m < site.count; ++m)
     if (PG_ARGISNULL(1 + m)) return std::nullopt;
   for (int m = 0; m < site.count; ++m) site.models[m].use(PG_GETARG_DATUM(1 + m));
@@ -215,7 +231,7 @@ std::optional<std::span<const Score>> ScoredRows::read(FunctionCallInfo fcinfo) 
   return std::span(site.scores).first(std::size_t(site.count));
 }
 
-void ScoredRows::combine(const char *at, const char *end) {
+void ScoreState::combine(const char *at, const char *end) {
   const Data other = take_plain<Data>(at, end);
   data_.skipped += other.skipped;
   if (other.meaning.models == 0) return;
@@ -223,7 +239,7 @@ void ScoredRows::combine(const char *at, const char *end) {
   data_.sums.merge(other.sums);
 }
 
-Datum ScoredRows::result(TupleDesc description) const {
+Datum ScoreState::result(TupleDesc description) const {
   const Meaning &of = data_.meaning;
   const ScoreEstimate density = data_.sums.log_density(), error = data_.sums.error(of.error),
                       perplexity = of.perplexity ? data_.sums.perplexity() : ScoreEstimate();
@@ -264,9 +280,14 @@ const ScoredFamily &ScoredFamily::of(const std::string &family) {
 using namespace bayes;
 using namespace bayes::pg;
 
-/// (internal, model [, other model], row...) -> internal
-BAYES_FUNCTION(bayes_score_transition) { return add_row<ScoredRows>(fcinfo); }
-BAYES_FUNCTION(bayes_score_inverse_transition) { return remove_row<ScoredRows>(fcinfo); }
+/// (internal, model, row...) -> internal
+BAYES_FUNCTION(bayes_score_transition) { return add_row<ScoredRows<1>>(fcinfo); }
+BAYES_FUNCTION(bayes_score_inverse_transition) { return remove_row<ScoredRows<1>>(fcinfo); }
+/// (internal, model, other model, row...) -> internal
+BAYES_FUNCTION(bayes_score_difference_transition) { return add_row<ScoredRows<2>>(fcinfo); }
+BAYES_FUNCTION(bayes_score_difference_inverse_transition) {
+  return remove_row<ScoredRows<2>>(fcinfo);
+}
 
 /// (internal) -> bayes_scores
 BAYES_FUNCTION(bayes_score_final) {
@@ -278,7 +299,7 @@ BAYES_FUNCTION(bayes_score_final) {
     TupleDesc description;
   };
   aggregate_context(fcinfo);
-  const ScoredRows *const state = state_argument<ScoredRows>(fcinfo);
+  const ScoreState *const state = state_argument<ScoreState>(fcinfo);
   if (!state) PG_RETURN_NULL();
   return state->result(call_site<Result>(fcinfo, fcinfo).description);
 }

@@ -33,7 +33,9 @@ void Refusals::add(MemoryContext context, const Error &error) {
 }
 
 void Refusals::remove() {
-  if (--count_ == 0) pfree(std::exchange(error_, nullptr));
+  if (--count_ > 0) return;
+  pfree(std::exchange(error_, nullptr));
+  warned_ = false;
 }
 
 Error Refusals::first() const {
@@ -41,9 +43,9 @@ Error Refusals::first() const {
   return take_error(at, error_ + size_);
 }
 
-bool warn_of_refusal(const Sums &state, const char *result) {
+bool warn_of_refusal(Sums &state, const char *result) {
   if (!state.refusals) return false;
-  warn_of_failure(state.refusals.first(), result);
+  if (state.refusals.is_news()) warn_of_failure(state.refusals.first(), result);
   return true;
 }
 
@@ -83,15 +85,16 @@ using namespace bayes::pg;
 
 /// (internal) -> bytea
 BAYES_FUNCTION(bayes_sums_serialize) {
-  aggregate_context(fcinfo);
+  const MemoryContext context = aggregate_context(fcinfo);
   Sums &state = *state_argument<Sums>(fcinfo);
   const SumsKind &kind = state.kind();
-  std::string out(1, kind.tag);
+  std::string out(1, kind.tag), sums;
+  if (!state.refusals) add_or_refuse(state, context, [&] { state.serialize(sums); });
   put_plain(out, bool(state.refusals));
   if (state.refusals)
     put_error(out, state.refusals.first());
   else
-    state.serialize(out);
+    out += sums;
   return partial_state(out, kind.contents, kind.remedy);
 }
 

@@ -53,12 +53,15 @@ class Refusals {
   void add(MemoryContext context, const Error &error);
   /// A refused row has left the frame.
   void remove();
+  /// True once: a window has a WARNING for the frames with refused rows, not one for each of them.
+  bool is_news() { return !std::exchange(warned_, true); }
 
  private:
   std::int64_t count_ = 0;
   /// as put_error() writes it
   char *error_ = nullptr;
   std::size_t size_ = 0;
+  bool warned_ = false;
 };
 
 /// The interface of accumulators for parallel aggregates.
@@ -95,8 +98,8 @@ template <class F> void add_or_refuse(Sums &state, MemoryContext context, F f) {
     state.refusals.add(context, error);
   }
 }
-/// WARNING, and true, if a row was refused.
-bool warn_of_refusal(const Sums &state, const char *result = "model");
+/// True if a row was refused, with a WARNING unless there was one.
+bool warn_of_refusal(Sums &state, const char *result = "model");
 
 /// Sums from which a model is fitted.
 class ModelSums : public Sums {

@@ -55,6 +55,18 @@ template <class C> class FitData {
       refuse(refusal_of(error, items_->item_name(), items_->seen()));
     }
   }
+  /// Adds the data of another process by f(items), which is about no item of its own.
+  template <class F> void absorb(F f) {
+    if (!items_) return;
+    try {
+      f(*items_);
+    } catch (const StatementError &) {
+      throw;
+    } catch (const Error &error) {
+      if (!null_on_error_) throw;
+      refuse(error);
+    }
+  }
   /// Frees the data, and keeps this error.
   void refuse(Error error) {
     if (!items_) return;

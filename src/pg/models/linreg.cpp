@@ -128,7 +128,9 @@ std::string LinregData::model_bytes() {
 
 /// (internal, y float8, x "any" [, options jsonb] [, weight float8]) -> internal
 BAYES_FUNCTION(linreg_transition) { return add_row<LinregData>(fcinfo); }
-BAYES_FUNCTION(linreg_inverse_transition) { return remove_row<LinregData>(fcinfo); }
+/// The same for linreg_stats.
+BAYES_FUNCTION(linreg_stats_transition) { return add_row<LinregStatsData>(fcinfo); }
+BAYES_FUNCTION(linreg_stats_inverse_transition) { return remove_row<LinregStatsData>(fcinfo); }
 
 /// (internal, linreg_stats [, options jsonb]) -> internal
 BAYES_FUNCTION(linreg_rollup_transition) {

@@ -111,6 +111,9 @@ void LinregData::clear() {
   accumulator_ = LinregAccumulator(&memory_);
   merged_.reset();
   own_.reset();
+  rows_ = nullptr;
+  sample_.close();
+  sample_of_others_.close();
 }
 
 bool LinregData::empty() const {

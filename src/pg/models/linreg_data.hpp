@@ -24,8 +24,9 @@ struct LinregRowReader {
 
 inline constexpr const char *linreg_family = "linreg";
 
-class LinregData final : public SumsWithParameters {
+class LinregData : public SumsWithParameters {
  public:
+  virtual ~LinregData() = default;
   /// The state of an aggregate with rows (y, x).
   LinregData(MemoryContext context, FunctionCallInfo fcinfo);
   /// A state that reads no rows, only merges statistics.
@@ -58,6 +59,9 @@ class LinregData final : public SumsWithParameters {
   void add(const LinregSums &more);
   std::string model_bytes() override;
 
+ protected:
+  void keep_no_sample() { sample_.close(); }
+
  private:
   void add_sums(const LinregSums &more);
   bool empty() const;
@@ -71,6 +75,7 @@ class LinregData final : public SumsWithParameters {
   ContextMemory memory_;
   LinregRows policy_;
   LinregAccumulator accumulator_;
+  RowSample sample_, sample_of_others_;
   /// the reader whose label codes the accumulator uses
   LinregRowReader *rows_ = nullptr;
   /// the reader of this group alone, for records and queries
@@ -78,9 +83,16 @@ class LinregData final : public SumsWithParameters {
   std::optional<LinregSums> merged_;
   /// The sums have more terms than they may, and take no more rows.
   bool too_many_terms_ = false;
-  RowSample sample_, sample_of_others_;
   /// rows so far, and those of them that were left out
   std::int64_t seen_ = 0, skipped_ = 0;
+};
+
+/// The state of linreg_stats, which needs no rows.
+class LinregStatsData final : public LinregData {
+ public:
+  LinregStatsData(MemoryContext context, FunctionCallInfo fcinfo) : LinregData(context, fcinfo) {
+    keep_no_sample();
+  }
 };
 
 }  // namespace bayes::pg
