@@ -15,4 +15,5 @@ COMMENT IS 'Draws from the distribution whose log density, up to a constant, the
   'those of the function, with the point in their context. options: chains (4), draws (4000, of '
   'each chain, including the warmup), warmup (half of draws), thin (1), scale (1; a guess of the '
   'standard deviations of the distribution, a number or an array; those of the first proposals are '
-  '2.38 / sqrt(d) times that), adapt (true), seed. NULL means none.';
+  '2.38 / sqrt(d) times that), adapt (true), max_seconds (of all chains, which then make fewer '
+  'draws, as many each), seed. NULL means none.';

@@ -53,7 +53,7 @@ class Proposals {
 
   /// Makes the proposal of step `t` from x; returns false if it overflows.
   bool propose(const std::vector<double> &x, int t, Random &random, std::vector<double> &out) {
-    if (t < by_element_) {
+    if (!settled_ && t < by_element_) {
       const std::size_t i = std::size_t(t % size_);
       out = x;
       out[i] += std::exp(log_scales_[i]) * random.normal();
@@ -76,7 +76,11 @@ class Proposals {
   /// probability of the proposal.
   void learn(const std::vector<double> &x, double probability, int t) {
     const int warmup = warmup_;
-    if (t < by_element_) return learn_element(x, probability, t);
+    if (t < by_element_) {
+      learn_element(probability, t);
+      if (t == by_element_ - 1) use_elements(x);
+      return;
+    }
     const double rate = std::pow(double(t) + 2, -0.6);
     log_scale_ += rate * (probability - target_);
     // The average over the second half is less noisy than the last value.
@@ -97,10 +101,14 @@ class Proposals {
       covariance_ += weight * (away * away.transpose() - covariance_);
       if (size_ == 1 || t % std::max<Eigen::Index>(10, size_) == 0) refactor();
     }
-    if (t == warmup - 1) {
-      refactor();
-      log_scale_ = sum_of_scales_ / scales_;
-    }
+  }
+
+  /// Ends the adaptation, after this many steps: proposals no longer change.
+  void settle(const std::vector<double> &x, int steps) {
+    settled_ = true;
+    if (steps < by_element_) return use_elements(x);
+    refactor();
+    if (scales_ > 0) log_scale_ = sum_of_scales_ / scales_;
   }
 
  private:
@@ -109,11 +117,14 @@ class Proposals {
 
   /// About two steps correct a scale by a factor of e, and 30 steps by a factor of 1e6; later
   /// changes are smaller.
-  void learn_element(const std::vector<double> &x, double probability, int t) {
+  void learn_element(double probability, int t) {
     const std::size_t i = std::size_t(t % size_);
     const double visits = double(t / size_) + 1;
     log_scales_[i] += std::min(1.0, steps_of_element / visits) * (probability - 0.44);
-    if (t < by_element_ - 1) return;
+  }
+
+  /// From now on all elements are proposed at once, with the scales that they have.
+  void use_elements(const std::vector<double> &x) {
     for (Eigen::Index j = 0; j < size_; ++j) {
       mean_(j) = x[std::size_t(j)];
       factor_(j, j) = std::exp(log_scales_[std::size_t(j)]) / single;
@@ -135,6 +146,7 @@ class Proposals {
   double log_scale_, target_, sum_of_scales_ = 0;
   int scales_ = 0;
   int warmup_, by_element_;
+  bool settled_ = false;
   /// scales of the proposals of single elements
   std::vector<double> log_scales_;
   std::vector<double> z_;
@@ -167,6 +179,106 @@ double begin_chain(const LogDensity &log_density, std::span<const double> starts
   return at_given;
 }
 
+/// One chain. It calls the density, and hands out its draws.
+class OneChain {
+ public:
+  OneChain(const LogDensity &log_density, std::span<const double> starts, int number,
+           const MetropolisOptions &options)
+      : log_density_(log_density),
+        options_(options),
+        number_(number),
+        random_(options.seed, std::uint64_t(number), 0x6d6574),
+        proposal_(options.scale.size()),
+        here_(begin_chain(log_density, starts, number, options, random_, x_)),
+        proposals_(options.scale, x_.data(), options.plan, options.adapt) {}
+
+  /// False if time was over before its end.
+  bool warm_up(Control &control) {
+    const int warmup = options_.plan.warmup;
+    for (int i = 0; i < warmup; ++i) {
+      if (i > 0 && control.out_of_time()) {
+        if (options_.adapt) proposals_.settle(x_, i);
+        return false;
+      }
+      const double probability = step(control);
+      if (options_.adapt) proposals_.learn(x_, probability, i);
+    }
+    if (options_.adapt && warmup > 0) proposals_.settle(x_, warmup);
+    return true;
+  }
+
+  /// Makes the next draw.
+  MetropolisDraw draw(Control &control, const std::function<void(const MetropolisDraw &)> &take) {
+    const int thin = options_.plan.thin;
+    const std::int64_t before = accepted_;
+    for (int i = 0; i < thin; ++i) step(control);
+    const MetropolisDraw out = {number_ + 1, ++draws_, x_, here_,
+                                double(accepted_ - before) / thin};
+    of_draws_ += accepted_ - before;
+    take(out);
+    return out;
+  }
+  /// the share of proposals accepted since the warmup
+  double acceptance() const { return double(of_draws_) / (double(draws_) * options_.plan.thin); }
+
+ private:
+  /// Returns the probability with which the proposal was accepted.
+  double step(Control &control) {
+    control.poll();
+    double probability = 0;
+    if (proposals_.propose(x_, step_++, random_, proposal_)) {
+      const double there = checked_density(log_density_, proposal_);
+      probability = there >= here_ ? 1 : std::exp(there - here_);
+      if (random_.uniform() < probability) {
+        x_.swap(proposal_);
+        here_ = there;
+        ++accepted_;
+      }
+    }
+    return probability;
+  }
+
+  const LogDensity &log_density_;
+  const MetropolisOptions &options_;
+  int number_, draws_ = 0, step_ = 0;
+  std::int64_t accepted_ = 0, of_draws_ = 0;
+  Random random_;
+  std::vector<double> x_, proposal_;
+  double here_;
+  Proposals proposals_;
+};
+
+/// The log density and the elements of evenly spaced draws of every chain.
+class KeptDraws {
+ public:
+  KeptDraws(const ChainPlan &plan, std::size_t dimension)
+      : kept_(dimension + 1, std::vector<std::vector<double>>(std::size_t(plan.chains))) {
+    const std::int64_t most = std::min(max_of_element, max_diagnosed / std::int64_t(dimension + 1));
+    every_ = int(1 + plan.all_stored() / most);
+  }
+  void add(int chain, const MetropolisDraw &draw) {
+    if (draw.draw % every_ != 0) return;
+    kept_[0][std::size_t(chain)].push_back(draw.log_density);
+    for (std::size_t i = 0; i < draw.x.size(); ++i)
+      kept_[i + 1][std::size_t(chain)].push_back(draw.x[i]);
+  }
+  void diagnose(MetropolisRun &run, Control &control) const {
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      std::vector<Chain> chains;
+      for (std::size_t c = 0; c < kept_[i].size(); ++c)
+        chains.push_back({std::int64_t(c) + 1, kept_[i][c]});
+      const std::optional<double> found = rhat(chains, control);
+      if (!found || *found <= run.rhat) continue;
+      run.rhat = *found;
+      run.worst = i;
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::vector<double>>> kept_;
+  int every_;
+};
+
 }  // namespace
 
 std::string point_text(std::span<const double> x) {
@@ -185,6 +297,7 @@ MetropolisOptions MetropolisOptions::read(const Document &options, std::size_t d
   out.plan.lines(t, true);
   t.seed("seed", out.seed);
   t.boolean("adapt", out.adapt);
+  t.number("max_seconds", out.max_seconds, above(0, 1e9), true);
   std::optional<Tensor> scale;
   t.number_or_tensor("scale", scale);
   t.finish();
@@ -206,58 +319,30 @@ MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> 
                          std::size_t dimension, const MetropolisOptions &options, Control &control,
                          const std::function<void(const MetropolisDraw &)> &take) {
   const ChainPlan &plan = options.plan;
+  const BudgetScope time(control, control.budget.from_now(options.max_seconds));
+  const Budget all = control.budget;
+  // Chains that share a limited time take turns, so that all have as many draws when it is over.
+  const bool by_turns = all.limited();
+  KeptDraws kept(plan, dimension);
   MetropolisRun run;
-  // The log density and the elements of every chain.
-  std::vector<std::vector<std::vector<double>>> kept(
-      dimension + 1, std::vector<std::vector<double>>(std::size_t(plan.chains)));
-  const std::int64_t most = std::min(max_of_element, max_diagnosed / std::int64_t(dimension + 1));
-  const auto every = int(1 + plan.all_stored() / most);
-  std::vector<double> x(dimension), proposal(dimension);
-  for (int chain = 0; chain < plan.chains; ++chain) {
-    Random random(options.seed, std::uint64_t(chain), 0x6d6574);
-    double here = begin_chain(log_density, starts, chain, options, random, x);
-    Proposals proposals(options.scale, x.data(), plan, options.adapt);
-    std::int64_t accepted = 0, since = 0;
-    int draw = 0;
-    for (int step = 0; step < plan.draws; ++step) {
-      control.poll();
-      double probability = 0;
-      if (proposals.propose(x, step, random, proposal)) {
-        const double there = checked_density(log_density, proposal);
-        probability = there >= here ? 1 : std::exp(there - here);
-        if (random.uniform() < probability) {
-          x.swap(proposal);
-          here = there;
-          ++since;
-        }
-      }
-      if (step < plan.warmup) {
-        since = 0;
-        if (options.adapt) proposals.learn(x, probability, step);
-        continue;
-      }
-      if ((step - plan.warmup + 1) % plan.thin != 0) continue;
-      take({chain + 1, ++draw, x, here, double(since) / plan.thin});
-      if (draw % every == 0) {
-        kept[0][std::size_t(chain)].push_back(here);
-        for (std::size_t i = 0; i < dimension; ++i) kept[i + 1][std::size_t(chain)].push_back(x[i]);
-      }
-      accepted += since;
-      since = 0;
-    }
-    run.acceptance.push_back(double(accepted) / (double(draw) * plan.thin));
+  std::vector<OneChain> chains;
+  chains.reserve(std::size_t(plan.chains));
+  for (int number = 0; number < plan.chains; ++number) {
+    const double end = all.limit() * (number + 1) / (2 * plan.chains);
+    const BudgetScope warmup_time(control, by_turns ? all.until(end) : all);
+    OneChain &chain = chains.emplace_back(log_density, starts, number, options);
+    run.short_warmup |= !chain.warm_up(control);
+    if (by_turns) continue;
+    for (int i = 0; i < plan.stored(); ++i) kept.add(number, chain.draw(control, take));
+    run.draws = plan.stored();
   }
-  run.rhat = std::numeric_limits<double>::quiet_NaN();
-  run.worst = 0;
-  for (std::size_t i = 0; i <= dimension; ++i) {
-    std::vector<Chain> chains;
-    for (std::size_t c = 0; c < kept[i].size(); ++c)
-      chains.push_back({std::int64_t(c) + 1, kept[i][c]});
-    const std::optional<double> found = rhat(chains, control);
-    if (!found || *found <= run.rhat) continue;
-    run.rhat = *found;
-    run.worst = i;
+  for (; by_turns && run.draws < plan.stored(); ++run.draws) {
+    if (run.draws > 0 && control.out_of_time()) break;
+    for (int number = 0; number < plan.chains; ++number)
+      kept.add(number, chains[std::size_t(number)].draw(control, take));
   }
+  for (const OneChain &chain : chains) run.acceptance.push_back(chain.acceptance());
+  kept.diagnose(run, control);
   return run;
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,10 @@ struct BAYES_API MetropolisOptions {
   std::vector<double> scale;
   /// false: proposals are determined by `scale` alone
   bool adapt = true;
-  /// Option keys chains, draws, warmup, thin, seed, scale (a number or an array of d), adapt.
+  /// the time that all chains may take together
+  double max_seconds = std::numeric_limits<double>::infinity();
+  /// Option keys chains, draws, warmup, thin, seed, scale (a number or an array of d), adapt,
+  /// max_seconds.
   /// Throws Error(invalid_argument).
   static MetropolisOptions read(const Document &options, std::size_t dimension);
 };
@@ -49,19 +53,24 @@ struct MetropolisDraw {
 };
 
 struct MetropolisRun {
+  /// of each chain
+  int draws = 0;
+  /// Time was over before the end of a chain's warmup.
+  bool short_warmup = false;
   /// acceptance rate of each chain after warmup
   std::vector<double> acceptance;
   /// The largest R-hat, of the log density (`worst` 0) or of an element of x (from 1); of long runs
   /// from evenly spaced draws. NaN if undefined.
-  double rhat;
-  std::size_t worst;
+  double rhat = std::numeric_limits<double>::quiet_NaN();
+  std::size_t worst = 0;
 };
 
-/// Runs the chains one after the other and hands out their draws. `starts`: d finite numbers for
-/// each chain; or d numbers, at which the first chain begins, and the others nearby (about `scale`
-/// away, where the density is positive). Throws Error(invalid_argument) for a start outside of the
-/// support, Error(numeric) for a density that is NaN or +infinity, naming the point. The control is
-/// polled at every step.
+/// Runs the chains one after the other and hands out their draws. In a limited time they take turns
+/// after their warmups, which have half of it, so that all make as many draws, at least one.
+/// `starts`: d finite numbers for each chain; or d numbers, at which the first chain begins, and
+/// the others nearby (about `scale` away, where the density is positive). Throws
+/// Error(invalid_argument) for a start outside of the support, Error(numeric) for a density that is
+/// NaN or +infinity, naming the point. The control is polled at every step.
 BAYES_API MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> starts,
                                    std::size_t dimension, const MetropolisOptions &options,
                                    Control &control,

@@ -278,6 +278,55 @@ BOOST_AUTO_TEST_CASE(many_dimensions_are_learned_slowly) {
   BOOST_TEST(adapted > fixed / 3, adapted << " " << fixed);
 }
 
+double now = 0;
+double fake_clock() { return now; }
+
+// By a clock that only the density moves.
+BOOST_AUTO_TEST_CASE(a_limited_time_is_shared_by_chains) {
+  const auto timed = [](double seconds) {
+    MetropolisOptions options = plan(2, 200, 3, 2);
+    options.plan.warmup = 100;
+    options.max_seconds = seconds;
+    Control control;
+    now = 0;
+    control.budget = Budget(inf, fake_clock);
+    Sampled out;
+    out.x.resize(4);
+    std::vector<int> order;
+    out.run = metropolis(
+        [](auto x) {
+          now += 1;
+          return -(x[0] * x[0] + x[1] * x[1]) / 2;
+        },
+        std::vector<double>{0, 0}, 2, options, control, [&](const MetropolisDraw &draw) {
+          out.x[std::size_t(draw.chain) - 1].push_back({draw.x.begin(), draw.x.end()});
+        });
+    BOOST_TEST(control.is_cut_short == (out.run.draws < 150 || out.run.short_warmup));
+    for (const auto &chain : out.x) BOOST_TEST(int(chain.size()) == out.run.draws);
+    return out;
+  };
+  const Sampled free = timed(inf);
+  BOOST_TEST(free.run.draws == 150);
+  // As many as there are, in another order; and the first ones of them.
+  const Sampled enough = timed(4000);
+  BOOST_TEST((enough.x == free.x));
+  BOOST_TEST(enough.run.rhat == free.run.rhat);
+  BOOST_TEST((enough.run.acceptance == free.run.acceptance));
+  const Sampled some = timed(1000);  // some 405 of them for warmups
+  BOOST_TEST(!some.run.short_warmup);
+  BOOST_TEST(some.run.draws > 70);
+  BOOST_TEST(some.run.draws < 78);
+  for (std::size_t chain = 0; chain < 4; ++chain)
+    BOOST_TEST(std::equal(some.x[chain].begin(), some.x[chain].end(), free.x[chain].begin()));
+  const Sampled few = timed(400);
+  BOOST_TEST(few.run.short_warmup);
+  BOOST_TEST(few.run.draws >= 24);
+  BOOST_TEST(few.run.draws <= 26);
+  const Sampled least = timed(1e-9);
+  BOOST_TEST(least.run.draws == 1);
+  BOOST_TEST(std::isnan(least.run.rhat));
+}
+
 BOOST_AUTO_TEST_CASE(refusals_name_the_point) {
   const auto message_of = [](auto density, Errc code) {
     Control control;
@@ -295,7 +344,7 @@ BOOST_AUTO_TEST_CASE(refusals_name_the_point) {
              "the log density is Infinity at {1.5, -2}");
   BOOST_TEST(message_of([](auto x) { return x[0] == 1.5 ? 0 : double(NAN); }, Errc::numeric)
                  .starts_with("the log density is NaN at {"));
-  for (const char *const key : {"chains", "thin", "scale"})
+  for (const char *const key : {"chains", "thin", "scale", "max_seconds"})
     BOOST_CHECK_THROW(MetropolisOptions::read(Document::object().set(key, 0), 2), Error);
   BOOST_CHECK_THROW(MetropolisOptions::read(Document::object().set("chain", 4), 2), Error);
   BOOST_CHECK_THROW(

@@ -1,5 +1,5 @@
 -- mh_sample: the interface, draws that diagnostics take, errors that name the point.
-SELECT plan(31);
+SELECT plan(35);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -91,6 +91,21 @@ SET statement_timeout = '50ms';
 SELECT ok(is_cancelled($$SELECT * FROM mh_sample('endless(float8[])', '{1}')$$),
   'a function that does not end is cancelled');
 RESET statement_timeout;
+CREATE TABLE unlimited AS SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"draws": 100}');
+SELECT set_eq($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}',
+  '{"draws": 100, "max_seconds": 1e6}')$$, 'TABLE unlimited', 'a time that is enough');
+SET client_min_messages = error;
+SELECT is(array_agg(ROW(chain, draw)::text), ARRAY['(1,1)', '(2,1)', '(3,1)', '(4,1)'],
+  'one that is not: a draw of each chain')
+FROM mh_sample('normal2(float8[])', '{0,0}', '{"max_seconds": 1e-9}');
+CREATE FUNCTION slow(x float8[]) RETURNS float8 LANGUAGE plpgsql STABLE AS $$
+BEGIN PERFORM pg_sleep(0.002); RETURN -x[1] ^ 2 / 2; END $$;
+SELECT ok(count(*) BETWEEN 1 AND 1999 AND count(DISTINCT n) = 1, 'and as many of each')
+FROM (SELECT chain, count(*) AS n FROM mh_sample('slow(float8[])', '{0}',
+  '{"max_seconds": 0.2}') GROUP BY chain) AS t;
+RESET client_min_messages;
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"max_seconds": 0}')$$,
+  '22023', 'option "max_seconds" is 0, but must be a number greater than 0 and at most 1000000000');
 SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"chains": 0}')$$,
   '22023', 'option "chains" is 0, but must be a whole number from 1 to 1000');
 SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{}')$$, '2202E',

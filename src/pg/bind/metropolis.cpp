@@ -149,6 +149,16 @@ std::string rounded(double x) {
 }
 
 void report_run(const MetropolisRun &run, const MetropolisOptions &options) {
+  if (run.draws < options.plan.stored() || run.short_warmup)
+    report_once(
+        WARNING,
+        message("mh_sample is unfinished: max_seconds ended it after {} of {} draws of each "
+                "chain",
+                run.draws, options.plan.stored()),
+        run.short_warmup ? "A warmup was cut short, too: proposals are those that it had "
+                           "come to."
+                         : "",
+        "Raise max_seconds, or ask for fewer draws.");
   const auto [low, high] = std::minmax_element(run.acceptance.begin(), run.acceptance.end());
   const bool few = *low < 0.05;
   if (few || *high > 0.9) {
