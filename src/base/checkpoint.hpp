@@ -115,8 +115,8 @@ struct RunRecord {
 class BAYES_API Checkpoint {
  public:
   std::vector<RunRecord> runs;
-  /// the state of the chains of a sampler; empty if none has begun
-  std::vector<double> chains;
+  /// of each chain of a sampler that has begun: its draws, and its state after the last one
+  std::vector<std::vector<double>> chains;
 
   /// Goes to the beginning of the record: a fit follows that is to continue this one.
   void rewind();

@@ -94,7 +94,11 @@ Document write_saved_fit(const SavedFit &fit) {
   Document::List runs;
   for (const RunRecord &run : fit.course.runs) runs.push_back(write_run(run));
   out.set("runs", std::move(runs));
-  if (!fit.course.chains.empty()) out.set("chains", list_of(fit.course.chains));
+  if (fit.course.chains.empty()) return out;
+  Document::List chains;
+  for (const std::vector<double> &each : fit.course.chains)
+    chains.push_back(Document::object().set("state", list_of(each)));
+  out.set("chains", std::move(chains));
   return out;
 }
 
@@ -115,7 +119,10 @@ std::shared_ptr<const SavedFit> read_saved_fit(const MemberReader &reader,
   }
   each_object(reader, "runs",
               [&](const MemberReader &run) { out->course.runs.push_back(read_run(run)); });
-  if (reader.has("chains")) out->course.chains = read_numbers(reader, "chains");
+  if (reader.has("chains"))
+    each_object(reader, "chains", [&](const MemberReader &chain) {
+      out->course.chains.push_back(read_numbers(chain, "state"));
+    });
   return out;
 }
 

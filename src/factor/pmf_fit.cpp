@@ -102,10 +102,13 @@ double pmf_numbers_of_draw(double keys, int rank, bool means, bool hierarchical)
 /// Number of draws that a model stores: option stored_draws, by default all draws up to 500 and 8
 /// million numbers (64 MB), or up to 10 if these are more numbers; within 40 million numbers (320
 /// MB) and the available memory, and at least one.
+double pmf_room(double numbers, const Control &control) {
+  return std::min(control.memory / 4 / 8, max_stored_numbers) / numbers;
+}
 std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Control &control) {
-  const double allowed = std::min(control.memory / 4 / 8, max_stored_numbers) / numbers,
-               usual = std::clamp(8e6 / numbers, 10.0, 500.0);
-  return equal_draws(plan, std::min(allowed, plan.stored_draws > 0 ? plan.stored_draws : usual));
+  const double usual = std::clamp(8e6 / numbers, 10.0, 500.0);
+  return equal_draws(plan, std::min(pmf_room(numbers, control),
+                                    plan.stored_draws > 0 ? plan.stored_draws : usual));
 }
 
 /// Runs the chains. Traces and diagnostics go into `run`, stored draws into `state` (but not keys,
@@ -129,7 +132,9 @@ void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side d
   settings.retain = [&state](std::span<const int>, std::span<const int> stored) {
     state.retain_draws(stored);
   };
-  settings.exchange = [&](StateNumbers &of_record, std::int64_t, std::int64_t stored) {
+  settings.max_kept_draws = plan.all_stored();
+  settings.max_held_draws = held_for_extension(numbers, pmf_room(numbers, control));
+  settings.exchange = [&](StateNumbers &of_record, int, std::int64_t, std::int64_t stored) {
     std::vector<std::size_t> each;
     const std::size_t rank = std::size_t(task.rank), means = task.prior.means,
                       hierarchical = task.prior.hierarchical;

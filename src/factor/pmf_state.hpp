@@ -57,13 +57,15 @@ struct PmfModel::State {
     leave(c);
     leave(noise);
   }
-  /// Writes or reads so many draws, of this many numbers in each of the lists.
+  /// Writes the last draws, so many of them, of this many numbers in each of the lists; or reads
+  /// and appends them.
   void exchange(StateNumbers &numbers, std::size_t draws, std::span<const std::size_t> each) {
     auto size = each.begin();
     const auto list = [&](std::vector<double> &numbers_of_draws) {
-      numbers.require(draws * *size);
-      numbers_of_draws.resize(draws * *size++);
-      numbers.numbers(numbers_of_draws);
+      const std::size_t count = draws * *size++;
+      numbers.require(count);
+      if (numbers.reads()) numbers_of_draws.resize(numbers_of_draws.size() + count);
+      numbers.numbers(std::span(numbers_of_draws).last(count));
     };
     for (PmfSideDraws &side : sides)
       for (auto *const of_side :

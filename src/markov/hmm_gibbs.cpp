@@ -83,6 +83,11 @@ std::int64_t held_draws(const MarkovPosterior<Q> &prior, const ChainPlan &plan,
   return plan.stored_draws > 0 ? collected_draws(plan, std::int64_t(held))
                                : equal_draws(plan, std::min({held, 500.0, 5e5 / each}));
 }
+template <class Q>
+std::int64_t held_for_extension(const MarkovPosterior<Q> &prior, const Control &control) {
+  const double each = numbers_of_draw(prior);
+  return bayes::held_for_extension(each, std::int64_t(control.memory / 4 / (8 * each)));
+}
 
 /// Sums over draws of the chain's parameters and counts.
 class WeightSums {
@@ -105,6 +110,21 @@ class WeightSums {
     squares_.transition += squares.transition;
     visits_ += counts.count;
     transitions_ += counts.transitions;
+  }
+  /// Adds the sums of another chain.
+  void add(const WeightSums &other) {
+    if (other.draws_ == 0) return;
+    if (draws_ == 0) {
+      *this = other;
+      return;
+    }
+    for (const auto &[to, from] : {std::pair{&mean_, &other.mean_}, {&squares_, &other.squares_}}) {
+      to->initial += from->initial;
+      to->transition += from->transition;
+    }
+    visits_ += other.visits_;
+    transitions_ += other.transitions_;
+    draws_ += other.draws_;
   }
   int draws() const { return draws_; }
   double share() const { return 1.0 / draws_; }
@@ -145,6 +165,24 @@ class WeightSums {
   int draws_ = 0;
 };
 
+/// Sums over draws, of one chain or of all.
+template <class P> struct HmmSums {
+  WeightSums weights;
+  P emissions;
+  Matrix squares;
+
+  void add(const HmmSums &other) {
+    if (other.weights.draws() == 0) return;
+    if (weights.draws() == 0) {
+      *this = other;
+      return;
+    }
+    weights.add(other.weights);
+    accumulate(emissions, other.emissions, 1);
+    squares += other.squares;
+  }
+};
+
 /// Is none of the states exchangeable?
 bool none_exchangeable(const StateNumbering &names) {
   return names.groups == no_exchange(int(names.groups.size()));
@@ -173,39 +211,42 @@ template <class P, class Q> class Sampling {
     bayes::retain(draws_, held);
     bayes::retain(log_likelihoods_, held);
   }
-
-  void exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
+  void exchange(StateNumbers &numbers, int chain, std::int64_t kept, std::int64_t held) {
     const int k = int(prior_.initial.size());
-    numbers.labels(reference_, k - 1);
-    weights_.exchange(numbers, k, int(kept));
+    if (chain == 0) numbers.labels(reference_, k - 1);
+    of_chain_.weights.exchange(numbers, k, int(kept));
     if (kept > 0) {
       if (numbers.reads()) {
-        emissions_ = point_estimate(prior_.emissions);
-        squares_ = squares_of(prior_.emissions, emissions_);
+        of_chain_.emissions = point_estimate(prior_.emissions);
+        of_chain_.squares = squares_of(prior_.emissions, of_chain_.emissions);
       }
-      bayes::exchange(numbers, emissions_);
-      numbers.dense(squares_);
+      bayes::exchange(numbers, of_chain_.emissions);
+      numbers.dense(of_chain_.squares);
     }
     const MarkovPoint<P> any = mean_parameters(prior_);
-    for (std::size_t s = 0; s < std::size_t(held); ++s) {
+    const std::size_t before = draws_.size() - (numbers.reads() ? 0 : std::size_t(held));
+    for (std::size_t s = before; s < before + std::size_t(held); ++s) {
       poll_here();
       if (numbers.reads()) draws_.push_back(any);
       bayes::exchange(numbers, draws_[s]);
     }
-    log_likelihoods_.resize(std::size_t(held));
-    numbers.numbers(log_likelihoods_);
+    log_likelihoods_.resize(draws_.size());
+    numbers.numbers(std::span(log_likelihoods_).last(std::size_t(held)));
   }
+
+  void end_chain() { sums_.add(std::exchange(of_chain_, {})); }
 
   SampledHmm<P, Q> result(ChainRun chains, Control &control) {
     SampledHmm<P, Q> out;
-    static_cast<MarkovWeights &>(out.point) = weights_.mean();
-    accumulate(emissions_, P(emissions_), weights_.share() - 1);
-    out.point.emissions = std::move(emissions_);
-    MarkovWeights deviations = weights_.deviations(out.point);
+    auto &[weights, emissions, squares] = sums_;
+    static_cast<MarkovWeights &>(out.point) = weights.mean();
+    accumulate(emissions, P(emissions), weights.share() - 1);
+    out.point.emissions = std::move(emissions);
+    MarkovWeights deviations = weights.deviations(out.point);
     out.deviations = {std::move(deviations.initial), std::move(deviations.transition),
-                      deviations_of(out.point.emissions, squares_ * weights_.share())};
-    out.visits = weights_.visits();
-    out.transitions = weights_.transitions();
+                      deviations_of(out.point.emissions, squares * weights.share())};
+    out.visits = weights.visits();
+    out.transitions = weights.transitions();
     const auto held = std::int64_t(draws_.size());
     const double numbers = numbers_of_draw(prior_) * double(held);
     std::vector<double> logs;
@@ -222,14 +263,14 @@ template <class P, class Q> class Sampling {
   void add(const MarkovPosterior<Q> &q, const MarkovCounts &counts) {
     const P mean = point_estimate(q.emissions);
     const Matrix squares = squares_of(q.emissions, mean);
-    if (weights_.draws() == 0) {
-      emissions_ = mean;
-      squares_ = squares;
+    if (of_chain_.weights.draws() == 0) {
+      of_chain_.emissions = mean;
+      of_chain_.squares = squares;
     } else {
-      accumulate(emissions_, mean, 1);
-      squares_ += squares;
+      accumulate(of_chain_.emissions, mean, 1);
+      of_chain_.squares += squares;
     }
-    weights_.add(q, counts);
+    of_chain_.weights.add(q, counts);
   }
 
   const Sequences &sequences_;
@@ -239,9 +280,7 @@ template <class P, class Q> class Sampling {
   const bool named_;
   const std::uint64_t seed_;
   std::vector<std::uint16_t> reference_;
-  WeightSums weights_;
-  P emissions_;
-  Matrix squares_;
+  HmmSums<P> of_chain_, sums_;
   const std::int64_t held_;
   std::vector<MarkovPoint<P>> draws_;
   std::vector<double> log_likelihoods_;  // of draws_
@@ -399,9 +438,10 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
   ChainSettings settings{"gibbs",    plan,           {"log_likelihood", "states"},
                          all.held(), "observations", plan.all_stored()};
   settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
-  settings.exchange = [&all](StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
-    all.exchange(numbers, kept, held);
-  };
+  settings.exchange = [&all](StateNumbers &numbers, int chain, std::int64_t kept,
+                             std::int64_t held) { all.exchange(numbers, chain, kept, held); };
+  settings.end_chain = [&all] { all.end_chain(); };
+  settings.max_held_draws = held_for_extension(prior, control);
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<typename Sampling<P, Q>::Chain>(all, chain, begin(chain));
   });

@@ -27,6 +27,17 @@ class DrawMoments {
     squares_ += away.cwiseProduct(draw - average_);
   }
 
+  /// Adds the draws of another chain.
+  void merge(const DrawMoments &other) {
+    if (other.count_ == 0) return;
+    const double count = count_ + other.count_, share = other.count_ / count;
+    mean_ += share * (other.mean_ - mean_);
+    const Vector away = other.average_ - average_;
+    average_ += share * away;
+    squares_ += other.squares_ + (count_ * share) * away.cwiseProduct(away);
+    count_ = count;
+  }
+
   void exchange(StateNumbers &numbers) {
     numbers.number(count_);
     for (Vector *const each : {&mean_, &average_, &squares_}) numbers.dense(*each);

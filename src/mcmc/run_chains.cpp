@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "mcmc/draw_selection.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {
@@ -28,27 +30,17 @@ class Chains {
         plan_(settings.plan),
         control_(control),
         all_(control.budget),
-        began_(all_.seconds()),
-        keeps_(0, 0),
-        stores_(0, 0) {
+        began_(all_.seconds()) {
     out_.quantities.quantities = {"log_joint"};
     out_.quantities.quantities.insert(out_.quantities.quantities.end(), settings.quantities.begin(),
                                       settings.quantities.end());
     out_.quantities.chains = plan_.chains;
     out_.best = -std::numeric_limits<double>::infinity();
-    select(plan_.stored());
-    of_each_kept_ = keeps_.count() >= plan_.chains;
-    of_each_stored_ = stores_.count() >= plan_.chains;
-  }
-
-  /// The number of chains that are complete by the record, whose draws are taken over.
-  int resume() {
-    if (!records() || control_.checkpoint->chains.empty()) return 0;
-    recorded_.emplace(StateNumbers::reading(control_.checkpoint->chains));
-    exchange(*recorded_);
-    if (int(chains_.size()) == plan_.chains) recorded_->end();
-    if (recorded_->at_end()) require_draws(nullptr);
-    return int(chains_.size());
+    most_ = plan_.stored();
+    selection_ = selection_of(plan_.stored(), records());
+    set_of_each();
+    resumes_ = records() && !control_.checkpoint->chains.empty();
+    if (resumes_) take_selection();
   }
 
   void run(int number, const std::function<std::unique_ptr<ChainSampler>(int chain)> &make) {
@@ -58,26 +50,27 @@ class Chains {
     const Budget share = control_.checkpoint ? all_ : all_.until(began_ + each * (number + 1));
     std::optional<BudgetScope> time(std::in_place, control_,
                                     control_.checkpoint ? all_ : share.share(0.5));
-    const std::unique_ptr<ChainSampler> sampler = make(number);
     OneChain chain;
     chain.number = number;
-    bool warm = false, short_warmup = false;
-    double fastest = std::numeric_limits<double>::infinity(), before = all_.seconds();
-    int since = 0;  // sweeps after the warmup
-    if (recorded_ && !recorded_->at_end()) {
-      exchange(*recorded_, *sampler, chain);
-      recorded_->end();
-      since = std::max(0, chain.sweeps - plan_.warmup);
-      warm = since > 0;
+    const bool has_begun = !recorded(number).empty();
+    StateNumbers numbers = StateNumbers::reading(recorded(number));
+    if (has_begun) {
+      read(numbers, chain);
+      if (chain.sweeps == plan_.draws) return end(std::move(chain));
     }
-    recorded_.reset();
+    const std::unique_ptr<ChainSampler> sampler = make(number);
+    if (has_begun) {
+      sampler->exchange_state(numbers);
+      numbers.end();
+    }
+    bool short_warmup = false;
+    double fastest = std::numeric_limits<double>::infinity(), before = all_.seconds();
+    int since = std::max(0, chain.sweeps - plan_.warmup);  // sweeps after the warmup
+    bool warm = since > 0;
     for (bool done = false; !done;) {
       // The start, which may take long, may have ended the record.
       if (control_.checkpoint && !stopped_ && control_.time_is_over()) {
-        save([&](StateNumbers &numbers) {
-          exchange(numbers);
-          exchange(numbers, *sampler, chain);
-        });
+        record(chain, *sampler);
         control_.cut_short();
         stopped_ = true;
         if (complete_ones_serve() || (chain.draws > 0 && !chain.kept.empty() && !must_store(chain)))
@@ -113,9 +106,8 @@ class Chains {
     }
     out_.cut |= short_warmup || chain.draws < plan_.stored();
     chain.dropped = stopped_ && complete_ones_serve();
-    if (!chain.dropped) most_ = std::min(most_, chain.draws);
-    chains_.push_back(std::move(chain));
-    if (!stopped_) save([this](StateNumbers &numbers) { exchange(numbers); });
+    if (!stopped_) record(chain, *sampler);
+    end(std::move(chain));
   }
   /// Has the time ended before all chains were complete, in a fit that can be resumed?
   bool stopped() const { return stopped_; }
@@ -133,6 +125,7 @@ class Chains {
       out_.made.draws = plan_.warmup + most_ * plan_.thin;
       make_equal();
     }
+    leave_stored();
     out_.quantities.draws = most_;
     out_.agree = !out_.cut && chains_agree(out_.quantities, control_);
     return std::move(out_);
@@ -174,91 +167,140 @@ class Chains {
 
   bool records() const { return control_.checkpoint && !control_.checkpoint->frozen(); }
 
-  template <class F> void save(F exchange) {
-    if (!records()) return;
-    std::vector<double> &to = control_.checkpoint->chains;
-    to.clear();
-    StateNumbers numbers = StateNumbers::writing(to);
-    exchange(numbers);
+  /// Decides which draws are kept and stored if each chain makes this many. Fits that can be
+  /// resumed store all draws until they end, if that takes little memory, so that they can be
+  /// extended.
+  DrawSelection selection_of(int draws, bool recorded) const {
+    const std::int64_t all = std::int64_t(plan_.chains) * draws,
+                       stored =
+                           std::max<std::int64_t>(1, std::min(settings_.max_stored_draws, all)),
+                       kept = std::clamp(settings_.max_kept_draws, stored, all);
+    return {plan_.chains, draws, kept, recorded && settings_.max_held_draws >= kept ? kept : stored,
+            stored};
+  }
+  void set_of_each() {
+    of_each_kept_ = selection_.keeps.count() >= plan_.chains;
+    of_each_stored_ = selection_.stores.count() >= plan_.chains;
   }
 
-  /// The chains that are complete, and what all have collected.
-  void exchange(StateNumbers &numbers) {
-    // How many draws are kept depends on memory, which may have changed.
-    const std::int64_t all = std::int64_t(plan_.chains) * plan_.stored();
-    std::int64_t kept = keeps_.count(), stored = stores_.count();
-    const std::int64_t most_kept = kept, most_stored = stored;
-    numbers.whole(kept, 1, all);
-    numbers.whole(stored, 1, kept);
-    if (settings_.max_kept_draws <= settings_.max_stored_draws && kept != stored)
-      refuse_checkpoint();
+  /// The record of a chain that has begun; empty for others.
+  std::span<const double> recorded(int chain) const {
+    const auto i = std::size_t(chain);
+    return resumes_ && i < control_.checkpoint->chains.size() ? control_.checkpoint->chains[i]
+                                                              : std::span<const double>();
+  }
+  /// Of the first chain's record. How many draws are kept depends on memory, which may have
+  /// changed.
+  void take_selection() {
+    if (control_.checkpoint->chains.size() > std::size_t(plan_.chains)) refuse_checkpoint();
+    StateNumbers first = StateNumbers::reading(recorded(0));
+    ChainPlan plan = plan_;
+    const DrawSelection before = read_selection(first, plan);
+    if (plan.draws < plan_.draws) return;
+    const std::int64_t kept = before.keeps.count(), most_kept = selection_.keeps.count(),
+                       stored = before.stores.count(),
+                       most_stored = std::max(selection_.remain, settings_.max_held_draws);
     if (kept > most_kept || stored > most_stored)
       throw Error(Errc::too_large, "the draws of the fit that is to be resumed do not fit",
                   message("It keeps {} draws and stores {} of them, but maintenance_work_mem is "
                           "enough for {} and {}.",
                           kept, stored, most_kept, most_stored),
                   "Raise maintenance_work_mem to what it was when the fit began.");
-    keeps_ = EvenlySpaced(all, kept);
-    stores_ = EvenlySpaced(kept, stored);
-    of_each_kept_ = kept >= plan_.chains;
-    of_each_stored_ = stored >= plan_.chains;
-    std::int64_t complete = std::int64_t(chains_.size());
-    numbers.whole(complete, 0, plan_.chains);
-    chains_.resize(std::size_t(complete));
-    for (std::size_t i = 0; i < chains_.size(); ++i) {
-      chains_[i].number = int(i);
-      chains_[i].exchange(numbers, plan_);
-    }
-    numbers.whole(kept_, 0, kept);
-    numbers.whole(stored_, 0, kept_);
-    numbers.number(out_.best);
-    numbers.list(out_.quantities.values, std::size_t(all) * out_.quantities.quantities.size());
-    settings_.exchange(numbers, kept_, stored_);
+    selection_ = before;
+    set_of_each();
+  }
+  /// Reads the beginning of a chain's record: how many sweeps it was to make, which becomes that of
+  /// the plan, and its selection.
+  DrawSelection read_selection(StateNumbers &numbers, ChainPlan &plan) const {
+    numbers.whole(plan.draws, plan_.warmup + plan_.thin, plan_.draws);
+    std::int64_t kept = 0, stored = 0, remain = 0;
+    numbers.whole(kept, 1, plan.all_stored());
+    numbers.whole(stored, 1, kept);
+    numbers.whole(remain, 1, stored);
+    if (settings_.max_kept_draws <= settings_.max_stored_draws && kept != stored)
+      refuse_checkpoint();
+    return {plan_.chains, plan.stored(), kept, stored, remain};
+  }
+  /// Leaves out the stored draws of the chain read last that the longer fit does not store.
+  void leave_planned(OneChain &chain) {
+    const std::vector<bool> stay = selection_.of_chain(chain.number, chain.draws);
+    std::vector<int> stored(std::size_t(stored_ - chain.stored));
+    std::iota(stored.begin(), stored.end(), 0);
+    int next = int(stored.size());
+    for (std::size_t i = 0; i < chain.kept.size(); next += int(chain.kept[i++]))
+      if (stay[i]) stored.push_back(next);
+    leave(stored);
+    chain.kept = stay;
+    chain.stored = int(std::count(stay.begin(), stay.end(), true));
+  }
+  /// Leaves these of the stored draws, and all kept ones.
+  void leave(const std::vector<int> &stored) {
+    if (std::int64_t(stored.size()) == stored_) return;
+    std::vector<int> kept(static_cast<std::size_t>(kept_));
+    std::iota(kept.begin(), kept.end(), 0);
+    settings_.retain(kept, stored);
+    stored_ = std::int64_t(stored.size());
   }
 
-  /// The chain at hand.
-  void exchange(StateNumbers &numbers, ChainSampler &sampler, OneChain &chain) {
-    chain.exchange(numbers, plan_);
+  /// Writes or reads a chain and what it has collected, but not the state of its sampler.
+  void exchange(StateNumbers &numbers, OneChain &chain, const ChainPlan &plan) {
+    chain.exchange(numbers, plan);
+    std::vector<double> &values = out_.quantities.values;
+    const std::size_t count = std::size_t(chain.draws) * out_.quantities.quantities.size();
+    if (numbers.reads()) {
+      numbers.require(count);
+      values.resize(values.size() + count);
+    }
+    numbers.numbers(std::span(values).last(count));
+    settings_.exchange(numbers, chain.number, std::int64_t(chain.kept.size()), chain.stored);
+  }
+
+  /// Records a chain: the number of sweeps that it is to make, the selection of its draws, what it
+  /// has collected, and the state of its sampler.
+  void record(OneChain &chain, ChainSampler &sampler) {
+    if (!records()) return;
+    std::vector<std::vector<double>> &all = control_.checkpoint->chains;
+    all.resize(std::max(all.size(), std::size_t(chain.number) + 1));
+    std::vector<double> &to = all[std::size_t(chain.number)];
+    to = {double(plan_.draws), double(selection_.keeps.count()), double(selection_.stores.count()),
+          double(selection_.remain)};
+    StateNumbers numbers = StateNumbers::writing(to);
+    exchange(numbers, chain, plan_);
     sampler.exchange_state(numbers);
-    if (!numbers.reads()) return;
-    if (chain.sweeps == plan_.draws ||
-        chain.draws != std::max(0, chain.sweeps - plan_.warmup) / plan_.thin)
-      refuse_checkpoint();
-    require_draws(&chain);
   }
 
-  /// Refuses a record unless it has the draws of the chains that are complete, and of the `next`
-  /// one if it has begun: as many values, and those of them kept and stored that are to be.
-  void require_draws(const OneChain *next) const {
-    std::int64_t draws = 0, kept = 0, stored = 0;
-    const auto count = [&](const OneChain &chain) {
-      draws += chain.draws;
-      kept += std::int64_t(chain.kept.size());
-      stored += chain.stored;
-    };
-    for (const OneChain &chain : chains_) {
-      if (chain.draws != plan_.stored() || chain.sweeps != plan_.draws) refuse_checkpoint();
-      count(chain);
-    }
-    if (next) count(*next);
-    const std::int64_t planned = keeps_.before(draws);
-    if (std::int64_t(out_.quantities.values.size()) !=
-            draws * std::int64_t(out_.quantities.quantities.size()) ||
-        kept_ != planned || stored_ != stores_.before(planned) || kept != kept_ ||
-        stored != stored_)
+  /// Takes over the draws of a recorded chain.
+  void read(StateNumbers &numbers, OneChain &chain) {
+    ChainPlan plan = plan_;
+    const DrawSelection before = read_selection(numbers, plan);
+    const bool extends = plan.draws < plan_.draws;
+    if (!extends && before != selection_) refuse_checkpoint();
+    if (extends && !selection_.extends(before, chain.number))
+      throw Error(
+          Errc::invalid_argument,
+          message("the fit cannot be extended from {} to {} draws", plan.draws, plan_.draws),
+          "A fit of so many draws stores some that this one has left out, as all of them "
+          "are too large for the model.",
+          "Fit it anew, or try another number: three times the draws after the warmup "
+          "often are possible.");
+    exchange(numbers, chain, plan);
+    if (chain.draws != std::max(0, chain.sweeps - plan_.warmup) / plan_.thin ||
+        chain.kept != before.of_chain(chain.number, chain.draws))
       refuse_checkpoint();
+    kept_ += std::int64_t(chain.kept.size());
+    stored_ += chain.stored;
+    const std::size_t width = out_.quantities.quantities.size();
+    for (std::size_t i = out_.quantities.values.size() - std::size_t(chain.draws) * width;
+         i < out_.quantities.values.size(); i += width)
+      out_.best = std::max(out_.best, out_.quantities.values[i]);
+    if (extends) leave_planned(chain);
   }
 
-  /// Decides which draws are kept and stored if each chain makes this many.
-  void select(int most) {
-    most_ = most;
-    of_chain_ = most;
-    const std::int64_t all = std::int64_t(plan_.chains) * most,
-                       stored =
-                           std::max<std::int64_t>(1, std::min(settings_.max_stored_draws, all)),
-                       kept = std::clamp(settings_.max_kept_draws, stored, all);
-    keeps_ = EvenlySpaced(all, kept);
-    stores_ = EvenlySpaced(kept, stored);
+  /// Takes a chain that makes no more draws.
+  void end(OneChain chain) {
+    if (!chain.dropped) most_ = std::min(most_, chain.draws);
+    if (settings_.end_chain && !chain.dropped) settings_.end_chain();
+    chains_.push_back(std::move(chain));
   }
 
   double sweep(ChainSampler &sampler, OneChain &chain) {
@@ -290,7 +332,8 @@ class Chains {
     const double most = margin * share.left() / (fastest * plan_.thin) + min_sweeps;
     if (!(most < plan_.stored())) return;
     control_.cut_short();
-    select(int(most));
+    most_ = int(most);
+    selection_ = selection_of(most_, false);
   }
 
   /// Does a chain that ends now still lack a stored draw?
@@ -302,14 +345,15 @@ class Chains {
     out_.quantities.values.push_back(log_joint);
     sampler.record(out_.quantities.values);
     out_.best = std::max(out_.best, log_joint);
-    const std::int64_t index = std::int64_t(chain.number) * of_chain_ + chain.draws++;
-    const bool planned = kept_ < keeps_.count() && keeps_.takes(index),
+    const int draw = chain.draws++;
+    const bool planned =
+                   kept_ < selection_.keeps.count() && selection_.keeps_draw(chain.number, draw),
                lacks = ends_early && must_store(chain);
     if (!planned && !lacks && !(ends_early && of_each_kept_ && chain.kept.empty())) return;
     sampler.keep(log_joint);
     ++kept_;
-    const bool stored =
-        lacks || (planned && stored_ < stores_.count() && stores_.takes(keeps_.before(index)));
+    const bool stored = lacks || (planned && stored_ < selection_.stores.count() &&
+                                  selection_.stores_draw(chain.number, draw));
     chain.kept.push_back(stored);
     if (!stored) return;
     ++chain.stored;
@@ -353,6 +397,21 @@ class Chains {
     if (int(draws.size()) < first) retain(out_.quantities.values, draws, width);
     const bool fewer = int(kept.size()) < first_kept || int(stored.size()) < first_stored;
     if (fewer && settings_.retain) settings_.retain(kept, stored);
+    kept_ = std::int64_t(kept.size());
+    stored_ = std::int64_t(stored.size());
+  }
+
+  /// Leaves, of the draws that are stored while the chains run, those that a fit which cannot be
+  /// resumed would have stored.
+  void leave_stored() {
+    if (stored_ <= selection_.remain) return;
+    const bool all = stored_ == selection_.stores.count();
+    const EvenlySpaced spaced(
+        stored_, all ? selection_.remain : equal_draws(out_.made, double(selection_.remain)));
+    std::vector<int> stored;
+    for (int i = 0; i < stored_; ++i)
+      if (spaced.takes(i)) stored.push_back(i);
+    leave(stored);
   }
 
   const ChainSettings &settings_;
@@ -361,17 +420,17 @@ class Chains {
   const Budget all_;
   const double began_;
   ChainRun out_;
-  EvenlySpaced keeps_, stores_;
+  DrawSelection selection_;
   /// Is at least one draw of each chain kept, and stored?
   bool of_each_kept_ = false, of_each_stored_ = false;
-  /// draws that a chain may make, and among how many of each chain keeps_ chooses
-  int most_ = 0, of_chain_ = 0;
+  /// draws that a chain may make
+  int most_ = 0;
   /// of all chains
   std::int64_t kept_ = 0, stored_ = 0;
   std::vector<OneChain> chains_;
   bool stopped_ = false;
-  /// the record, until it has been read
-  std::optional<StateNumbers> recorded_;
+  /// Does the fit go on from a record?
+  bool resumes_ = false;
 };
 
 }  // namespace
@@ -385,7 +444,7 @@ double without_rounding_errors(double x) {
 ChainRun run_chains(const ChainSettings &settings, Control &control,
                     const std::function<std::unique_ptr<ChainSampler>(int chain)> &make) {
   Chains chains(settings, control);
-  for (int number = chains.resume(); number < settings.plan.chains && !chains.stopped(); ++number)
+  for (int number = 0; number < settings.plan.chains && !chains.stopped(); ++number)
     chains.run(number, make);
   return chains.result();
 }

@@ -51,9 +51,17 @@ struct ChainSettings {
   /// indices, ascending, of the kept draws and of the stored draws that are to remain, as many of
   /// each chain.
   std::function<void(std::span<const int> kept, std::span<const int> stored)> retain = {};
-  /// Writes or reads what the chains so far have collected in keep() and store(), given how many
-  /// draws were kept and stored.
-  std::function<void(StateNumbers &, std::int64_t kept, std::int64_t stored)> exchange = {};
+  /// Writes or reads what one chain, the last one that has begun, has collected in keep() and
+  /// store(), given how many of its draws were kept and stored.
+  std::function<void(StateNumbers &, int chain, std::int64_t kept, std::int64_t stored)> exchange =
+      {};
+  /// Called when a chain whose draws count has made the last of them. Sums over draws are made for
+  /// each chain, then added up, so that they do not depend on when a chain was extended.
+  std::function<void()> end_chain = {};
+  /// How many draws can be stored while the chains run: if a fit can be resumed, it stores all
+  /// draws, of which max_stored_draws remain in the end, so that it can be extended. 0: it stores
+  /// max_stored_draws.
+  std::int64_t max_held_draws = 0;
 };
 
 /// Results of the chains, apart from the stored draws.
@@ -81,7 +89,9 @@ struct ChainRun {
 ///
 /// If the fit can be resumed, a chain has all the time instead, and where that ends it is recorded,
 /// and no other chain begins: the result has the chains that are complete, or, if there is none,
-/// the draws of this one, of which there is at least one.
+/// the draws of this one, of which there is at least one. A fit that has ended can be resumed with
+/// a plan of more draws: then each chain goes on where it ended. Throws Error(invalid_argument) if
+/// the longer fit stores draws that the shorter one has left out.
 BAYES_API ChainRun run_chains(const ChainSettings &settings, Control &control,
                               const std::function<std::unique_ptr<ChainSampler>(int chain)> &make);
 

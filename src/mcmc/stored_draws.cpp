@@ -35,6 +35,10 @@ std::int64_t equal_draws(const ChainPlan &plan, double most) {
   return count < plan.chains ? count : count - count % plan.chains;
 }
 
+std::int64_t held_for_extension(double numbers_of_draw, std::int64_t held) {
+  return std::min(held, std::int64_t(max_usual / std::max(1.0, numbers_of_draw)));
+}
+
 std::int64_t collected_draws(const ChainPlan &plan, std::int64_t held) {
   return equal_draws(plan, double(std::min(wanted(plan), held)));
 }

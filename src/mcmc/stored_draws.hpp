@@ -54,6 +54,10 @@ BAYES_API std::int64_t equal_draws(const ChainPlan &plan, double most);
 /// the text of a model at most 1 GB.
 inline constexpr double max_stored_numbers = 4e7;
 
+/// ChainSettings::max_held_draws, for draws of so many numbers, at most `held`, which memory
+/// allows.
+BAYES_API std::int64_t held_for_extension(double numbers_of_draw, std::int64_t held);
+
 /// Number of complete draws to hold while the chains run, at most `held`, which memory allows:
 /// option stored_draws; by default 500, or a quarter of all draws if that is more.
 BAYES_API std::int64_t collected_draws(const ChainPlan &plan, std::int64_t held);

@@ -78,12 +78,19 @@ void PartitionChains::retain(std::span<const int> kept, std::span<const int> sto
 
 void PartitionChains::exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t stored) {
   partitions.exchange(numbers, int(kept));
-  log_joint.resize(std::size_t(kept));
-  numbers.numbers(log_joint);
-  weights.resize(std::size_t(stored));
-  whole.resize(std::size_t(stored));
-  for (std::size_t s = 0; s < weights.size(); ++s) {
-    numbers.whole(whole[s], s == 0 ? 0 : whole[s - 1] + 1, kept - 1);
+  const int before = partitions.size() - int(kept);
+  if (numbers.reads()) {
+    log_joint.resize(log_joint.size() + std::size_t(kept));
+    weights.resize(weights.size() + std::size_t(stored));
+    whole.resize(whole.size() + std::size_t(stored));
+  }
+  numbers.numbers(std::span(log_joint).last(std::size_t(kept)));
+  int low = 0;
+  for (std::size_t s = weights.size() - std::size_t(stored); s < weights.size(); ++s) {
+    int place = whole[s] - before;
+    numbers.whole(place, low, kept - 1);
+    whole[s] = place + before;
+    low = place + 1;
     const int clusters = partitions.clusters(whole[s]);
     weights[s].weights.resize(std::size_t(clusters));
     numbers.numbers(weights[s].weights);
@@ -128,10 +135,12 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
   const auto least = [&](double count) { return std::max(2.0, std::min(count, most)); };
   if (everything) {
     const std::int64_t both = equal_draws(plan, least(std::min(labels, whole)));
-    return {both, both};
+    return {both, both, both};
   }
-  const std::int64_t kept = equal_draws(plan, least(labels));
-  return {kept, collected_draws(plan, std::min(kept, std::int64_t(least(whole))))};
+  const std::int64_t kept = equal_draws(plan, least(labels)),
+                     held = std::min(kept, std::int64_t(least(whole)));
+  return {kept, collected_draws(plan, held),
+          held_for_extension(components * (parameters + 1), held)};
 }
 
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, Method method,
@@ -145,12 +154,13 @@ void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, M
     out.retain(kept, stored);
     parameters.retain(stored);
   };
-  settings.exchange = [&](StateNumbers &numbers, std::int64_t kept, std::int64_t stored) {
+  settings.max_held_draws = counts.held;
+  settings.exchange = [&](StateNumbers &numbers, int, std::int64_t kept, std::int64_t stored) {
     out.exchange(numbers, kept, stored);
-    const int most = setting.partition.components();
-    for (int m = 0; most > 0 && m < out.partitions.size(); ++m)
+    const int most = setting.partition.components(), all = out.partitions.size();
+    for (int m = all - int(kept); most > 0 && m < all; ++m)
       if (out.partitions.clusters(m) > most) refuse_checkpoint();
-    parameters.exchange(numbers);
+    parameters.exchange(numbers, stored);
   };
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;

@@ -39,7 +39,7 @@ struct PartitionChains : ChainRun {
 
   /// Leaves these of the kept draws, and of the stored draws.
   void retain(std::span<const int> kept, std::span<const int> stored);
-  /// Writes or reads so many kept and stored draws.
+  /// Writes the last draws, so many that were kept and stored; or reads and appends them.
   void exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t stored);
 };
 template <class Q> struct ChainDraws : PartitionChains {
@@ -47,9 +47,11 @@ template <class Q> struct ChainDraws : PartitionChains {
   /// for every stored draw the clusters' posteriors given their rows
   std::vector<Q> components;
 
-  void exchange_components(StateNumbers &numbers, const Q &prior) {
+  /// Writes the components of the last stored draws; or reads and appends those of draws whose
+  /// weights have been read.
+  void exchange_components(StateNumbers &numbers, std::int64_t stored, const Q &prior) {
     components.resize(weights.size());
-    for (std::size_t s = 0; s < weights.size(); ++s) {
+    for (std::size_t s = weights.size() - std::size_t(stored); s < weights.size(); ++s) {
       poll_here();
       const int clusters = int(weights[s].weights.size());
       int k = clusters;
@@ -66,9 +68,10 @@ template <class Q> struct ChainDraws : PartitionChains {
 std::vector<double> partition_quantities(const std::vector<double> &counts,
                                          const double *concentration);
 
-/// The number of kept draws, and of those among them that are stored completely.
+/// The number of kept draws, of those among them that are stored completely, and of those that can
+/// be held while the chains run (ChainSettings::max_held_draws).
 struct DrawCounts {
-  std::int64_t kept, stored;
+  std::int64_t kept, stored, held;
 };
 /// How many draws to keep and to store. The labels of all draws are kept, or of as many as fit: 2
 /// bytes a row, within what the rows and the estimation of a partition (28 bytes a row: labels,
@@ -81,11 +84,11 @@ DrawCounts draw_counts(const RowSource &rows, double components, double paramete
 
 /// How a family collects the parameters of stored draws: `store` is called with the sampler for
 /// each, `retain` with the indices of those that remain (ChainSettings::retain), `exchange` to
-/// write or read them.
+/// write the last ones, so many of them, or to read and append them.
 struct StoredParameters {
   std::function<void(const PartitionSampler &)> store;
   std::function<void(std::span<const int> stored)> retain;
-  std::function<void(StateNumbers &)> exchange;
+  std::function<void(StateNumbers &, std::int64_t stored)> exchange;
 };
 
 /// Runs the chains. `begin(chain)` makes the sampler of a chain.
@@ -120,7 +123,9 @@ ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting 
          out.components.push_back(static_cast<const MixtureSampler<Q> &>(sampler).components());
        },
        [&](std::span<const int> stored) { retain(out.components, stored); },
-       [&](StateNumbers &numbers) { out.exchange_components(numbers, prior); }});
+       [&](StateNumbers &numbers, std::int64_t stored) {
+         out.exchange_components(numbers, stored, prior);
+       }});
   return out;
 }
 

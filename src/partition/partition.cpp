@@ -165,7 +165,7 @@ void PartitionDraws::add(std::span<const int> labels) {
 void PartitionDraws::exchange(StateNumbers &numbers, int draws) {
   constexpr std::int64_t most = std::numeric_limits<std::uint16_t>::max();
   std::vector<int> one(std::size_t(rows_), 0);
-  for (int m = 0; m < draws; ++m) {
+  for (int m = numbers.reads() ? 0 : size() - draws, end = m + draws; m < end; ++m) {
     poll_here();
     if (!numbers.reads()) one.assign(labels(m).begin(), labels(m).end());
     numbers.labels(one, most);

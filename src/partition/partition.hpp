@@ -26,7 +26,7 @@ class BAYES_API PartitionDraws {
   void add(std::span<const int> labels);
   /// Leaves the draws with these indices, ascending.
   void retain(std::span<const int> draws);
-  /// Writes or reads so many draws.
+  /// Writes the last draws, so many of them, or reads and appends them.
   void exchange(StateNumbers &numbers, int draws);
 
   std::int64_t rows() const { return rows_; }

@@ -141,28 +141,35 @@ class BinaryFit {
       return out;
     };
     std::vector<double> draws;
-    DrawMoments moments{Eigen::Index(p)};
+    const DrawMoments none{Eigen::Index(p)};
+    DrawMoments moments = none, of_chain = none;
     const BinaryTask task{data,        precision,
                           log_units(), root,
                           mode,        options_.seed,
                           record,      draws,
-                          moments,     [this](const Vector &u) { return of_column(u, 0); }};
+                          of_chain,    [this](const Vector &u) { return of_column(u, 0); }};
     ChainSettings settings;
     settings.method = "gibbs";
     settings.plan = options_.chains;
     settings.quantities = {"log_likelihood"};
     for (int j = 1; j <= recorded; ++j) settings.quantities.push_back(message("w{}", j));
-    settings.max_stored_draws =
-        collected_draws(options_.chains, std::int64_t(max_stored_numbers / double(p)));
+    const auto held = std::int64_t(max_stored_numbers / double(p));
+    settings.max_stored_draws = collected_draws(options_.chains, held);
+    settings.max_held_draws = held_for_extension(double(p), held);
     settings.max_kept_draws = options_.chains.all_stored();
     settings.retain = [&draws, p](std::span<const int>, std::span<const int> stored) {
       retain(draws, stored, p);
     };
-    settings.exchange = [&](StateNumbers &numbers, std::int64_t, std::int64_t stored) {
-      numbers.require(std::size_t(stored) * p);
-      draws.resize(std::size_t(stored) * p);
-      numbers.numbers(draws);
-      moments.exchange(numbers);
+    settings.exchange = [&](StateNumbers &numbers, int, std::int64_t, std::int64_t stored) {
+      const std::size_t count = std::size_t(stored) * p;
+      numbers.require(count);
+      if (numbers.reads()) draws.resize(draws.size() + count);
+      numbers.numbers(std::span(draws).last(count));
+      of_chain.exchange(numbers);
+    };
+    settings.end_chain = [&] {
+      moments.merge(of_chain);
+      of_chain = none;
     };
     ChainRun chains = run_chains(settings, control_, [&](int chain) {
       return logit ? logit_chain(task, chain) : probit_chain(task, chain);

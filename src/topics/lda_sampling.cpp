@@ -50,10 +50,11 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
                         options.method, std::int64_t(totals.tokens)),
                 {}, "Raise maintenance_work_mem, or use method svi or vi.");
   const double held = double(held_topic_draws(options.chains, numbers, control));
-  // Counts, variates or lists, two means, two references, the draws; and the overlaps of topics.
+  // Counts, variates or lists, two means of a chain and of all, two references, the draws; and the
+  // overlaps of topics.
   require_memory(
       {message("{} topics of {} terms", options.k, totals.vocabulary),
-       (4 + 8 + 16 + 16 + 8 * held) * numbers + 16.0 * options.k * options.k, "documents"},
+       (4 + 8 + 32 + 16 + 8 * held) * numbers + 16.0 * options.k * options.k, "documents"},
       control);
 }
 
@@ -76,6 +77,36 @@ ExchangeableGroups exchangeable_topics(const LdaPrior &prior, bool alpha_given) 
   });
 }
 
+/// Sums over draws, of one chain or of all.
+struct TopicSums {
+  std::int64_t draws = 0;
+  /// of n_kw, and of the expected p(w | k) given the draw
+  PaddedMatrix counts, probabilities;
+  std::vector<double> alpha;
+  double eta = 0;
+
+  void begin(const PaddedMatrix &none) {
+    counts = probabilities = none;
+    alpha.assign(std::size_t(none.columns()), 0.0);
+    eta = 0;
+  }
+  void add(TopicSums other) {
+    if (other.draws == 0) return;
+    if (draws == 0) {
+      *this = std::move(other);
+      return;
+    }
+    const auto sum = [](auto &to, const auto &from) {
+      std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>());
+    };
+    sum(counts.values(), other.counts.values());
+    sum(probabilities.values(), other.probabilities.values());
+    sum(alpha, other.alpha);
+    eta += other.eta;
+    draws += other.draws;
+  }
+};
+
 class SampledLda {
  public:
   SampledLda(Corpus &corpus, const LdaOptions &options, const LdaPrior &prior,
@@ -89,10 +120,8 @@ class SampledLda {
         groups_(exchangeable_topics(prior_, options.alpha || options.learn_alpha == Learned::no)),
         numbers_(numbers_of_draw(corpus, options.k)),
         held_(held_topic_draws(options.chains, numbers_, control)),
-        sums_(corpus.totals().vocabulary, options.k),
-        probabilities_(corpus.totals().vocabulary, options.k),
-        drawn_(options.drawn()),
-        alpha_(std::size_t(options.k), 0.0) {}
+        none_(corpus.totals().vocabulary, options.k),
+        drawn_(options.drawn()) {}
 
   class Chain;
 
@@ -112,45 +141,51 @@ class SampledLda {
     bayes::retain(draw_priors_, held);
   }
 
-  void exchange(StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
-    if (numbers.reads()) added_ = kept;
-    numbers.numbers(sums_.values());
-    numbers.numbers(probabilities_.values());
-    numbers.numbers(alpha_);
-    numbers.number(eta_);
-    draws_.resize(std::size_t(held));
-    draw_priors_.resize(std::size_t(held));
-    for (std::size_t s = 0; s < draws_.size(); ++s) {
+  void exchange(StateNumbers &numbers, int chain, std::int64_t kept, std::int64_t held) {
+    if (kept > 0) {
       if (numbers.reads()) {
-        numbers.require(sums_.values().size());
-        draws_[s] = PaddedMatrix(sums_.rows(), sums_.columns());
-        draw_priors_[s] = {alpha_, eta_, {}};
+        numbers.require(2 * none_.values().size());
+        of_chain_.begin(none_);
+        of_chain_.draws = kept;
+      }
+      numbers.numbers(of_chain_.counts.values());
+      numbers.numbers(of_chain_.probabilities.values());
+      numbers.numbers(of_chain_.alpha);
+      numbers.number(of_chain_.eta);
+    }
+    const std::size_t before = draws_.size() - (numbers.reads() ? 0 : std::size_t(held));
+    for (std::size_t s = before; s < before + std::size_t(held); ++s) {
+      if (numbers.reads()) {
+        numbers.require(none_.values().size());
+        draws_.push_back(none_);
+        draw_priors_.push_back({std::vector<double>(std::size_t(options_.k)), 0, {}});
       }
       numbers.numbers(draws_[s].values());
       numbers.numbers(draw_priors_[s].alpha);
       numbers.number(draw_priors_[s].eta);
     }
-    exchange(numbers, reference_);
+    if (chain == 0) exchange(numbers, reference_);
   }
+  void end_chain() { sums_.add(std::exchange(of_chain_, {})); }
   void exchange(StateNumbers &numbers, std::optional<ColumnMatcher> &matcher) const {
     bool is_set = matcher.has_value();
     numbers.flag(is_set);
     if (!is_set) return;
-    if (numbers.reads()) matcher.emplace(PaddedMatrix(sums_.rows(), sums_.columns()));
+    if (numbers.reads()) matcher.emplace(none_);
     matcher->exchange(numbers);
   }
 
   SampledTopics result(const ChainRun &chains) {
     SampledTopics out;
-    const double share = 1 / double(added_);
-    for (double &x : sums_.values()) x *= share;
-    for (double &x : probabilities_.values()) x *= share;
-    for (double &a : alpha_) a *= share;
-    out.prior.alpha = std::move(alpha_);
-    out.prior.eta = eta_ * share;
+    const double share = 1 / double(sums_.draws);
+    for (double &x : sums_.counts.values()) x *= share;
+    for (double &x : sums_.probabilities.values()) x *= share;
+    for (double &a : sums_.alpha) a *= share;
+    out.prior.alpha = std::move(sums_.alpha);
+    out.prior.eta = sums_.eta * share;
     out.prior.added = prior_.added;
-    out.counts = std::move(sums_);
-    out.probabilities = std::move(probabilities_);
+    out.counts = std::move(sums_.counts);
+    out.probabilities = std::move(sums_.probabilities);
     const auto held = std::int64_t(draws_.size());
     for (const int s : draws_to_store(chains, held, numbers_ * double(held), control_)) {
       out.draws.push_back(std::move(draws_[std::size_t(s)]));
@@ -163,7 +198,7 @@ class SampledLda {
   /// Adds a draw of a chain. `order`: the number of each of its topics in the result.
   void add(const TopicChain &chain, const std::vector<int> &order) {
     const auto k = std::size_t(options_.k);
-    ++added_;
+    if (of_chain_.draws++ == 0) of_chain_.begin(none_);
     std::vector<double> parts(k);
     for (std::size_t i = 0; i < k; ++i)
       parts[i] = 1 / (double(chain.totals[i]) + chain.prior_total(int(i)));
@@ -171,7 +206,7 @@ class SampledLda {
     for (std::int32_t w = 0; w < chain.terms(); ++w) {
       poll(4 * k);
       const std::int32_t *const n = chain.counts.row(w);
-      double *const to = sums_.row(w), *const mean = probabilities_.row(w);
+      double *const to = of_chain_.counts.row(w), *const mean = of_chain_.probabilities.row(w);
       const double *const added = chain.added(w);
       for (std::size_t i = 0; i < k; ++i) {
         to[order[i]] += double(n[i]);
@@ -179,8 +214,8 @@ class SampledLda {
       }
     }
     const LdaPrior prior = in_order(chain.prior, order);
-    for (std::size_t i = 0; i < k; ++i) alpha_[i] += prior.alpha[i];
-    eta_ += prior.eta;
+    for (std::size_t i = 0; i < k; ++i) of_chain_.alpha[i] += prior.alpha[i];
+    of_chain_.eta += prior.eta;
   }
 
   /// Alpha and eta, with the topics in the order of the result.
@@ -214,12 +249,9 @@ class SampledLda {
   const ExchangeableGroups groups_;
   const double numbers_;
   const std::int64_t held_;
-  std::int64_t added_ = 0;
-  /// sums over draws of n_kw, and of the expected p(w | k) given the draw
-  PaddedMatrix sums_, probabilities_;
+  const PaddedMatrix none_;  // zeros
+  TopicSums of_chain_, sums_;
   const DrawnPrior drawn_;
-  std::vector<double> alpha_;
-  double eta_ = 0;
   std::vector<PaddedMatrix> draws_;
   std::vector<LdaPrior> draw_priors_;
   /// the first draw after warmup
@@ -330,9 +362,11 @@ SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, const Lda
                          "counts",
                          all.max_averaged()};
   settings.retain = [&all](std::span<const int>, std::span<const int> held) { all.retain(held); };
-  settings.exchange = [&all](StateNumbers &numbers, std::int64_t kept, std::int64_t held) {
-    all.exchange(numbers, kept, held);
-  };
+  settings.exchange = [&all](StateNumbers &numbers, int chain, std::int64_t kept,
+                             std::int64_t held) { all.exchange(numbers, chain, kept, held); };
+  settings.end_chain = [&all] { all.end_chain(); };
+  settings.max_held_draws =
+      held_for_extension(numbers, std::int64_t(control.memory / 4 / (8 * numbers)));
   ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<SampledLda::Chain>(all, chain);
   });

@@ -298,7 +298,8 @@ BOOST_AUTO_TEST_CASE(a_limited_time_is_shared_by_chains) {
           now += 1;
           return -(x[0] * x[0] + x[1] * x[1]) / 2;
         },
-        std::vector<double>{0, 0}, 2, options, control, [&](const MetropolisDraw &draw) {
+        std::vector<double>{0, 0}, 2, options, control,
+        [&](const MetropolisDraw &draw) {
           out.x[std::size_t(draw.chain) - 1].push_back({draw.x.begin(), draw.x.end()});
         });
     BOOST_TEST(control.is_cut_short == (out.run.draws < 150 || out.run.short_warmup));

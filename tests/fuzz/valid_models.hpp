@@ -108,7 +108,7 @@ class Fits {
     saved->k = 3;
     saved->data = 0xfedcba9876543210;
     saved->options = Document::object().set("resumable", true);
-    saved->course.chains = {1, 2, std::numeric_limits<double>::infinity()};
+    saved->course.chains = {{1, 2}, {}, {std::numeric_limits<double>::infinity()}};
     auto start = std::make_shared<Bare>();
     start->info = bare.info;
     saved->start = start;

@@ -1,5 +1,5 @@
 -- Options resumable and resume: a fit in slices of time is the fit in one go, to the last bit.
-SELECT plan(5);
+SELECT plan(8);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -50,4 +50,26 @@ SELECT never($$SELECT family, method, options,
     plain::jsonb #- '{seconds}' <> whole::jsonb #- '{seconds}' #- '{checkpoint}'
       #- '{options,resumable}' AS wrong
   FROM fits$$, 'and that is what a fit without the option finds');
+
+-- ---- more draws ----
+
+CREATE TABLE longer AS SELECT id, family, call, options, n,
+    fitted(call, k, options || jsonb_build_object('draws', n)) AS wanted,
+    resumed(call, whole, jsonb_build_object('draws', n)) AS extended
+  FROM fits, unnest('{61,100}'::int[]) AS n WHERE options ? 'draws'
+    AND (options->>'draws')::int = 40;
+SELECT never('SELECT id, family, options, n, extended <> wanted AS wrong FROM longer',
+  'a sampler that is extended makes the draws that it would have made at once');
+-- In slices, of which the first ones stop in some chain, and in two steps.
+SELECT never($$SELECT id, family, options, last <> w.wanted AS wrong FROM (SELECT l.*, resumed(call,
+      resumed(call, resumed(call, resumed(call, extended, '{"draws": 100, "max_seconds": 1e-9}'),
+        '{"max_seconds": 1e-9}'), '{"max_seconds": 1e-9}'), '{}') AS last
+    FROM longer AS l WHERE n = 61) AS s JOIN (SELECT id, wanted FROM longer WHERE n = 100) AS w
+  USING (id)$$, 'also in slices, and more than once');
+-- The default warmup is half of the draws; that of the extended fit is that of the first.
+SELECT ok(gmm_fit(x, model, '{"resume": true, "draws": 2500}') = gmm_fit(x, 2,
+    '{"method": "gibbs", "resumable": true, "draws": 2500, "warmup": 500, "chains": 2}'),
+  'with the warmup that it had, of which more draws than a model stores')
+FROM flowers, (SELECT gmm_fit(x, 2, '{"method": "gibbs", "resumable": true, "chains": 2}') AS model
+  FROM flowers) AS f GROUP BY model;
 SELECT * FROM finish();

@@ -1,5 +1,5 @@
 -- Fits that are resumed: what is refused, what may change, and states that were tampered with.
-SELECT plan(45);
+SELECT plan(52);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 \ir ../lib/resume.sql
@@ -89,6 +89,32 @@ SELECT is((SELECT nmf_fit(r, c, n, fitted, '{"resume": true, "max_iter": 40}') F
   (SELECT nmf_fit(r, c, n, 2, '{"resumable": true, "max_iter": 40, "restarts": 3}') FROM cells),
   'a factorization too');
 
+-- ---- more draws ----
+
+CREATE TABLE sampled AS SELECT gmm_fit(x, 2,
+    '{"method": "gibbs", "resumable": true, "draws": 400, "warmup": 100, "stored_draws": 20}') AS m
+  FROM flowers;
+SELECT throws_ok($$SELECT gmm_fit(x, m, '{"resume": true}') FROM flowers, sampled GROUP BY m$$,
+  '22023', 'the fit of this model has made all its draws', 'a complete fit');
+SELECT throws_ok($$SELECT gmm_fit(x, m, '{"resume": true, "draws": 399}') FROM flowers, sampled
+  GROUP BY m$$, '22023', 'option "draws" is 399, but the fit that is resumed has 400',
+  'fewer draws');
+SELECT throws_ok($$SELECT gmm_fit(x, m, '{"resume": true, "draws": "many"}') FROM flowers, sampled
+  GROUP BY m$$, '22023', NULL, 'another kind of number');
+SELECT throws_ok($$SELECT gmm_fit(x, m, '{"resume": true, "draws": 500, "warmup": 90}')
+  FROM flowers, sampled GROUP BY m$$, '22023',
+  'option "warmup" cannot be given when a fit is resumed', 'another warmup');
+-- Draws of topics over many terms are too many numbers to hold all of them.
+CREATE TABLE long AS SELECT array_agg('w' || (i * i + g) % 3000) AS d
+  FROM generate_series(1, 100) AS g, generate_series(1, 60) AS i GROUP BY g;
+CREATE TABLE topics AS SELECT lda_fit(d, 4, '{"method": "collapsed", "resumable": true,
+    "draws": 100, "warmup": 10, "chains": 2, "stored_draws": 6}') AS m FROM long;
+SELECT throws_ok($$SELECT lda_fit(d, m, '{"resume": true, "draws": 190}') FROM long, topics
+  GROUP BY m$$, '22023', 'the fit cannot be extended from 100 to 190 draws', 'left-out draws');
+SELECT ok((SELECT lda_fit(d, m, '{"resume": true, "draws": 280}') FROM long, topics GROUP BY m)
+    = (SELECT lda_fit(d, 4, '{"method": "collapsed", "resumable": true, "draws": 280,
+        "warmup": 10, "chains": 2, "stored_draws": 6}') FROM long), 'but three times as many');
+
 -- ---- a start model ----
 
 CREATE TABLE started AS SELECT gmm_fit(x, 3) AS start FROM flowers WHERE id % 3 > 0;
@@ -104,7 +130,7 @@ SELECT ok((SELECT gmm_fit(x, part, '{"resume": true}') FROM flowers, (SELECT gmm
 CREATE FUNCTION tampered(model bayes_model, seed int) RETURNS bayes_model LANGUAGE plpgsql AS $$
 DECLARE
   doc jsonb := model;
-  path text[] := CASE WHEN doc->'checkpoint' ? 'chains' THEN '{checkpoint,chains}'
+  path text[] := CASE WHEN doc->'checkpoint' ? 'chains' THEN '{checkpoint,chains,0,state}'
     WHEN seed % 9 = 8 THEN '{checkpoint,runs,0,loops,0,trace}'
     ELSE '{checkpoint,runs,0,loops,0,state}' END;
   length int := jsonb_array_length(doc#>path);
@@ -135,11 +161,12 @@ CREATE TABLE strange AS SELECT path, value, model FROM parts, (VALUES
     ('{k}', '-1'), ('{k}', '"three"'), ('{data}', '0.5'), ('{options}', '[]'), ('{runs}', '3'),
     ('{runs}', '[1]'), ('{runs,0}', '{}'), ('{runs,0,loops}', '[{"trace": [], "state": []}]'),
     ('{runs,0,loops}', '[{"trace": ["NaN"], "state": []}]'), ('{runs,0,loops,0,state}', '"x"'),
-    ('{runs,0,trace}', '[1]'), ('{chains}', '[[1], [2]]'), ('{more}', '1'), ('{start}', '{}'))
+    ('{runs,0,trace}', '[1]'), ('{chains}', '[[1], [2]]'), ('{chains}', '[{"state": ["x"]}]'),
+    ('{more}', '1'), ('{start}', '{}'))
   AS v(path, value) WHERE family = 'logreg' AND NOT options ? 'draws';
 -- Models to start from that are of another family, or have a checkpoint of their own.
 INSERT INTO strange SELECT '{start}', other.model::jsonb::text, p.model FROM strange AS p,
-  parts AS other WHERE p.path = '{chains}' AND other.id IN (
+  parts AS other WHERE p.path = '{more}' AND other.id IN (
     SELECT min(id) FROM parts WHERE family IN ('gmm', 'logreg') GROUP BY family);
 SELECT throws_ok(format('SELECT (jsonb_set(%L::jsonb, %L::text[], %L::jsonb))::bayes_model',
     model::jsonb, '{checkpoint,' || ltrim(path, '{'), value), '22P02', NULL,
@@ -151,11 +178,11 @@ FROM (SELECT gmm_fit(x, 2, '{"resumable": true, "restarts": 4}') AS whole FROM f
   generate_series(0, 3) AS n, LATERAL (SELECT jsonb_set(whole::jsonb,
       ARRAY['checkpoint', 'runs', n::text, 'trace'], '[1e9]')::bayes_model AS forged) AS g
 WHERE jsonb_array_length(whole::jsonb#>ARRAY['checkpoint', 'runs', n::text, 'loops']) = 0;
--- Chains that are said to be complete.
+-- Chains that are said to be complete, or to have draws that they have not made.
 SELECT never($$SELECT id, found, found <> '22023' AS wrong FROM (SELECT p.id,
-    outcome(call, jsonb_set(model::jsonb, '{checkpoint,chains,2}', n::text::jsonb)::bayes_model)
-      AS found
-  FROM parts AS p, generate_series(1, 3) AS n WHERE options ? 'draws'
+    outcome(call, jsonb_set(model::jsonb, '{checkpoint,chains,0,state,4}',
+      n::text::jsonb)::bayes_model) AS found
+  FROM parts AS p, generate_series(38, 40) AS n WHERE options ? 'draws'
     AND (model::jsonb->'checkpoint') ? 'chains') AS t$$, 'chains that are not complete');
 
 CREATE TABLE later AS SELECT id, family, call, options, model FROM parts

@@ -1,6 +1,7 @@
 #include "pg/input/resumable_fit.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/message.hpp"
 #include "document/members.hpp"
@@ -21,10 +22,32 @@ std::unique_ptr<Model> copy_of(const Model &model) {
   return Model::from_document(model.to_document());
 }
 
-/// The options of the fit that goes on.
-Document options_of_resumed(const Document &saved, const Document &given) {
-  static constexpr std::string_view changeable[] = {"max_iter", "max_seconds", "on_error"};
+double number_in(const Document &options, std::string_view key) {
+  const Document *const found = options.find(key);
+  const std::optional<double> number = found ? to_number(*found, false) : std::nullopt;
+  return number.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+/// The options of the fit that goes on, the fit of a model of this description.
+Document options_of_resumed(const ModelInfo &info, const Document &saved, const Document &given) {
+  static constexpr std::string_view changeable[] = {"max_iter", "draws", "max_seconds", "on_error"};
   Document out = saved;
+  if (is_sampler(info.method)) {
+    const double before = number_in(info.options, "draws"), draws = number_in(given, "draws");
+    if (draws < before)
+      throw Error(
+          Errc::invalid_argument,
+          message("option \"draws\" is {}, but the fit that is resumed has {}", draws, before), {},
+          "Draws cannot be taken back: give a larger number, or none.");
+    if (!(draws > before) && !info.out_of_time)
+      throw Error(
+          Errc::invalid_argument, "the fit of this model has made all its draws", {},
+          message("Give option draws, above {}, to extend it. A fit that is not complete has "
+                  "max_seconds in column stopped of bayes_info(model).",
+                  before));
+    // The default warmup depends on draws.
+    if (draws > before) out.set("warmup", std::int64_t(number_in(info.options, "warmup")));
+  }
   const auto *const members = given.as<Document::Object>();
   if (!members) return out;
   for (const auto &[key, value] : *members) {
@@ -38,11 +61,11 @@ Document options_of_resumed(const Document &saved, const Document &given) {
       throw Error(
           Errc::invalid_argument,
           message("option {} cannot be given when a fit is resumed", describe(Document(key))),
-          "A resumed fit keeps the options that it began with, except for max_iter, "
+          "A resumed fit keeps the options that it began with, except for max_iter, draws, "
           "max_seconds and on_error.",
           "To fit with other options, start from the model without option resume.");
   }
-  return out;
+  return in_order_of_jsonb(out);
 }
 
 }  // namespace
@@ -61,9 +84,6 @@ void apply_resume(FitRequest &request) {
                 message("Call {}_fit(..., model, '{\"resume\": true}').", request.family));
   const std::shared_ptr<const SavedFit> saved = request.start->saved;
   const ModelInfo &info = request.start->info;
-  if (!saved && is_set(info.options, "resumable") && is_sampler(info.method) && !info.out_of_time)
-    throw Error(Errc::invalid_argument, "the fit of this model has made all its draws", {},
-                "Resume fits for which bayes_info(model) says that max_seconds stopped them.");
   if (!saved)
     throw Error(Errc::invalid_argument, "the fit of this model cannot be resumed",
                 "It was fitted without option resumable, or bayes_compact has removed what the "
@@ -71,7 +91,7 @@ void apply_resume(FitRequest &request) {
                 "Fit with option {\"resumable\": true}. Without option resume, a fit starts from "
                 "the model.");
   request.k = saved->k;
-  request.options = options_of_resumed(saved->options, request.options);
+  request.options = options_of_resumed(info, saved->options, request.options);
   request.update = saved->update;
   request.start = saved->start ? copy_of(*saved->start) : nullptr;
   request.resumed = saved;
@@ -103,9 +123,7 @@ ResumableFit::ResumableFit(const FitRequest &request, const std::function<std::u
 }
 
 void ResumableFit::save(Model &model) {
-  // The draws of a sampler are all made once it has ended: no option extends them.
-  const bool done = is_sampler(model.info.method) && !model.info.out_of_time;
-  if (saved_ && !done) model.saved = saved_;
+  if (saved_) model.saved = saved_;
 }
 
 void compact(Model &model) { model.saved = nullptr; }
