@@ -52,10 +52,11 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
   const double held = double(held_topic_draws(options.chains, numbers, control));
   // Counts, variates or lists, two means of a chain and of all, two references, the draws; and the
   // overlaps of topics.
-  require_memory(
-      {message("{} topics of {} terms", options.k, totals.vocabulary),
-       (4 + 8 + 32 + 16 + 8 * held) * numbers + 16.0 * options.k * options.k, "documents"},
-      control);
+  require_memory({message("{} topics of {} terms", options.k, totals.vocabulary),
+                  (4 + 8 + (options.chains.chains > 1 ? 32 : 16) + 16 + 8 * held) * numbers +
+                      16.0 * options.k * options.k,
+                  "documents"},
+                 control);
 }
 
 /// Groups of topics that have the same prior. Unless `alpha_given`, all alpha count as equal, as

@@ -200,7 +200,7 @@ template <int models> class ScoredRows final : public ScoreState {
 static_assert(std::is_trivially_destructible_v<ScoredRows<1>>);
 
 const SumsKind scores('s', "sums", "", make_sums<ScoredRows<1>>),
-    differences('d', "sums", "", make_sums<ScoredRows<2>>);
+    differences('p', "sums", "", make_sums<ScoredRows<2>>);
 template <int models> const SumsKind &ScoredRows<models>::kind() const {
   return models == 1 ? scores : differences;
 }

@@ -1,6 +1,8 @@
 #include "pg/bind/sums.hpp"
 
 #include <array>
+#include <cstdlib>
+#include <utility>
 
 #include "base/message.hpp"
 #include "document/options.hpp"
@@ -19,7 +21,8 @@ SumsKind::SumsKind(char tag, const char *contents, const char *remedy,
       contents(contents),
       remedy(remedy),
       make(make) {
-  kinds[std::size_t(tag)] = this;
+  // A tag that is given twice would show only in parallel plans.
+  if (std::exchange(kinds[std::size_t(tag)], this)) std::abort();
 }
 
 void Refusals::add(MemoryContext context, const Error &error) {
