@@ -12,6 +12,8 @@
 #include "families/normal/normal_parameters.hpp"
 #include "families/parameter.hpp"
 #include "families/product/product_parameters.hpp"
+#include "questions/label_part.hpp"
+#include "questions/make.hpp"
 
 namespace bayes {
 namespace {
@@ -206,6 +208,27 @@ void BayesClassifier::probabilities(std::span<const double> x, std::span<double>
 double BayesClassifier::log_density(std::span<const double> x) const {
   log_joint(x);
   return log_density();
+}
+
+std::unique_ptr<RowDistribution> BayesClassifier::row_distribution() const {
+  require_rows();
+  const State &s = *state;
+  const int d = info.dimension;
+  Vector weights(classes());
+  for (int k = 0; k < classes(); ++k) weights(k) = class_of(k).mean;
+  RowColumns columns = info.columns;
+  if (!columns.empty()) {
+    std::string name = "class";
+    while (find_column(columns, name) >= 0) name += "_";
+    columns.push_back({name, ValueKind::label, labels()});
+  }
+  const bool arrays = columns.empty() && d > 0;
+  auto out = std::make_unique<RowDistribution>(std::move(columns), d + 1, flat_components(weights));
+  if (s.posterior) out->add(row_part(s.totals.naive, *s.posterior, category_alphas(*s.prior)));
+  if (s.normal_posterior) out->add(row_part(s.totals.joint, *s.normal_posterior));
+  out->add(std::make_unique<LabelPart>(d, classes(), arrays ? 1 : 0));
+  if (arrays) out->set_labels(labels());
+  return out;
 }
 
 void BayesClassifier::describe_parameters(std::optional<double> level,

@@ -169,6 +169,11 @@ PredictiveErrors Model::mcse(std::span<const double>, Control &) const {
 int Model::sample(std::uint64_t, std::int64_t, std::span<double>) const {
   lacks("distribution of rows to sample from");
 }
+std::unique_ptr<RowDistribution> Model::row_distribution() const {
+  throw Error(Errc::wrong_family,
+              message("a model of family {} is no distribution over rows", info.family),
+              "Models of gmm, bmm, dpmm and nb are.", words().functions);
+}
 ComponentOverlaps Model::overlaps(const Model &) const { lacks("components to match"); }
 
 double Model::free_parameters() const { return std::numeric_limits<double>::quiet_NaN(); }

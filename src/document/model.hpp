@@ -134,6 +134,7 @@ struct ComponentOverlaps {
 
 class Control;
 class Model;
+class RowDistribution;  // questions/row_distribution.hpp
 struct SavedFit;
 
 /// Reads a model of one family: its `info` (read_model_info) and the family's own members; the
@@ -194,6 +195,10 @@ class BAYES_API Model {
   /// Draw `index` of the stream `seed` from the predictive distribution of rows: writes
   /// info.dimension numbers, returns the component, from 0.
   virtual int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
+
+  /// The posterior predictive distribution of rows as one mixture, which answers every question
+  /// about them (questions/). The model must outlive it.
+  virtual std::unique_ptr<RowDistribution> row_distribution() const;
 
   /// The overlaps of the components of this model with those of another one of the family, at the
   /// point estimates. Throws Error(invalid_argument) unless both have the same columns.

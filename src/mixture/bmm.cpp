@@ -12,6 +12,7 @@
 #include "fit/component_overlap.hpp"
 #include "mixture/bmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
+#include "questions/make.hpp"
 
 namespace bayes {
 namespace {
@@ -216,6 +217,22 @@ UnseenCategories BernoulliMixture::unseen_categories() const {
   if (state->draws) return {state->draws->components, alphas};
   if (state->posterior) return {state->posterior->components, alphas};
   return {state->point.components, state->counts, alphas};
+}
+
+std::unique_ptr<RowDistribution> BernoulliMixture::row_distribution() const {
+  const std::vector<int> elements = all_elements(dimension());
+  const Vector alphas = category_alphas(state->columns(), info);
+  auto out = std::make_unique<RowDistribution>(
+      info.columns, dimension(),
+      state->draws ? flat_components(state->draws->weights, state->draws->draws)
+                   : flat_components(state->point.weights));
+  if (state->draws)
+    out->add(row_part(elements, state->draws->components, alphas));
+  else if (state->posterior)
+    out->add(row_part(elements, state->posterior->components, alphas));
+  else
+    out->add(row_part(elements, state->point.components, state->counts, alphas));
+  return out;
 }
 
 PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &control) const {

@@ -102,6 +102,7 @@ class BAYES_API BernoulliMixture final : public Model {
   /// bic + 2 x entropy of the responsibilities
   double icl() const;
 
+  std::unique_ptr<RowDistribution> row_distribution() const override;
   ComponentOverlaps overlaps(const Model &other) const override;
 
   /// The model without its draws, as the start of a fit to rows with these columns, whose labels

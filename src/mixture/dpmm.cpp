@@ -15,6 +15,7 @@
 #include "fit/component_overlap.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
+#include "questions/make.hpp"
 
 namespace bayes {
 namespace {
@@ -314,6 +315,36 @@ double DirichletProcessMixture::log_density(std::span<const double> x) const {
   double whole = std::exp(p.alone - largest);
   for (const double score : p.scores()) whole += std::exp(score - largest);
   return largest + std::log(whole) - std::log(p.draws);
+}
+
+std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() const {
+  return std::visit(
+      [&]<class Q>(const DpmmFitted<Q> &fitted) {
+        // The clusters of every draw, followed by its new clusters.
+        const double draws = double(fitted.sizes.size());
+        std::vector<FlatComponent> flat;
+        std::vector<int> order;
+        int next = 0;
+        for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {
+          for (const int end = next + fitted.sizes[s]; next < end; ++next) {
+            flat.push_back({.weight = fitted.weights[std::size_t(next)] / draws, .draw = int(s)});
+            order.push_back(next);
+          }
+          flat.push_back({.weight = fitted.rest[s] / draws,
+                          .draw = int(s),
+                          .together = 1 / (1 + state->concentration)});
+          order.push_back(fitted.components.components());
+        }
+        for (std::size_t i = 0; i < flat.size(); ++i) flat[i].group = int(i);
+        const Q all = pick(joined(fitted.components, fitted.prior), order);
+        auto out = std::make_unique<RowDistribution>(info.columns, dimension(), std::move(flat));
+        if constexpr (std::is_same_v<Q, ProductPosterior>)
+          out->add(row_part(all_elements(dimension()), all, category_alphas(fitted.prior)));
+        else
+          out->add(row_part(all_elements(dimension()), all));
+        return out;
+      },
+      state->fitted);
 }
 
 PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Control &control) const {

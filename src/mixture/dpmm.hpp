@@ -98,6 +98,7 @@ class BAYES_API DirichletProcessMixture final : public Model {
   const ModelWords &words() const override;
   /// the clusters, and a new cluster
   int outcomes() const override { return size() + 1; }
+  std::unique_ptr<RowDistribution> row_distribution() const override;
   ComponentOverlaps overlaps(const Model &other) const override;
 
   /// The same model for rows whose columns have these labels, which include those of info.columns:

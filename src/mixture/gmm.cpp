@@ -10,6 +10,8 @@
 #include "mixture/gmm_scorer.hpp"
 #include "mixture/gmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
+#include "questions/elliptical_part.hpp"
+#include "questions/make.hpp"
 
 namespace bayes {
 namespace {
@@ -130,6 +132,29 @@ void GaussianMixture::probabilities(std::span<const double> x, std::span<double>
 
 double GaussianMixture::log_density(std::span<const double> x) const {
   return log_sum_exp(scorer().log_joint(x));
+}
+
+std::unique_ptr<RowDistribution> GaussianMixture::row_distribution() const {
+  const GmmFitted &fitted = state->fitted;
+  const std::vector<int> elements = all_elements(dimension());
+  const auto of = [&](std::vector<FlatComponent> components, const auto &parameters) {
+    auto out = std::make_unique<RowDistribution>(info.columns, dimension(), std::move(components));
+    out->add(row_part(elements, parameters));
+    return out;
+  };
+  if (fitted.draws)
+    return of(flat_components(fitted.draws->weights, fitted.draws->draws),
+              fitted.draws->components);
+  const std::vector<FlatComponent> components = flat_components(fitted.point.weights);
+  if (fitted.linked) return of(components, fitted.linked->components);
+  if (!fitted.independent) return of(components, fitted.point.components);
+  const NormalNodes nodes = normal_nodes(fitted.independent->components);
+  std::vector<FlatComponent> all;
+  for (std::size_t i = 0; i < nodes.share.size(); ++i) {
+    all.push_back(components[std::size_t(nodes.component[i])]);
+    all.back().weight *= nodes.share[i];
+  }
+  return of(std::move(all), nodes.point);
 }
 
 PredictiveErrors GaussianMixture::mcse(std::span<const double> x, Control &control) const {

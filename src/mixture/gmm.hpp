@@ -106,6 +106,7 @@ class BAYES_API GaussianMixture final : public Model {
   /// full, diagonal, spherical or tied
   std::string covariance() const;
 
+  std::unique_ptr<RowDistribution> row_distribution() const override;
   ComponentOverlaps overlaps(const Model &other) const override;
 
   struct State;  // parameters, posterior and prior as the learners use them

@@ -1,0 +1,289 @@
+#include "questions/elliptical_part.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/message.hpp"
+#include "base/simd.hpp"
+#include "base/special.hpp"
+
+namespace bayes {
+namespace {
+
+using simd::lanes;
+using simd::madd;
+
+/// Larger squared distances than any meaningful one, in the range of simd::log.
+constexpr double far_away = 1e300;
+/// A Student t of more degrees of freedom is a normal to double precision, and its normaliser would
+/// lose digits.
+constexpr double max_degrees = 1e8;
+/// the largest number of numbers of all nodes together
+constexpr double max_node_numbers = 2e8;
+
+double bounded(double square) { return square < far_away ? square : far_away; }
+
+}  // namespace
+
+/// What depends only on which elements are observed.
+struct EllipticalPart::Pattern {
+  std::vector<int> observed, missing;
+  /// for every element, its place among the missing ones
+  std::vector<int> place;
+  /// The rows of L_oo^-1, or one reciprocal deviation: [..][lanes of components, or 1 if shared]
+  Buffer whiten;
+  /// [observed][padded]
+  Buffer mean;
+  /// padded
+  Buffer constant, half, inverse;
+  /// L_mo and L_mm of every scale; empty if isotropic
+  std::vector<Matrix> regression, root;
+};
+
+Ellipses ellipses(const NormalPoint &point) {
+  return {point.shape, point.mean, point.covariance, Vector::Ones(point.components()), {}};
+}
+
+Ellipses ellipses(const NormalWishart &q) {
+  Ellipses out{q.shape, q.m, q.B, Vector(q.components()), Vector(q.components())};
+  for (int k = 0; k < q.components(); ++k) {
+    const double a = q.a(q.shape.index(k)), nu = q.shape.dense ? a + 1 - q.dimension() : a;
+    out.degrees(k) = std::min(nu, max_degrees);
+    out.factor(k) = (q.c(k) + 1) / (q.c(k) * nu);
+  }
+  return out;
+}
+
+NormalNodes normal_nodes(const NormalIndependent &q) {
+  const int d = q.dimension();
+  NormalNodes out;
+  std::vector<double> stretch;
+  for (int k = 0; k < q.components(); ++k) {
+    // The density of t = log g, to a constant; rows far away move it to the left. The step is 0.7
+    // of the width of the narrowest peak that a row can make, which leaves an error of e^-40.
+    const double nu = std::min(q.a(k) + 1 - d, max_degrees),
+                 step = 0.7 * std::sqrt(2 / (nu + double(d)));
+    const auto log_density = [nu](double t) { return nu / 2 * (t - std::expm1(t)); };
+    const std::size_t first = out.share.size();
+    double total = 0;
+    for (const int direction : {-1, 1})
+      for (double i = direction < 0 ? 0 : 1;
+           log_density(i * step * direction) > (direction < 0 ? -100.0 : -45.0); ++i) {
+        const double t = i * step * direction;
+        out.component.push_back(k);
+        out.share.push_back(std::exp(log_density(t)));
+        total += out.share.back();
+        stretch.push_back(std::exp(-t) / (q.a(k) + 1 - d));
+        poll_here();
+        if (double(stretch.size()) * d * d > max_node_numbers)
+          throw Error(Errc::too_large,
+                      message("the predictive distribution of {} components with {} columns and an "
+                              "independent prior takes too much memory",
+                              q.components(), d),
+                      {}, "Fit the model with the prior type that is the default, linked.");
+      }
+    for (std::size_t i = first; i < out.share.size(); ++i) out.share[i] /= total;
+  }
+  out.point.mean.resize(d, Eigen::Index(stretch.size()));
+  for (std::size_t i = 0; i < stretch.size(); ++i) {
+    const std::size_t k = std::size_t(out.component[i]);
+    out.point.mean.col(Eigen::Index(i)) = q.m.col(Eigen::Index(k));
+    out.point.covariance.push_back(q.C[k] + stretch[i] * q.B[k]);
+  }
+  return out;
+}
+
+EllipticalPart::EllipticalPart(std::vector<int> elements, Ellipses components)
+    : RowPart(std::move(elements)),
+      of_(std::move(components)),
+      padded_((of_.components() + lanes - 1) / lanes * lanes),
+      square_(std::size_t(padded_)),
+      y_(std::size_t(of_.dimension()) * lanes) {}
+
+std::unique_ptr<EllipticalPart::Pattern> EllipticalPart::pattern_of(
+    std::span<const int> observed) const {
+  auto out = std::make_unique<Pattern>();
+  Pattern &p = *out;
+  p.observed.assign(observed.begin(), observed.end());
+  p.place.assign(std::size_t(size()), -1);
+  for (int j = 0; j < size(); ++j)
+    if (!std::binary_search(observed.begin(), observed.end(), j)) {
+      p.place[std::size_t(j)] = int(p.missing.size());
+      p.missing.push_back(j);
+    }
+  const Eigen::Index o = Eigen::Index(p.observed.size()), m = Eigen::Index(p.missing.size());
+  const std::size_t count = of_.scale.size(), width = of_.shape.shared ? 1 : std::size_t(padded_);
+  std::vector<double> log_determinant(count);
+  p.whiten.assign((of_.shape.dense ? std::size_t(o * (o + 1) / 2) : 1) * width, 0.0);
+  std::vector<int> order = p.observed;
+  order.insert(order.end(), p.missing.begin(), p.missing.end());
+  for (std::size_t s = 0; s < count; ++s) {
+    poll_here();
+    if (!of_.shape.dense) {
+      log_determinant[s] = double(o) * std::log(of_.scale[s](0, 0));
+      p.whiten[s] = 1 / std::sqrt(of_.scale[s](0, 0));
+      continue;
+    }
+    Matrix ordered(o + m, o + m), lower;
+    for (Eigen::Index i = 0; i < o + m; ++i)
+      for (Eigen::Index j = 0; j < o + m; ++j)
+        ordered(i, j) = of_.scale[s](order[std::size_t(i)], order[std::size_t(j)]);
+    if (!cholesky(ordered, lower)) not_positive_definite("covariance", int(s));
+    const Matrix inverse = inverse_lower(lower.topLeftCorner(o, o));
+    double *at = p.whiten.data() + s;
+    for (Eigen::Index i = 0; i < o; ++i)
+      for (Eigen::Index j = 0; j <= i; ++j, at += width) *at = inverse(i, j);
+    for (Eigen::Index i = 0; i < o; ++i) log_determinant[s] += 2 * std::log(lower(i, i));
+    p.regression.push_back(lower.bottomLeftCorner(m, o));
+    p.root.push_back(lower.bottomRightCorner(m, m));
+  }
+  p.mean.assign(std::size_t(o) * std::size_t(padded_), 0.0);
+  for (Buffer *const each : {&p.constant, &p.half, &p.inverse})
+    each->assign(std::size_t(padded_), 0.0);
+  for (int c = 0; c < of_.components(); ++c) {
+    for (Eigen::Index i = 0; i < o; ++i)
+      p.mean[std::size_t(i * padded_ + c)] = of_.mean(p.observed[std::size_t(i)], c);
+    const double n = double(o);
+    double constant =
+        -0.5 * (log_determinant[std::size_t(of_.shape.index(c))] + n * std::log(of_.factor(c)));
+    p.inverse[std::size_t(c)] = 1 / of_.factor(c);
+    if (student()) {
+      const double nu = of_.degrees(c);
+      if (o > 0)
+        constant +=
+            log_gamma(n / 2) - log_beta(nu / 2, n / 2) - 0.5 * n * std::log(nu * std::numbers::pi);
+      p.half[std::size_t(c)] = (nu + n) / 2;
+      p.inverse[std::size_t(c)] /= nu;
+    } else {
+      constant -= 0.5 * n * log_two_pi;
+    }
+    p.constant[std::size_t(c)] = constant;
+  }
+  return out;
+}
+
+void EllipticalPart::whiten_dense(const Pattern &p, const double *x) {
+  const int o = int(p.observed.size());
+  const bool shared = of_.shape.shared;
+  const std::ptrdiff_t width = shared ? 1 : padded_;
+  for (int first = 0; first < padded_; first += lanes) {
+    for (int i = 0; i < o; ++i)
+      simd::store(y_.data() + i * lanes, x[i] - simd::load(p.mean.data() + i * padded_ + first));
+    const double *w = p.whiten.data() + (shared ? 0 : first);
+    simd::Vector square = {};
+    for (int i = 0; i < o; ++i) {
+      // Two accumulators, as one would wait four cycles for each multiply-add.
+      simd::Vector z[2] = {};
+      for (int j = 0; j <= i; ++j, w += width)
+        z[j & 1] = madd(shared ? simd::all(*w) : simd::load(w), simd::load(y_.data() + j * lanes),
+                        z[j & 1]);
+      const simd::Vector sum = z[0] + z[1];
+      simd::store(z_.data() + i * padded_ + first, sum);
+      square = madd(sum, sum, square);
+    }
+    simd::store(square_.data() + first, square);
+  }
+}
+
+void EllipticalPart::whiten_isotropic(const Pattern &p, const double *x) {
+  const int o = int(p.observed.size());
+  for (int first = 0; first < padded_; first += lanes) {
+    const simd::Vector w =
+        of_.shape.shared ? simd::all(p.whiten[0]) : simd::load(p.whiten.data() + first);
+    simd::Vector square = {};
+    for (int i = 0; i < o; ++i) {
+      const simd::Vector z = w * (x[i] - simd::load(p.mean.data() + i * padded_ + first));
+      simd::store(z_.data() + i * padded_ + first, z);
+      square = madd(z, z, square);
+    }
+    simd::store(square_.data() + first, square);
+  }
+}
+
+void EllipticalPart::condition(const double *x, bool, double *out) {
+  const double numbers = of_.shape.dense ? double(of_.scale.size()) * size() * size() : size();
+  pattern_ = &patterns_.of({x, std::size_t(size())}, numbers,
+                           [this](std::span<const int> observed) { return pattern_of(observed); });
+  z_.resize(pattern_->observed.size() * std::size_t(padded_));
+  if (of_.shape.dense)
+    whiten_dense(*pattern_, patterns_.observed().data());
+  else
+    whiten_isotropic(*pattern_, patterns_.observed().data());
+  for (int first = 0; first < padded_; first += lanes) {
+    const simd::Vector limit = simd::all(far_away);
+    simd::Vector square = simd::load(square_.data() + first);
+    simd::Vector value = square * simd::load(pattern_->inverse.data() + first);
+    if (student()) {
+      const simd::Vector argument = 1.0 + value;
+      value = simd::load(pattern_->half.data() + first) *
+              simd::log(argument < limit ? argument : limit);
+    } else {
+      value = 0.5 * (value < limit ? value : limit);
+    }
+    alignas(cache_line) double scores[lanes];
+    simd::store(scores, simd::load(pattern_->constant.data() + first) - value);
+    for (int c = first; c < std::min(first + lanes, of_.components()); ++c)
+      out[c] += scores[c - first];
+  }
+}
+
+double EllipticalPart::factor_of(int c) const {
+  if (!student()) return of_.factor(c);
+  const double nu = of_.degrees(c), square = square_[std::size_t(c)];
+  return (nu * of_.factor(c) + bounded(square)) / (nu + double(pattern_->observed.size()));
+}
+
+EllipticalPart::Conditional EllipticalPart::conditional(int c, int j) const {
+  const std::size_t s = std::size_t(of_.shape.index(c));
+  Conditional out{of_.mean(j, c), of_.shape.dense ? 0 : of_.scale[s](0, 0), factor_of(c)};
+  if (of_.shape.dense) {
+    const Eigen::Index row = pattern_->place[std::size_t(j)];
+    const Matrix &regression = pattern_->regression[s], &root = pattern_->root[s];
+    for (Eigen::Index i = 0; i < regression.cols(); ++i)
+      out.location += regression(row, i) * z_[std::size_t(i * padded_ + c)];
+    for (Eigen::Index i = 0; i <= row; ++i) out.square += root(row, i) * root(row, i);
+  }
+  return out;
+}
+
+Predicted EllipticalPart::predicted(int c, int j) {
+  const Conditional of = conditional(c, j);
+  const double scale = std::sqrt(of.square * of.factor);
+  return student() ? Predicted::student(of.location, scale,
+                                        of_.degrees(c) + double(pattern_->observed.size()))
+                   : Predicted::normal(of.location, scale);
+}
+
+std::pair<double, double> EllipticalPart::moments(int c, int j) {
+  const Conditional of = conditional(c, j);
+  const double square = of.square * of.factor;
+  if (!student()) return {of.location, square};
+  const double nu = of_.degrees(c) + double(pattern_->observed.size());
+  return {nu > 1 ? of.location : std::nan(""), nu > 2 ? square * (nu / (nu - 2)) : std::nan("")};
+}
+
+void EllipticalPart::probabilities(int, int, double *) {}
+
+void EllipticalPart::draw(int c, Random &random, double *x) {
+  const std::size_t s = std::size_t(of_.shape.index(c));
+  const Eigen::Index m = Eigen::Index(pattern_->missing.size());
+  if (m == 0) return;
+  noise_.resize(m);
+  for (Eigen::Index i = 0; i < m; ++i) noise_(i) = random.normal();
+  double scale = std::sqrt(factor_of(c));
+  if (student()) {
+    const double nu = of_.degrees(c) + double(pattern_->observed.size());
+    scale /= std::sqrt(random.chi_square(nu) / nu);
+  }
+  if (of_.shape.dense)
+    noise_ = lower_times(pattern_->root[s], noise_);
+  else
+    noise_ *= std::sqrt(of_.scale[s](0, 0));
+  for (Eigen::Index i = 0; i < m; ++i) {
+    const int j = pattern_->missing[std::size_t(i)];
+    x[j] = conditional(c, j).location + scale * noise_(i);
+  }
+}
+
+}  // namespace bayes

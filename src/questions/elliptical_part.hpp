@@ -1,0 +1,90 @@
+// Elements that depend on each other given the component: normal, or Student t with the parameters
+// integrated out.
+//
+// For every pattern of observed elements the scale of a component, with the observed elements o
+// first and the missing ones m last, has the Cholesky factor
+//
+//   L = (L_oo, 0; L_mo, L_mm).
+//
+// With z = L_oo^-1 (x_o - mean_o) the missing elements given the observed ones have the location
+// mean_m + L_mo z and the scale L_mm L_mm'; of a Student t of nu degrees of freedom the scale is
+// multiplied by (nu + |z|^2) / (nu + |o|), and the degrees become nu + |o|. Components lie in the
+// lanes, so that a row is scored under all of them at once.
+#pragma once
+
+#include "base/aligned.hpp"
+#include "families/marginal_scorers.hpp"
+#include "families/normal/normal_independent.hpp"
+#include "families/normal/normal_wishart.hpp"
+#include "questions/row_part.hpp"
+
+namespace bayes {
+
+/// The components of an EllipticalPart.
+struct Ellipses {
+  /// dense or isotropic
+  CovarianceShape shape = full_covariance;
+  /// d x C
+  Matrix mean;
+  /// shape.count(C), in the shape's form
+  std::vector<Matrix> scale;
+  /// C: what the squared scale of each component is multiplied by
+  Vector factor;
+  /// C degrees of freedom; empty: normal
+  Vector degrees;
+
+  int components() const { return int(mean.cols()); }
+  int dimension() const { return int(mean.rows()); }
+};
+
+Ellipses ellipses(const NormalPoint &point);
+/// Parameters integrated out: Student t.
+Ellipses ellipses(const NormalWishart &q);
+
+/// Components with independent q of mean and precision as a mixture of normals: given the weight g
+/// of the precision, g ~ Gamma(nu / 2, nu / 2), x is normal with covariance C + B / (nu g), nu = a
+/// + 1 - d. The integral over log g is a sum over equidistant nodes.
+struct NormalNodes {
+  NormalPoint point;
+  /// for every node, its component and its share of the component
+  std::vector<int> component;
+  std::vector<double> share;
+};
+/// Throws Error(too_large) if the nodes need more memory than models may have.
+NormalNodes normal_nodes(const NormalIndependent &q);
+
+class EllipticalPart final : public RowPart {
+ public:
+  EllipticalPart(std::vector<int> elements, Ellipses components);
+
+  void condition(const double *x, bool count_unseen, double *out) override;
+  Predicted predicted(int c, int j) override;
+  std::pair<double, double> moments(int c, int j) override;
+  void probabilities(int c, int j, double *out) override;
+  void draw(int c, Random &random, double *x) override;
+
+ private:
+  struct Pattern;
+  std::unique_ptr<Pattern> pattern_of(std::span<const int> observed) const;
+  void whiten_dense(const Pattern &pattern, const double *x);
+  void whiten_isotropic(const Pattern &pattern, const double *x);
+  /// The location and the squared scale of a missing element, and the factor of the squared scales
+  /// of all missing elements.
+  struct Conditional {
+    double location, square, factor;
+  };
+  Conditional conditional(int c, int j) const;
+  double factor_of(int c) const;
+  bool student() const { return of_.degrees.size() > 0; }
+
+  Ellipses of_;
+  int padded_;
+  MarginalScorers<Pattern> patterns_;
+  // of the row of the last condition():
+  const Pattern *pattern_ = nullptr;
+  /// [observed][padded_] z, and [padded_] its square
+  Buffer z_, square_, y_;
+  Vector noise_;
+};
+
+}  // namespace bayes

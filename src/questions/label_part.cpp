@@ -1,0 +1,44 @@
+#include "questions/label_part.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/unseen.hpp"
+
+namespace bayes {
+
+double RowPart::checked(int, double x, const Where &) const { return x; }
+std::vector<double> RowPart::categories(int) const { return {}; }
+
+double LabelPart::checked(int, double x, const Where &) const {
+  const double c = x - first_;
+  return c >= 0 && c < components_ && c == std::floor(c) ? x : unseen_category;
+}
+
+std::vector<double> LabelPart::categories(int) const {
+  std::vector<double> out;
+  for (int c = 0; c < components_; ++c) out.push_back(c + first_);
+  return out;
+}
+
+void LabelPart::condition(const double *x, bool, double *out) {
+  if (std::isnan(*x)) return;
+  for (int c = 0; c < components_; ++c)
+    if (c + first_ != *x) out[c] = -std::numeric_limits<double>::infinity();
+}
+
+Predicted LabelPart::predicted(int, int) { return {}; }
+
+std::pair<double, double> LabelPart::moments(int, int) { return {std::nan(""), std::nan("")}; }
+
+void LabelPart::probabilities(int c, int, double *out) {
+  std::fill_n(out, components_, 0.0);
+  out[c] = 1;
+}
+
+void LabelPart::draw(int c, Random &, double *x) {
+  if (std::isnan(*x)) *x = c + first_;
+}
+
+}  // namespace bayes

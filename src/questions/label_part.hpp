@@ -1,0 +1,28 @@
+// The label of a row where every component has one of its own: the class of a classifier.
+#pragma once
+
+#include "questions/row_part.hpp"
+
+namespace bayes {
+
+class LabelPart final : public RowPart {
+ public:
+  /// Component c has the label c + `first`.
+  LabelPart(int element, int components, int first)
+      : RowPart({element}),
+        components_(components),
+        first_(first) {}
+
+  double checked(int j, double x, const Where &where) const override;
+  std::vector<double> categories(int j) const override;
+  void condition(const double *x, bool count_unseen, double *out) override;
+  Predicted predicted(int c, int j) override;
+  std::pair<double, double> moments(int c, int j) override;
+  void probabilities(int c, int j, double *out) override;
+  void draw(int c, Random &random, double *x) override;
+
+ private:
+  int components_, first_;
+};
+
+}  // namespace bayes

@@ -1,0 +1,144 @@
+#include "questions/product_part.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/message.hpp"
+#include "base/unseen.hpp"
+
+namespace bayes {
+namespace {
+
+SharedColumns columns_of_normals(int dimension) {
+  return std::make_shared<const Columns>(
+      std::vector<ColumnSpec>(std::size_t(dimension), ColumnSpec{*likelihood_named("normal")}));
+}
+
+}  // namespace
+
+ProductPart::ProductPart(std::vector<int> elements, ProductPosterior q, Vector alphas)
+    : RowPart(std::move(elements)),
+      posterior_(std::move(q)),
+      components_(posterior_->components()),
+      alphas_(std::move(alphas)),
+      drawn_(std::size_t(columns().size().point)) {
+  clusters_.emplace(pick(*posterior_, {0}), *posterior_);
+  scores_.resize(std::size_t(clusters_->padded()));
+}
+
+ProductPart::ProductPart(std::vector<int> elements, ProductPoint point, Vector counts,
+                         Vector alphas)
+    : RowPart(std::move(elements)),
+      point_(std::move(point)),
+      components_(point_->components()),
+      counts_(std::move(counts)),
+      alphas_(std::move(alphas)),
+      drawn_(std::size_t(columns().size().point)) {
+  scorer_.emplace(make_scorer(*point_));
+  scores_.resize(std::size_t(components_));
+}
+
+double ProductPart::checked(int j, double x, const Where &where) const {
+  const Column &column = columns().column(j);
+  if (column.allowed(x)) return x;
+  if (column.by_value && x == std::floor(x)) return unseen_category;
+  throw Error(Errc::invalid_argument,
+              message("{} is {}, but must be {}", where(), x, column.requirement()),
+              message("Its likelihood is {}.", column.name));
+}
+
+std::vector<double> ProductPart::categories(int j) const {
+  const Column &column = columns().column(j);
+  if (column.by_value) return categories_of(column);
+  if (column.probabilities) return {0, 1};
+  return {};
+}
+
+void ProductPart::condition(const double *x, bool count_unseen, double *out) {
+  if (clusters_)
+    clusters_->log_predictive(x, scores_.data());
+  else
+    scorer_->score(x, scores_.data());
+  if (count_unseen && has_unseen({x, std::size_t(size())})) {
+    if (!unseen_)
+      unseen_ = posterior_ ? UnseenCategories(*posterior_, alphas_)
+                           : UnseenCategories(*point_, counts_, alphas_);
+    unseen_->add(x, scores_.data());
+  }
+  for (int c = 0; c < components_; ++c) out[c] += scores_[std::size_t(c)];
+}
+
+Predicted ProductPart::predicted(int c, int j) {
+  const Column &column = columns().column(j);
+  return posterior_ ? column.predictive(posterior_->column(c, j))
+                    : column.predicted(point_->column(c, j));
+}
+
+std::pair<double, double> ProductPart::moments(int c, int j) {
+  const Column &column = columns().column(j);
+  const auto existing = [](double x) { return std::isfinite(x) ? x : std::nan(""); };
+  if (point_)
+    return {existing(column.mean(point_->column(c, j))),
+            existing(column.variance(point_->column(c, j)))};
+  return {existing(column.predictive_mean(posterior_->column(c, j))),
+          existing(column.predictive_variance(posterior_->column(c, j)))};
+}
+
+void ProductPart::probabilities(int c, int j, double *out) {
+  const Column &column = columns().column(j);
+  const double *at = point_ ? point_->column(c, j) : nullptr;
+  if (posterior_) {
+    // The predictive probabilities of categories are the posterior means of their parameters.
+    column.point_estimate(posterior_->column(c, j), drawn_.data());
+    at = drawn_.data();
+  }
+  if (column.by_value) {
+    std::copy_n(at, column.numbers_per_name(), out);
+  } else {
+    out[0] = at[1];
+    out[1] = at[0];
+  }
+}
+
+void ProductPart::draw(int c, Random &random, double *x) {
+  for (int j = 0; j < size(); ++j) {
+    if (!std::isnan(x[j])) continue;
+    const Column &column = columns().column(j);
+    const double *at = point_ ? point_->column(c, j) : nullptr;
+    if (posterior_) {
+      column.draw(posterior_->column(c, j), random, drawn_.data());
+      at = drawn_.data();
+    }
+    x[j] = column.value(column.sample(at, random));
+  }
+}
+
+ProductPosterior normal_columns(const NormalWishart &q) {
+  ProductPosterior out{columns_of_normals(q.dimension()), {}};
+  out.values.resize(out.columns->size().posterior, q.components());
+  for (int k = 0; k < q.components(); ++k) {
+    const int s = q.shape.index(k);
+    for (int j = 0; j < q.dimension(); ++j) {
+      double *const at = out.column(k, j);
+      at[0] = q.m(j, k);
+      at[1] = q.c(k);
+      at[2] = q.a(s);
+      at[3] = q.B[std::size_t(s)](j, 0);
+    }
+  }
+  return out;
+}
+
+ProductPoint normal_columns(const NormalPoint &point) {
+  ProductPoint out{columns_of_normals(point.dimension()), {}};
+  out.values.resize(out.columns->size().point, point.components());
+  for (int k = 0; k < point.components(); ++k)
+    for (int j = 0; j < point.dimension(); ++j) {
+      double *const at = out.values.col(k).data() + out.columns->offsets(j).point;
+      at[0] = point.mean(j, k);
+      at[1] = point.covariance[std::size_t(point.shape.index(k))](j, 0);
+    }
+  return out;
+}
+
+}  // namespace bayes

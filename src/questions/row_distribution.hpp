@@ -1,0 +1,115 @@
+// The posterior predictive distribution of the rows of any model that is a distribution over rows:
+// one mixture, whose components are predictive densities. After a sampler they are the components
+// of all stored draws together, each with its weight divided by the number of draws. Conditioning
+// multiplies the weight of a component by its density of what is given, and so weights draws by
+// p(given | draw), which a plain average of conditionals would not.
+//
+// Every question to a model is written once, over this class.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/api.hpp"
+#include "base/random.hpp"
+#include "document/model.hpp"
+#include "questions/row_part.hpp"
+
+namespace bayes {
+
+/// A component of the flat mixture.
+struct FlatComponent {
+  /// over all components they sum to 1
+  double weight;
+  /// the stored draw that it belongs to
+  int draw = 0;
+  /// The component of the model, the same number in every draw; -1 if its components have no such
+  /// numbers.
+  int number = -1;
+  /// Components of the same group, one after the other, are one component of one draw.
+  int group = 0;
+  /// The probability that two rows of this group come from one component of the model: less than 1
+  /// for all new clusters together.
+  double together = 1;
+};
+
+/// Not thread-safe.
+class BAYES_API RowDistribution {
+ public:
+  /// For rows of `dimension` elements with these columns (none: arrays).
+  RowDistribution(RowColumns columns, int dimension, std::vector<FlatComponent> components);
+  RowDistribution(const RowDistribution &) = delete;
+  ~RowDistribution();
+  /// Adds the distributions of some elements under all components.
+  void add(std::unique_ptr<RowPart> part);
+
+  int dimension() const { return dimension_; }
+  /// empty if rows are arrays
+  const RowColumns &columns() const { return columns_; }
+  const std::vector<FlatComponent> &components() const { return components_; }
+  /// The values of an element that is a category or a boolean, in ascending order; empty for a
+  /// number.
+  const std::vector<double> &categories(int element) const {
+    return categories_[std::size_t(element)];
+  }
+  /// The label of a category: of a column of labels its text, else true, false or the number.
+  std::string label(int element, double category) const;
+  /// For a classifier of rows that are arrays: the labels of the last element, whose values are
+  /// their numbers from 1. Not needed otherwise.
+  void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
+
+  /// The row as the functions below take it: categories that the model does not know become
+  /// unseen_category. Throws Error if an element cannot have its value. Valid until the next call.
+  std::span<const double> checked(std::span<const double> x);
+
+  /// log (weight x density of the observed elements of x) for every component; NaN is missing.
+  /// `count_unseen`: whether categories that the model does not know have a probability
+  /// (families/product/unseen_categories.hpp), or count as missing. Valid until the next call.
+  std::span<const double> log_joint(std::span<const double> x, bool count_unseen = false);
+  /// The log density of the observed elements of x, with unseen categories.
+  double log_density(std::span<const double> x);
+  /// log p(observed elements of x | those of `given`). What both have must be equal, or the density
+  /// is 0; unseen categories that are given are no evidence.
+  double log_density(std::span<const double> x, std::span<const double> given);
+
+  // ---- given the observed elements of a row ----
+
+  /// Conditions on the observed elements of x, with unseen categories as missing. Throws Error if
+  /// their density is 0.
+  void condition(std::span<const double> x);
+  /// The components that have any weight, and their weights, which sum to 1.
+  std::span<const int> active() const { return active_; }
+  std::span<const double> weights() const { return weights_; }
+  /// Of a missing number: the distributions under the active components, in their order, valid
+  /// until the next call.
+  std::span<const Predicted> predicted(int element);
+  /// Mean and variance of a missing number; NaN where they do not exist.
+  std::pair<double, double> moments(int element);
+  /// The probabilities of the categories of a missing element.
+  std::vector<double> probabilities(int element);
+  /// Draws the elements of x, the row that was given to condition(), that are missing. Returns the
+  /// component, as an index into components().
+  int draw(Random &random, std::span<double> x);
+
+ private:
+  struct Place {
+    int part = 0, within = 0;
+  };
+  RowColumns columns_;
+  int dimension_;
+  std::vector<FlatComponent> components_;
+  std::vector<double> log_weights_;
+  std::vector<std::unique_ptr<RowPart>> parts_;
+  std::vector<Place> places_;
+  std::vector<std::vector<double>> categories_;
+  std::vector<std::string> labels_;
+
+  std::vector<double> row_, merged_, joint_, weights_, part_row_;
+  std::vector<int> active_;
+  std::vector<Predicted> predicted_;
+};
+
+}  // namespace bayes

@@ -1,0 +1,56 @@
+// Some elements of rows that are independent of the other elements given the component: their
+// predictive distributions under all components of a mixture (row_distribution.hpp). The elements
+// of a part are those of a row of its own, counted from 0.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/api.hpp"
+#include "base/random.hpp"
+#include "families/predicted.hpp"
+
+namespace bayes {
+
+/// Not thread-safe.
+class BAYES_API RowPart {
+ public:
+  using Where = std::function<std::string()>;
+
+  /// `elements`: the places of its elements in whole rows, increasing.
+  explicit RowPart(std::vector<int> elements) : elements_(std::move(elements)) {}
+  virtual ~RowPart() = default;
+
+  const std::vector<int> &elements() const { return elements_; }
+  int size() const { return int(elements_.size()); }
+
+  /// The value x of element j as the functions below expect it: unseen_category for a category that
+  /// the model does not know. Throws Error, with the words of where() for its place, if the element
+  /// cannot have the value. Not for a NaN.
+  virtual double checked(int j, double x, const Where &where) const;
+  /// The values of an element that is a category or a boolean, in ascending order; empty for a
+  /// number.
+  virtual std::vector<double> categories(int j) const;
+
+  /// Adds to out[c] the log density of the observed elements of x under every component c; NaN is
+  /// missing. `count_unseen`: whether unseen categories have a probability, or are missing.
+  virtual void condition(const double *x, bool count_unseen, double *out) = 0;
+
+  // Of a missing element j under component c, given the row of the last condition().
+
+  /// for numbers
+  virtual Predicted predicted(int c, int j) = 0;
+  /// Mean and variance of a number; NaN where they do not exist.
+  virtual std::pair<double, double> moments(int c, int j) = 0;
+  /// the probability of each of categories(j)
+  virtual void probabilities(int c, int j, double *out) = 0;
+  /// Draws all missing elements of x jointly.
+  virtual void draw(int c, Random &random, double *x) = 0;
+
+ private:
+  std::vector<int> elements_;
+};
+
+}  // namespace bayes
