@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(183);
+SELECT plan(186);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -133,6 +133,16 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, bayes_parameters(model) AS r WHERE family <> ''pmf'''),
   ('bayes_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, bayes_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
+  ('bayes_sample(bayes_model,integer,bigint,"any")',
+   'SELECT r.* FROM models, bayes_sample(model, 2, 1, ''{1,NULL}''::int[]) AS r
+    WHERE family = ''gmm'' AND NOT model::jsonb ? ''row_columns'' '),
+  ('bayes_conditional(bayes_model,"any",double precision)',
+   'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, NULL::float8 AS width UNION ALL
+      SELECT NULL, 1) AS t, bayes_conditional(model, t) AS r
+    WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
+  ('bayes_impute(bayes_model,anyelement,integer,bigint)',
+   'SELECT r AS filled FROM models, bayes_impute(model, ''{1,NULL}''::int[], 2, 1) AS r
+    WHERE family = ''gmm'' AND NOT model::jsonb ? ''row_columns'' '),
   ('gmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
   ('bmm_sample(bayes_model,integer,bigint)',

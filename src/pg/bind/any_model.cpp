@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
+#include "pg/bind/questions.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/resumable_fit.hpp"
 #include "pg/server/context.hpp"
@@ -154,8 +155,12 @@ BAYES_FUNCTION(bayes_predict) {
 }
 
 BAYES_FUNCTION(bayes_probabilities) { return row_probabilities(fcinfo, nullptr); }
-BAYES_FUNCTION(bayes_log_density) { return row_log_density(fcinfo, nullptr); }
-BAYES_FUNCTION(bayes_sample) { return sample_rows(fcinfo, nullptr); }
+BAYES_FUNCTION(bayes_log_density) {
+  return PG_NARGS() == 3 ? conditional_log_density(fcinfo) : row_log_density(fcinfo, nullptr);
+}
+BAYES_FUNCTION(bayes_sample) {
+  return PG_NARGS() == 4 ? sample_rows_given(fcinfo) : sample_rows(fcinfo, nullptr);
+}
 /// (bayes_model) -> bayes_model
 BAYES_FUNCTION(bayes_compact) {
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));

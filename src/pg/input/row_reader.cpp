@@ -44,13 +44,6 @@ ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
                     "SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
-bool names_repeat(const RowColumns &columns) {
-  std::vector<std::string> names;
-  for (const RowColumn &column : columns) names.push_back(column.name);
-  std::sort(names.begin(), names.end());
-  return std::adjacent_find(names.begin(), names.end()) != names.end();
-}
-
 std::vector<int> attributes_of(TupleDesc description, int first) {
   std::vector<int> out;
   for (int i = first; i < description->natts; ++i)
@@ -268,69 +261,11 @@ void RowReader::match(TupleDesc description, int first) {
   RowColumns given;
   for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
   const std::vector<std::size_t> places = find_columns(given);
-  for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[places[j]]);
-}
-
-/// Throws Error: `given`: the record has no names of columns, but the expected columns do; if
-/// false, the reverse.
-void RowReader::refuse_positions(bool given) const {
-  std::string names;
-  const std::size_t most = 3;
-  for (std::size_t j = 0; j < std::min(most, columns_.size()); ++j)
-    names += (j ? ", " : "") + quoted(columns_[j].name);
-  if (columns_.size() > most) names += ", ...";
-  const char *const place = from_model_ ? "the model" : "the rows before";
-  throw SqlError(
-      ERRCODE_DATATYPE_MISMATCH,
-      given ? message("columns of a record have no names, but those of {} are {}", place, names)
-            : message("columns of a record have names, but those of {} have none", place),
-      "Columns f1, f2, ... come from ROW(a, b); their order need not be that of named columns.",
-      given && from_model_
-          ? "Give a row of a table or a subquery, SELECT f(model, r) FROM (SELECT a, b "
-            "FROM t) AS r; or ROW(a, b)::type; or, to match by position, an array."
-          : "Give rows of a table or a subquery, SELECT f(r) FROM (SELECT a, b FROM t) "
-            "AS r; or ROW(a, b)::type.");
-}
-
-/// The index in `given` of every column.
-std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const {
-  std::vector<std::size_t> out;
-  const bool found = std::all_of(columns_.begin(), columns_.end(), [&](const RowColumn &column) {
-    return find_column(given, column.name) >= 0;
-  });
-  const bool nameless = by_position(given), positions = by_position(columns_);
-  // A model of arrays, or of records without names, takes rows with any names. In all other cases
-  // the order of columns may differ, for example if the planner has turned a row of a table into
-  // ROW(...).
-  if (!found && nameless != positions && !given.empty() &&
-      (nameless || !(from_model_ || names_repeat(given))))
-    refuse_positions(nameless);
-  if (positions && (nameless || !found)) {
-    if (given.size() != columns_.size())
-      throw Error(
-          Errc::array_shape,
-          message("a row has {} columns, but {} are expected", given.size(), columns_.size()),
-          "Columns without names, such as those of ROW(a, b), are matched by position.");
-    for (std::size_t j = 0; j < columns_.size(); ++j) out.push_back(j);
-    return out;
-  }
-  for (const RowColumn &column : columns_) {
-    const std::string &name = column.name;
-    const int at = find_column(given, name);
-    if (std::count_if(given.begin(), given.end(),
-                      [&name](const RowColumn &other) { return other.name == name; }) > 1)
-      throw Error(Errc::invalid_argument, message("rows have two columns {}", quoted(name)), {},
-                  "Give one of them another name: SELECT a AS b.");
-    if (at < 0)
-      throw Error(Errc::invalid_argument, message("rows have no column {}", quoted(name)),
-                  from_model_
-                      ? message("It is one of the {} columns that the model was fitted to.",
-                                columns_.size())
-                      : message("It is one of the {} columns of the rows before.", columns_.size()),
-                  "Columns are matched by name; additional columns are ignored.");
-    out.push_back(std::size_t(at));
-  }
-  return out;
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    if (places[j] == absent)
+      fields_[j].index = absent;
+    else
+      place(j, description, attributes[places[j]]);
 }
 
 /// Reads column `column` from attribute `index` of records from now on.
@@ -402,21 +337,23 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
 template <class Source>
 std::optional<std::span<const double>> RowReader::read_from(const Source &source,
                                                             std::int64_t number, Missing missing) {
+  const auto is_null = [this, &source](std::size_t j) {
+    return fields_[j].index == absent || source.null(fields_[j].index);
+  };
   for (std::size_t j = 0; j < fields_.size(); ++j) {
     const Field &field = fields_[j];
-    if (source.null(field.index))
+    if (is_null(j))
       x_[j] = missing_value;
     else if (!field.type)
       x_[j] = source.number(field.index, field.base);
     else
       x_[j] = 0;  // set below, once the row is known to be used
   }
-  const auto x = checked([this, &source](std::size_t j) { return source.null(fields_[j].index); },
-                         number, missing);
+  const auto x = checked(is_null, number, missing);
   if (!x) return x;
   for (const std::size_t j : label_columns_) {
     const Field &field = fields_[j];
-    if (source.null(field.index)) continue;
+    if (is_null(j)) continue;
     x_[j] = field.type->symbol(source.value(field.index), *labels_[j]);
     if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
     if (missing == Missing::skip || missing == Missing::skip_null) return std::nullopt;

@@ -21,6 +21,9 @@ namespace bayes::pg {
 /// none.
 Oid cast_to_array(Oid base);
 
+/// Have two columns the same name?
+bool names_repeat(const RowColumns &columns);
+
 /// Treatment of a label that a model does not know.
 enum class UnknownLabels : char {
   /// a missing value, or an error if values must not be missing
@@ -39,6 +42,12 @@ class RowReader {
 
   /// Rows must have the columns of this model.
   void expect(const ModelInfo &info, UnknownLabels unknown = UnknownLabels::missing);
+  /// From now on records may lack columns, whose values then count as NULL, though not all; if
+  /// columns are matched by position, only the last `trailing` of them.
+  void allow_absent(std::size_t trailing) {
+    absent_allowed_ = true;
+    trailing_ = trailing;
+  }
   /// Sets what messages call a record, by its number, instead of "row 2".
   void name_rows(std::function<std::string(std::int64_t number)> name) {
     name_row_ = std::move(name);
@@ -58,6 +67,12 @@ class RowReader {
 
   /// Are rows records?
   bool records() const { return form_ == Form::record; }
+  /// The description of the last record, and the attribute of a column in it; -1: it lacks it.
+  TupleDesc description() const { return record_.description(); }
+  int attribute_of(std::size_t column) const {
+    const std::size_t index = fields_[column].index;
+    return index == absent ? -1 : int(index);
+  }
   /// the columns of records, empty while unknown; labels in the order of their codes
   RowColumns columns() const;
   bool described() const { return !columns_.empty(); }
@@ -86,6 +101,8 @@ class RowReader {
     /// a type that is cast to an array, such as pgvector's
     cast
   };
+  /// the index of a column that records lack
+  static constexpr std::size_t absent = std::size_t(-1);
   /// The place of a column in a record.
   struct Field {
     std::size_t index = 0;
@@ -130,6 +147,8 @@ class RowReader {
   bool from_model_ = false;
   /// label codes in rows that are arrays must be codes of known labels
   bool only_labels_ = false;
+  bool absent_allowed_ = false;
+  std::size_t trailing_ = 0;
   std::function<std::string(std::int64_t number)> name_row_;
   std::vector<double> x_;
 };

@@ -154,24 +154,47 @@ TupleDesc result_row_or_value(FunctionCallInfo fcinfo) {
 }  // namespace
 
 ResultRows::ResultRows(FunctionCallInfo fcinfo) {
-  guarded([this, fcinfo] {
-    auto *const info = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    if (!info || !IsA(info, ReturnSetInfo) || !(info->allowedModes & SFRM_Materialize))
-      ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                      errmsg("set-valued function called in context that cannot accept a set")));
-    // The row type is looked up in short-lived memory, and only a copy of its description lives
-    // until the query ends: the function may be called once for every row.
-    const TupleDesc description = result_row_or_value(fcinfo);
-    const MemoryContext before = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
-    description_ = CreateTupleDescCopy(description);
-    store_ =
-        tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
-    MemoryContextSwitchTo(before);
-    info->returnMode = SFRM_Materialize;
-    info->setResult = store_;
-    info->setDesc = description_;
-    scratch_ =
-        AllocSetContextCreate(CurrentMemoryContext, "pg_bayes result row", ALLOCSET_DEFAULT_SIZES);
+  guarded([this, fcinfo] { begin(fcinfo, nullptr); });
+}
+
+ResultRows::ResultRows(FunctionCallInfo fcinfo, TupleDesc description) : composite_(true) {
+  guarded([this, fcinfo, description] { begin(fcinfo, description); });
+}
+
+// Raises.
+void ResultRows::begin(FunctionCallInfo fcinfo, TupleDesc description) {
+  auto *const info = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+  if (!info || !IsA(info, ReturnSetInfo) || !(info->allowedModes & SFRM_Materialize))
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("set-valued function called in context that cannot accept a set")));
+  // The row type is looked up in short-lived memory, and only a copy of its description lives until
+  // the query ends: the function may be called once for every row.
+  if (!description) description = result_row_or_value(fcinfo);
+  const MemoryContext before = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
+  description_ = CreateTupleDescCopy(description);
+  store_ =
+      tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+  MemoryContextSwitchTo(before);
+  info->returnMode = SFRM_Materialize;
+  info->setResult = store_;
+  info->setDesc = description_;
+  scratch_ =
+      AllocSetContextCreate(CurrentMemoryContext, "pg_bayes result row", ALLOCSET_DEFAULT_SIZES);
+}
+
+void ResultRows::value(Datum value) {
+  guarded([this, value] {
+    if (!composite_) {
+      Datum values[] = {value};
+      bool nulls[] = {false};
+      tuplestore_putvalues(store_, description_, values, nulls);
+      return;
+    }
+    const HeapTupleHeader header = DatumGetHeapTupleHeader(value);
+    HeapTupleData tuple = {};
+    tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+    tuple.t_data = header;
+    tuplestore_puttuple(store_, &tuple);
   });
 }
 

@@ -107,13 +107,20 @@ Datum composite(TupleDesc description, Cells cells);
 class ResultRows {
  public:
   explicit ResultRows(FunctionCallInfo fcinfo);
+  /// Whole rows of this description, which SQL may not know: the result is a record.
+  ResultRows(FunctionCallInfo fcinfo, TupleDesc description);
+  /// A composite value of that description, or a single value of the declared type.
+  void value(Datum value);
   void row(std::initializer_list<Cell> cells) { row(Cells(cells.begin(), cells.size())); }
   void row(Cells cells);
 
  private:
+  /// Raises.
+  void begin(FunctionCallInfo fcinfo, TupleDesc description);
   Tuplestorestate *store_;
   TupleDesc description_;
   MemoryContext scratch_;
+  bool composite_ = false;
 };
 
 /// An array of composite values, the result of an aggregate declared to return one.

@@ -1,0 +1,202 @@
+#include "pg/bind/questions.hpp"
+
+#include <cmath>
+
+#include "base/message.hpp"
+#include "base/unseen.hpp"
+#include "pg/bind/any_model.hpp"
+#include "pg/bind/filled_row.hpp"
+#include "pg/server/context.hpp"
+#include "pg/values/results.hpp"
+#include "questions/answers.hpp"
+
+namespace bayes::pg {
+
+Questions::Questions(MemoryContext context, FunctionCallInfo fcinfo, int first_row, int rows)
+    : context_(context),
+      readers_context_(guarded([context] {
+        return AllocSetContextCreate(context, "pg_bayes rows of questions", ALLOCSET_SMALL_SIZES);
+      })),
+      first_row_(first_row),
+      models_(nullptr) {
+  for (int i = 0; i < rows; ++i) {
+    const int at = first_row + i;
+    types_.push_back(guarded([fcinfo, at] { return get_fn_expr_argtype(fcinfo->flinfo, at); }));
+  }
+}
+
+RowDistribution &Questions::distribution(FunctionCallInfo fcinfo) {
+  const std::shared_ptr<const Model> &model = models_.share(PG_GETARG_DATUM(0));
+  if (entry_ && entry_->model == model) return *entry_->distribution;
+  entry_ = nullptr;
+  auto found = entries_.find(model.get());
+  if (found == entries_.end()) {
+    if (entries_.size() >= max_entries) {
+      entries_.clear();
+      MemoryContextReset(readers_context_);
+    }
+    Entry entry{model, model->row_distribution(), {}, {}};
+    ModelInfo info;
+    info.columns = entry.distribution->columns();
+    info.dimension = entry.distribution->dimension();
+    for (const Oid type : types_) {
+      entry.readers.push_back(std::make_unique<RowReader>(readers_context_, type));
+      RowReader &reader = *entry.readers.back();
+      if (reader.records()) reader.expect(info);
+      reader.allow_absent(std::size_t(info.dimension - model->info.dimension));
+    }
+    entry.rows.resize(types_.size());
+    found = entries_.emplace(model.get(), std::move(entry)).first;
+  }
+  entry_ = &found->second;
+  return *entry_->distribution;
+}
+
+std::span<const double> Questions::row(FunctionCallInfo fcinfo, int which) {
+  RowReader &reader = *entry_->readers[std::size_t(which)];
+  const Datum datum = PG_GETARG_DATUM(first_row_ + which);
+  reader.open(datum);
+  const auto x = reader.read(datum, 0, Missing::keep);
+  std::vector<double> &row = entry_->rows[std::size_t(which)];
+  row.assign(x->begin(), x->end());
+  const std::size_t own = std::size_t(entry_->model->info.dimension),
+                    whole = std::size_t(entry_->distribution->dimension());
+  if (row.size() != own && row.size() != whole) wrong_length(row.size(), own, "the model", 0);
+  row.resize(whole, std::nan(""));
+  const std::span<const double> checked = entry_->distribution->checked(row);
+  row.assign(checked.begin(), checked.end());
+  return row;
+}
+
+namespace {
+
+int count_argument(FunctionCallInfo fcinfo, int at) {
+  const int n = PG_GETARG_INT32(at);
+  if (n < 0)
+    throw Error(Errc::invalid_argument,
+                message("n is {}, the number of draws cannot be negative", n));
+  return n;
+}
+
+/// The lines of one missing element.
+void emit_conditional(ResultRows &result, RowDistribution &rows, int element, double level) {
+  const Cell place(element + 1), name = rows.columns().empty()
+                                            ? Cell()
+                                            : Cell::text(rows.columns()[std::size_t(element)].name);
+  const std::vector<double> &categories = rows.categories(element);
+  if (categories.empty()) {
+    const NumberGiven of = number_given(rows, element, level);
+    result.row({place, name, Cell(), Cell::or_null(of.median), Cell::or_null(of.mean),
+                Cell::or_null(of.sd), Cell::or_null(of.lower), Cell::or_null(of.upper), Cell()});
+    return;
+  }
+  const std::vector<double> p = rows.probabilities(element);
+  for (std::size_t v = 0; v < p.size(); ++v) {
+    const std::string label = rows.label(element, categories[v]);
+    result.row({place, name, Cell::text(label), Cell(), Cell(), Cell(), Cell(), Cell(), p[v]});
+  }
+}
+
+/// The elements that are asked for, and that the row has a place for.
+std::vector<int> places_to_fill(const FilledRows &filled, std::span<const double> x) {
+  std::vector<int> out;
+  for (std::size_t j = 0; j < x.size(); ++j)
+    if (asked_for(x[j]) && filled.has_place(int(j))) out.push_back(int(j));
+  return out;
+}
+
+}  // namespace
+
+Datum conditional_log_density(FunctionCallInfo fcinfo) {
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 2);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const std::span<const double> x = site.row(fcinfo, 0), given = site.row(fcinfo, 1);
+  PG_RETURN_FLOAT8(rows.log_density(x, given));
+}
+
+Datum sample_rows_given(FunctionCallInfo fcinfo) {
+  const int n = count_argument(fcinfo, 1);
+  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(2));
+  ResultRows result(fcinfo);
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 3, 1);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const std::span<const double> given = site.row(fcinfo, 0);
+  rows.condition(given);
+  std::vector<double> x;
+  for (int i = 0; i < n; ++i) {
+    poll_interrupts();
+    Random random(seed, std::uint64_t(i));
+    x.assign(given.begin(), given.end());
+    const int component = rows.components()[std::size_t(rows.draw(random, x))].number;
+    // A label that the model does not know is held, and has no number.
+    for (std::size_t j = 0; j < x.size(); ++j)
+      if (is_unseen(given[j])) x[j] = std::nan("");
+    result.row({component < 0 ? Cell() : Cell(component + 1), Cell::vector_with_nulls(x)});
+  }
+  return Datum(0);
+}
+
+}  // namespace bayes::pg
+
+using namespace bayes;
+using namespace bayes::pg;
+
+/// bayes_conditional(model, row [, level])
+BAYES_FUNCTION(bayes_conditional) {
+  const double level = level_argument(fcinfo, 2);
+  ResultRows result(fcinfo);
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const std::span<const double> x = site.row(fcinfo, 0);
+  rows.condition(x);
+  for (int j = 0; j < rows.dimension(); ++j)
+    if (asked_for(x[std::size_t(j)])) {
+      poll_interrupts();
+      emit_conditional(result, rows, j, level);
+    }
+  return Datum(0);
+}
+
+/// bayes_impute(model, row)
+BAYES_FUNCTION(bayes_impute) {
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const Datum row = PG_GETARG_DATUM(1);
+  const std::span<const double> x = site.row(fcinfo, 0);
+  const FilledRows filled(site.type(0), site.reader(0), rows, row);
+  const std::vector<int> places = places_to_fill(filled, x);
+  if (places.empty()) return row;
+  rows.condition(x);
+  std::vector<double> values(x.begin(), x.end());
+  for (const int j : places) values[std::size_t(j)] = value_given(rows, j);
+  return filled.row(places, values);
+}
+
+/// bayes_impute(model, row, n, seed)
+BAYES_FUNCTION(bayes_impute_draws) {
+  const int n = count_argument(fcinfo, 2);
+  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(3));
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const Datum row = PG_GETARG_DATUM(1);
+  const std::span<const double> x = site.row(fcinfo, 0);
+  ResultRows result = site.reader(0).records() ? ResultRows(fcinfo, site.reader(0).description())
+                                               : ResultRows(fcinfo);
+  const FilledRows filled(site.type(0), site.reader(0), rows, row);
+  const std::vector<int> places = places_to_fill(filled, x);
+  if (!places.empty()) rows.condition(x);
+  const ScopedContext scratch(CurrentMemoryContext, "pg_bayes imputed rows");
+  std::vector<double> values;
+  for (int i = 0; i < n; ++i) {
+    poll_interrupts();
+    MemoryContextReset(scratch);
+    const CurrentContext here(scratch);
+    values.assign(x.begin(), x.end());
+    if (!places.empty()) {
+      Random random(seed, std::uint64_t(i));
+      rows.draw(random, values);
+    }
+    result.value(places.empty() ? row : filled.row(places, values));
+  }
+  return Datum(0);
+}

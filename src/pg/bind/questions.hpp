@@ -1,0 +1,55 @@
+// Questions to any model that is a distribution over rows: what a call site keeps of its models and
+// rows, and the questions that other files bind.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "pg/input/row_reader.hpp"
+#include "pg/values/model_value.hpp"
+#include "questions/row_distribution.hpp"
+
+namespace bayes::pg {
+
+/// The state of a call site: the distribution of a model is made once for all its calls.
+class Questions {
+ public:
+  /// `first_row`, `rows`: the place of the first argument that is a row, and their number.
+  Questions(MemoryContext context, FunctionCallInfo fcinfo, int first_row, int rows);
+
+  /// The distribution of rows of the model, which is argument 0.
+  RowDistribution &distribution(FunctionCallInfo fcinfo);
+  /// The numbers of row argument `which`, from 0, of that model: NULLs, and columns that the row
+  /// lacks, are NaN. Valid until the next call for the same argument.
+  std::span<const double> row(FunctionCallInfo fcinfo, int which);
+  /// What read it.
+  const RowReader &reader(int which) const { return *entry_->readers[std::size_t(which)]; }
+  /// the type of that argument
+  Oid type(int which) const { return types_[std::size_t(which)]; }
+
+ private:
+  struct Entry {
+    /// keeps the model alive, so that no other model gets its address
+    std::shared_ptr<const Model> model;
+    std::unique_ptr<RowDistribution> distribution;
+    std::vector<std::unique_ptr<RowReader>> readers;
+    std::vector<std::vector<double>> rows;
+  };
+  static constexpr std::size_t max_entries = 64;
+
+  MemoryContext context_, readers_context_;
+  int first_row_;
+  std::vector<Oid> types_;
+  ModelCache models_;
+  std::unordered_map<const Model *, Entry> entries_;
+  Entry *entry_ = nullptr;
+};
+
+/// bayes_log_density(model, row, given)
+Datum conditional_log_density(FunctionCallInfo fcinfo);
+/// (model, n, seed, given): component and row
+Datum sample_rows_given(FunctionCallInfo fcinfo);
+
+}  // namespace bayes::pg

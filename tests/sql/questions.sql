@@ -1,0 +1,242 @@
+-- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
+-- with their NULLs filled, draws given columns. Against densities of the families' own functions,
+-- for every family and method; tests/core/questions_test.cpp has the mathematics.
+SELECT plan(48);
+\ir ../lib/checks.sql
+SET client_min_messages = error;
+
+CREATE TYPE plan AS ENUM ('basic', 'plus', 'pro');
+CREATE DOMAIN years AS smallint CHECK (value < 1000);
+CREATE TABLE customers (id int PRIMARY KEY, age years, plan plan, member boolean,
+  spend numeric(8, 2), visits int, note text);
+INSERT INTO customers
+SELECT i, 20 + 40 * k + i % 9, (enum_range(NULL::plan))[1 + 2 * k + (i % 5 = 0)::int * (1 - 2 * k)],
+  i % 7 < 2 + 3 * k, 900 + 500 * k + 60 * sin(i), i % 4 + 3 * k, 'kept'
+FROM generate_series(1, 90) AS i, LATERAL (SELECT (i % 3 = 0)::int AS k) AS r;
+UPDATE customers SET spend = NULL WHERE id % 10 = 7;
+UPDATE customers SET plan = NULL, visits = NULL WHERE id % 10 = 8;
+UPDATE customers SET age = NULL, member = NULL WHERE id % 10 = 9;
+
+CREATE TABLE models (name text PRIMARY KEY, family text, model bayes_model);
+INSERT INTO models SELECT 'bmm ' || method, 'bmm', bmm_fit(r, 2, jsonb_build_object('method',
+    method, 'likelihood', '{"visits": "poisson"}'::jsonb) || CASE method WHEN 'gibbs'
+    THEN '{"draws": 40, "warmup": 20}' ELSE '{}' END::jsonb)
+  FROM customers, LATERAL (SELECT age, plan, member, spend, visits) AS r,
+    unnest('{em,vi,gibbs}'::text[]) AS method GROUP BY method;
+INSERT INTO models SELECT 'dpmm', 'dpmm', dpmm_fit(r, '{"draws": 40, "warmup": 20, "likelihood":
+    {"visits": "poisson"}}') FROM customers, LATERAL (SELECT age, plan, member, spend, visits) AS r;
+INSERT INTO models SELECT 'gmm ' || method, 'gmm', gmm_fit(r, 2, jsonb_build_object('method',
+    method) || CASE method WHEN 'gibbs' THEN '{"draws": 40, "warmup": 20}' ELSE '{}' END::jsonb)
+  FROM customers, LATERAL (SELECT age, spend, visits) AS r,
+    unnest('{em,vi,gibbs}'::text[]) AS method GROUP BY method;
+INSERT INTO models SELECT 'nb', 'nb', nb_fit(plan, r)
+  FROM customers, LATERAL (SELECT age, member, spend) AS r WHERE plan IS NOT NULL;
+INSERT INTO models SELECT 'arrays', 'gmm', gmm_fit(x, 2) FROM faithful;
+INSERT INTO models SELECT 'iris', 'nb', nb_fit(species, x) FROM iris;
+CREATE VIEW named AS SELECT * FROM models WHERE name NOT IN ('arrays', 'iris');
+CREATE FUNCTION model_of(wanted text) RETURNS bayes_model STABLE
+  RETURN (SELECT model FROM models WHERE name = wanted);
+
+-- ---- densities of columns given others ----
+
+SELECT never($$SELECT name, id, NOT near(bayes_log_density(model, c), bayes_log_density(model, g)
+    + bayes_log_density(model, r, g), 1e-10) AS wrong
+  FROM named, customers AS c,
+    LATERAL (SELECT c.age, c.plan, c.member, NULL::float8 AS spend, NULL::int AS visits) AS g,
+    LATERAL (SELECT NULL::int AS age, c.spend, c.visits) AS r$$,
+  'densities of given columns and of the others given these multiply, whichever are NULL');
+SELECT never($$SELECT name, NOT near(bayes_log_density(model, c, c), 0, 1e-12) AS wrong
+  FROM named, customers AS c$$, 'of a row given itself it is 1');
+SELECT is(bayes_log_density(model, c, (SELECT g FROM (SELECT 19 AS age) AS g)), '-Infinity',
+  'of a row given what contradicts it 0') FROM named, customers AS c
+WHERE name = 'gmm vi' AND id = 1;
+SELECT never($$SELECT id, NOT near(bayes_log_density(model, x, '{NULL,NULL}'::float8[]),
+    bayes_log_density(model, x)) AS wrong FROM models, faithful WHERE name = 'arrays'$$,
+  'given nothing it is that of the row');
+SELECT never($$SELECT species, NOT near(ln((bayes_probabilities(model, x))[k]),
+    bayes_log_density(model, r, g)) AS wrong
+  FROM models, iris, generate_series(1, 3) AS k,
+    LATERAL (SELECT array_fill(NULL::float8, '{4}') || k::float8 AS r) AS l,
+    LATERAL (SELECT x AS g) AS h
+  WHERE name = 'iris' AND id % 10 = 0$$, 'the class of a classifier is one more element');
+
+-- ---- what the NULLs are ----
+
+SELECT is_empty($$SELECT k.* FROM named, customers AS c, bayes_conditional(model, c) AS k
+  WHERE id = 1 AND family <> 'nb'$$, 'a row without a NULL has nothing to say');
+SELECT results_eq($$SELECT element, column_name, label FROM bayes_conditional(model_of('bmm vi'),
+    (SELECT c FROM customers AS c WHERE id = 8))$$,
+  $$VALUES (2, 'plan', 'basic'), (2, 'plan', 'plus'), (2, 'plan', 'pro'), (5, 'visits', NULL)$$,
+  'a line for a number, and one for each label');
+SELECT results_eq($$SELECT element, column_name, label FROM bayes_conditional(model_of('bmm vi'),
+    (SELECT c FROM customers AS c WHERE id = 9))$$,
+  $$VALUES (1, 'age', NULL), (3, 'member', 'false'), (3, 'member', 'true')$$,
+  'and for false and true');
+SELECT never($$SELECT name, id, element, label, CASE WHEN label IS NULL THEN num_nulls(value, lower,
+      upper) > 0 OR probability IS NOT NULL OR NOT (lower < value AND value < upper)
+    ELSE num_nonnulls(value, mean, sd, lower, upper) > 0 OR NOT probability BETWEEN 0 AND 1 END
+    AS wrong FROM named, customers AS c, bayes_conditional(model, c) AS k WHERE id < 40$$,
+  'a number has a median in an interval, a label a probability');
+SELECT never($$SELECT name, id, element, NOT near(sum(probability), 1, 1e-12) AS wrong
+  FROM named, customers AS c, bayes_conditional(model, c) AS k
+  WHERE label IS NOT NULL GROUP BY name, id, element$$, 'which sum to 1');
+-- P(label | rest) = p(label, rest) / p(rest), by the family's own density.
+SELECT never($$SELECT name, k.label, NOT near(k.probability,
+    exp(bayes_log_density(model, l) - bayes_log_density(model, c)), 1e-10) AS wrong
+  FROM named, customers AS c, bayes_conditional(model, c) AS k,
+    LATERAL (SELECT c.age, k.label::plan AS plan, c.member, c.spend, c.visits) AS l
+  WHERE id = 18 AND column_name = 'plan'$$, 'they are those of the densities');
+SELECT never($$SELECT k.label, NOT near(k.probability, p.probability) AS wrong
+  FROM models, customers AS c, LATERAL (SELECT c.age, c.member, c.spend) AS r,
+    bayes_conditional(model, r) AS k, nb_probabilities(model, r) AS p
+  WHERE name = 'nb' AND id = 5 AND k.column_name = 'class' AND k.label = p.class$$,
+  'of a classifier those of its classes');
+SELECT never($$SELECT wide.*, NOT (wide.lower < k.lower AND k.upper < wide.upper
+    AND wide.value = k.value) AS wrong
+  FROM named, customers AS c, bayes_conditional(model, c, 0.5) AS k,
+    bayes_conditional(model, c, 0.9) AS wide WHERE id = 17 AND k.element = wide.element AND k.column_name = 'spend'$$,
+  'intervals grow with their level');
+-- A Student t of the textbook: one component, so x2 | x1 is a Student t.
+SELECT never($$SELECT k.*, NOT (near(k.value, k.mean, 1e-12) AND near(k.value - k.lower,
+    k.upper - k.value)) AS wrong
+  FROM (SELECT gmm_fit(x, 1) AS model FROM faithful) AS m,
+    bayes_conditional(model, ARRAY[NULL, 60]::float8[]) AS k$$, 'of one component symmetric');
+SELECT set_eq($$SELECT column_name, label FROM bayes_conditional(model_of('nb'),
+    (SELECT r FROM (SELECT 30 AS age, 1000 AS spend) AS r))$$,
+  $$VALUES ('member', 'false'), ('member', 'true'), ('class', 'basic'), ('class', 'plus'),
+    ('class', 'pro')$$, 'columns that the row lacks are NULL, the class too');
+SELECT set_eq($$SELECT element, label FROM bayes_conditional(model_of('iris'),
+    ARRAY[5, 3, 2, 1]::float8[])$$, $$VALUES (5, 'setosa'), (5, 'versicolor'), (5, 'virginica')$$,
+  'the class of arrays is the element after the last one');
+SELECT results_eq($$SELECT (k).element, (k).value FROM (SELECT bayes_conditional(model_of('iris'),
+    ARRAY[NULL, NULL, 2, 1, 1]::float8[]) AS k) AS t$$, $$SELECT element, value FROM
+  bayes_conditional(model_of('iris'), ARRAY[NULL, NULL, NULL, NULL, 1]::float8[])
+  WHERE element <= 2$$, 'given the class naive columns do not depend on each other');
+-- A label that the model does not know.
+SELECT results_eq($$SELECT k.* FROM bayes_conditional(model_of('bmm vi'), (SELECT r FROM
+    (SELECT 30 AS age, 'gold' AS plan, true AS member, 3 AS visits) AS r)) AS k$$,
+  $$SELECT k.* FROM bayes_conditional(model_of('bmm vi'), (SELECT r FROM
+    (SELECT 30 AS age, true AS member, 3 AS visits) AS r)) AS k WHERE column_name <> 'plan'$$,
+  'an unknown label is no evidence, and not asked for');
+
+-- ---- rows with their NULLs filled ----
+
+SELECT never($$SELECT name, c.id, c IS DISTINCT FROM bayes_impute(model, c) AS wrong
+  FROM named, customers AS c WHERE num_nulls(age, plan, member, spend, visits) = 0$$,
+  'a row without a NULL stays');
+CREATE TABLE imputed AS SELECT name, family, id AS key, (bayes_impute(model, c)).*
+  FROM named, customers AS c;
+SELECT never($$SELECT i.*, (family IN ('bmm', 'dpmm') AND num_nulls(i.age, i.plan, i.member,
+      i.spend, i.visits) > 0) OR i.note <> 'kept' OR coalesce(c.age <> i.age, false)
+      OR coalesce(c.plan <> i.plan, false) OR coalesce(c.member <> i.member, false)
+      OR coalesce(c.spend <> i.spend, false) OR coalesce(c.visits <> i.visits, false) AS wrong
+  FROM imputed AS i JOIN customers AS c ON c.id = key$$,
+  'NULLs are filled, nothing else is changed');
+SELECT never($$SELECT i.*, k.column_name, CASE k.column_name WHEN 'age' THEN i.age <> round(value)
+    WHEN 'spend' THEN i.spend <> round(value::numeric, 2) ELSE i.visits <> round(value) END AS wrong
+  FROM imputed AS i JOIN models USING (name) JOIN customers AS c ON c.id = key,
+    bayes_conditional(model, c) AS k WHERE k.label IS NULL$$,
+  'by medians, rounded to the type of the column');
+SELECT never($$SELECT i.name, i.plan, i.plan::text <> (SELECT label FROM bayes_conditional(model, c)
+      AS k WHERE column_name = 'plan' ORDER BY probability DESC LIMIT 1) AS wrong
+  FROM imputed AS i JOIN models USING (name) JOIN customers AS c ON c.id = key
+  WHERE c.plan IS NULL AND i.family IN ('bmm', 'dpmm')$$, 'and by the most probable label');
+SELECT is(pg_typeof(bayes_impute(model_of('arrays'), '{NULL,60}'::real[]))::text, 'real[]',
+  'an array stays of its type');
+SELECT ok(near((bayes_impute(model_of('arrays'), '{NULL,60}'::real[]))[1], value, 1e-6)
+  AND (bayes_impute(model_of('arrays'), '{NULL,60}'::real[]))[2] = 60, 'with the median')
+FROM bayes_conditional(model_of('arrays'), '{NULL,60}'::real[]);
+SELECT is(bayes_impute(model_of('arrays'), '{NULL,60}'::int[]), '{2,60}',
+  'of whole numbers rounded');
+SELECT is(bayes_impute(model_of('arrays'), '{3,60}'::float8[]), '{3,60}', 'a whole one stays');
+SELECT is(bayes_impute(model_of('iris'), '{5,3,2,1,NULL}'::float8[]), '{5,3,2,1,2}',
+  'the class is filled by its number');
+BEGIN;
+UPDATE customers SET spend = (bayes_impute(model_of('gmm vi'), customers)).spend
+  WHERE spend IS NULL;
+SELECT ok(count(*) = 90 AND min(spend) > 500, 'a table is filled by an UPDATE') FROM customers
+WHERE spend IS NOT NULL;
+ROLLBACK;
+SELECT is(bayes_impute(model_of('nb'), r)::text, '(pro,65,t,1400)', 'the class of a record too')
+FROM (SELECT NULL::text AS class, 65 AS age, true AS member, 1400 AS spend) AS r;
+
+-- ---- draws ----
+
+SELECT never($$SELECT name, c.id, count(*) <> 5 OR count(DISTINCT d.spend) < 5
+    OR count(DISTINCT (d.id, d.age, d.plan, d.note)) <> 1 AS wrong
+  FROM named, customers AS c, bayes_impute(model, c, 5, 1) AS d
+  WHERE c.id IN (7, 17) GROUP BY name, c.id$$,
+  'draws differ in what is missing, and in nothing else');
+SELECT same_rows($$SELECT d.* FROM named, customers AS c, bayes_impute(model, c, 3, c.id) AS d
+  ORDER BY name, c.id, d.spend$$, $$SELECT d.* FROM named, customers AS c,
+    bayes_impute(model, c, 3, c.id) AS d ORDER BY name, c.id, d.spend$$,
+  'equal rows with an equal seed have equal draws');
+SELECT isnt((SELECT array_agg(d.spend) FROM bayes_impute(model_of('gmm vi'), c, 3, 1) AS d),
+  (SELECT array_agg(d.spend) FROM bayes_impute(model_of('gmm vi'), c, 3, 2) AS d),
+  'another seed has others') FROM customers AS c WHERE id = 7;
+SELECT is((SELECT count(*) FROM bayes_impute(model_of('gmm vi'), c, 3, 1) AS d WHERE d = c),
+  3::bigint, 'a row without a NULL is repeated') FROM customers AS c WHERE id = 1;
+SELECT is_empty($$SELECT * FROM bayes_impute(model_of('arrays'), '{NULL,1}'::float8[], 0, 1)$$,
+  'no draws are none');
+-- Columns of one draw belong together: eruptions and waiting times of faithful correlate by 0.9.
+SELECT ok(abs(corr(d[1], d[2]) - 0.9) < 0.03, 'draws of a row have the correlation of the model')
+FROM bayes_impute(model_of('arrays'), '{NULL,NULL}'::float8[], 4000, 1) AS d;
+-- The mean and the sd of 4000 draws are within five standard errors of those of bayes_conditional.
+SELECT ok(abs(avg(d[1]) - k.mean) < 5 * k.sd / sqrt(4000) AND abs(stddev(d[1]) / k.sd - 1) < 0.06,
+  'and its mean and deviation')
+FROM bayes_conditional(model_of('arrays'), '{NULL,70}'::float8[]) AS k,
+  bayes_impute(model_of('arrays'), '{NULL,70}'::float8[], 4000, 2) AS d GROUP BY k.mean, k.sd;
+SELECT never($$SELECT name, s.*, array_length(s.x, 1) < 3 OR s.x[1] <> 33
+    OR (s.component IS NULL) <> (family = 'dpmm') AS wrong
+  FROM named, (SELECT 33 AS age) AS g, bayes_sample(model, 5, 1, g) AS s$$,
+  'samples hold what is given, and tell their component');
+SELECT same_rows($$SELECT s.x[1] FROM bayes_sample(model_of('arrays'), 9, 4, '{NULL,60}'::float8[])
+    AS s$$, $$SELECT d[1] FROM bayes_impute(model_of('arrays'), '{NULL,60}'::float8[], 9, 4) AS d$$,
+  'they are draws of missing columns');
+SELECT ok(bool_and(s.x[2] IS NULL AND s.x[3] IN (0, 1)), 'an unknown label is held as NULL')
+FROM bayes_sample(model_of('bmm vi'), 9, 1, (SELECT g FROM (SELECT 'gold' AS plan) AS g)) AS s;
+
+-- ---- errors ----
+
+CREATE FUNCTION says(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  a text; b text; c text;
+BEGIN
+  EXECUTE call;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS a = MESSAGE_TEXT, b = PG_EXCEPTION_DETAIL, c = PG_EXCEPTION_HINT;
+  RETURN concat_ws(' / ', SQLSTATE, a, nullif(b, ''), nullif(c, ''));
+END $$;
+INSERT INTO models SELECT 'linreg', 'linreg', linreg_fit(x[1], x[2:3]) FROM iris;
+INSERT INTO models SELECT 'hmm', 'hmm', hmm_fit('{1,2,1}'::float8[], 1);
+SELECT is(says($$SELECT bayes_impute(model_of('linreg'), '{1,2}'::float8[])$$), '42804 / a model '
+  'of family linreg is no distribution over rows / Models of gmm, bmm, dpmm and nb are. / '
+  'linreg_predict(model, x) predicts the response of a row, linreg_log_density(model, x, y) is the '
+  'log density of a response.', 'a model that is no distribution over rows');
+SELECT matches(says($$SELECT bayes_conditional(model_of('hmm'), '{1,2}'::float8[])$$),
+  '^42804 / a model of family hmm is no distribution over rows / ', 'nor is one of sequences');
+SELECT is(says($$SELECT bayes_conditional(model_of('arrays'), '{1}'::float8[])$$),
+  says($$SELECT gmm_predict(model_of('arrays'), '{1}'::float8[])$$), 'a row of another length');
+SELECT is(says($$SELECT bayes_conditional(model_of('gmm vi'), r) FROM (SELECT 1 AS years) AS r$$),
+  '22023 / rows have no column "age" / It is one of the 3 columns that the model was fitted to. / '
+  'Columns are matched by name; additional columns are ignored.',
+  'a row without a column of the model');
+SELECT matches(says($$SELECT bayes_conditional(model_of('bmm vi'), r) FROM (SELECT -1 AS visits)
+  AS r$$), '^22023 / column "visits" is -1, but must be a whole number', 'an impossible value');
+SELECT matches(says($$SELECT bayes_conditional(model_of('arrays'), '{1,NaN}'::float8[])$$),
+  '^22023 / .*NaN', 'NaN is not NULL');
+SELECT set_eq($$SELECT left(says(call), 5) FROM (VALUES
+    ('SELECT bayes_conditional(model_of(''arrays''), ''{1,NULL}''::int[], 1)'),
+    ('SELECT bayes_conditional(model_of(''arrays''), ''{1,NULL}''::int[], ''NaN'')'),
+    ('SELECT bayes_impute(model_of(''arrays''), ''{1,NULL}''::int[], -1, 1)'),
+    ('SELECT bayes_sample(model_of(''arrays''), -1, 1, ''{1,NULL}''::int[])')) AS c(call)$$,
+  '{22023}'::text[], 'levels and numbers of draws');
+CREATE TYPE small AS (age int, spend smallint, visits int);
+INSERT INTO models SELECT 'huge', 'gmm', gmm_fit(r, 1) FROM (SELECT i AS age, 1e6 * i AS spend,
+    i % 3 AS visits FROM generate_series(1, 9) AS i) AS r;
+SELECT matches(says($$SELECT bayes_impute(model_of('huge'), ROW(3, NULL, 1)::small)$$),
+  '^22003 / .* is out of the range of type smallint / It is a value of column "spend"',
+  'a number that its type cannot hold');
+SELECT is(bayes_impute(model_of('arrays'), NULL::float8[]), NULL, 'no row is none');
+SELECT * FROM finish();
