@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/special.hpp"
 #include "base/unseen.hpp"
 
 namespace bayes {
@@ -29,6 +30,81 @@ double value_given(RowDistribution &rows, int element) {
   if (categories.empty()) return quantile_given(rows, element, 0.5);
   const std::vector<double> p = rows.probabilities(element);
   return categories[std::size_t(std::max_element(p.begin(), p.end()) - p.begin())];
+}
+
+double similarity(RowDistribution &rows, std::span<const double> one,
+                  std::span<const double> other) {
+  const std::vector<FlatComponent> &components = rows.components();
+  std::vector<double> first, second;
+  for (std::vector<double> *const to : {&first, &second}) {
+    const auto joint = rows.log_joint(to == &first ? one : other);
+    to->assign(joint.begin(), joint.end());
+  }
+  // log p(both, in one component), and log p(both), term by term
+  std::vector<double> together, all;
+  for (std::size_t begin = 0, end; begin < components.size(); begin = end) {
+    double in_draw[2] = {};
+    std::vector<double> of_draw[2];
+    for (end = begin; end < components.size() && components[end].draw == components[begin].draw;) {
+      std::vector<double> group[2];
+      const FlatComponent &head = components[end];
+      for (; end < components.size() && components[end].group == head.group; ++end) {
+        group[0].push_back(first[end]);
+        group[1].push_back(second[end]);
+      }
+      const double one_here = log_sum_exp(group[0]), other_here = log_sum_exp(group[1]);
+      together.push_back(one_here + other_here + std::log(head.together));
+      of_draw[0].push_back(one_here);
+      of_draw[1].push_back(other_here);
+    }
+    for (int i = 0; i < 2; ++i) in_draw[i] = log_sum_exp(of_draw[i]);
+    all.push_back(in_draw[0] + in_draw[1]);
+  }
+  const double whole = log_sum_exp(all);
+  if (!std::isfinite(whole)) rows.refuse_impossible();
+  return std::min(1.0, std::exp(log_sum_exp(together) - whole));
+}
+
+namespace {
+
+/// P(X >= x) under one component.
+double probability_from(const Predicted &of, double x) {
+  switch (of.support) {
+    // Normals and Student t are symmetric, so that small tails keep their digits.
+    case Predicted::Support::real: return of.probability_below(of.a + (of.a - x));
+    case Predicted::Support::whole: return 1 - of.probability_below(x - 1);
+    default: return 1 - of.probability_below(x);
+  }
+}
+
+}  // namespace
+
+Surprise surprise(RowDistribution &rows, std::span<const double> x, int element, double level) {
+  std::vector<double> others(x.begin(), x.end()), own(x.size(), std::nan(""));
+  const double value = x[std::size_t(element)];
+  others[std::size_t(element)] = std::nan("");
+  own[std::size_t(element)] = value;
+  Surprise out{-rows.log_density(own, others), 0, 0, std::nan(""), std::nan("")};
+  rows.condition(others);
+  out.expected = value_given(rows, element);
+  if (const std::vector<double> &categories = rows.categories(element); !categories.empty()) {
+    const std::vector<double> p = rows.probabilities(element);
+    const double bound = is_unseen(value) ? 0 : std::exp(-out.nats) * (1 + 1e-9);
+    for (const double each : p)
+      if (each <= bound) out.tail += each;
+    out.tail = is_unseen(value) ? std::exp(-out.nats) : std::min(1.0, out.tail);
+    return out;
+  }
+  out.lower = quantile_given(rows, element, (1 - level) / 2);
+  out.upper = quantile_given(rows, element, (1 + level) / 2);
+  double below = 0, from = 0;
+  const std::span<const Predicted> parts = rows.predicted(element);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    below += rows.weights()[i] * parts[i].probability_below(value);
+    from += rows.weights()[i] * probability_from(parts[i], value);
+  }
+  out.tail = std::min(1.0, 2 * std::min(below, from));
+  return out;
 }
 
 }  // namespace bayes

@@ -25,4 +25,25 @@ BAYES_API double value_given(RowDistribution &rows, int element);
 /// Is the element missing? An unseen category is not: it is known, though no evidence.
 BAYES_API bool asked_for(double x);
 
+/// The probability that both rows come from one component of the model, given what each has
+/// observed: within a draw by the components' densities, between draws by their evidence.
+BAYES_API double similarity(RowDistribution &rows, std::span<const double> one,
+                            std::span<const double> other);
+
+/// How an observed element compares with what the others let expect.
+struct Surprise {
+  /// -log p(element | the others)
+  double nats;
+  /// The probability of a value that is at least as far out: of a number twice that of the smaller
+  /// tail, of a category that of all categories that are no more probable.
+  double tail;
+  /// the value expected: value_given()
+  double expected;
+  /// of numbers the bounds of the interval of probability `level`; NaN for categories
+  double lower, upper;
+};
+/// Of an element of x that is not missing; it may be an unseen category.
+BAYES_API Surprise surprise(RowDistribution &rows, std::span<const double> x, int element,
+                            double level);
+
 }  // namespace bayes

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/incomplete.hpp"
 #include "base/message.hpp"
 #include "base/simd.hpp"
 #include "base/special.hpp"
@@ -264,6 +265,18 @@ std::pair<double, double> EllipticalPart::moments(int c, int j) {
 }
 
 void EllipticalPart::probabilities(int, int, double *) {}
+
+/// |z|^2 is chi-squared, or o times an F variable of o and nu degrees, which is a beta variable in
+/// other words.
+double EllipticalPart::tail(int c, double log_density) {
+  const std::size_t at = std::size_t(c);
+  const double o = double(pattern_->observed.size()),
+               away = std::max(0.0, pattern_->constant[at] - log_density);
+  if (!(o > 0)) return 1;
+  if (!student()) return chi_square_tail(2 * away, o);
+  // away = half log(1 + square / nu)
+  return beta_below(of_.degrees(c) / 2, o / 2, std::exp(-away / pattern_->half[at]));
+}
 
 void EllipticalPart::draw(int c, Random &random, double *x) {
   const std::size_t s = std::size_t(of_.shape.index(c));

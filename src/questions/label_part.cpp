@@ -11,6 +11,8 @@ namespace bayes {
 double RowPart::checked(int, double x, const Where &) const { return x; }
 std::vector<double> RowPart::categories(int) const { return {}; }
 
+double RowPart::tail(int, double) { return std::nan(""); }
+
 double LabelPart::checked(int, double x, const Where &) const {
   const double c = x - first_;
   return c >= 0 && c < components_ && c == std::floor(c) ? x : unseen_category;

@@ -66,6 +66,11 @@ std::span<const double> RowDistribution::checked(std::span<const double> x) {
   return row_;
 }
 
+void RowDistribution::refuse_impossible() const {
+  throw Error(Errc::numeric, "the density of the given columns is zero",
+              "Nothing follows from what cannot be.");
+}
+
 std::span<const double> RowDistribution::log_joint(std::span<const double> x, bool count_unseen) {
   std::copy(log_weights_.begin(), log_weights_.end(), joint_.begin());
   for (const auto &part : parts_) {
@@ -93,18 +98,24 @@ double RowDistribution::log_density(std::span<const double> x, std::span<const d
   }
   const double both = log_sum_exp(log_joint(merged_, true));
   const double evidence = log_sum_exp(log_joint(given, false));
-  if (!std::isfinite(evidence))
-    throw Error(Errc::numeric, "the density of the given columns is zero",
-                "Nothing follows from what cannot be.");
+  if (!std::isfinite(evidence)) refuse_impossible();
   return both - evidence;
+}
+
+/// p(x) >= w_c p_c(x), so that p(X) <= p implies p_c(X) <= p / w_c for X of any component c.
+double RowDistribution::tail_bound(double log_density) {
+  if (parts_.size() != 1) return std::nan("");
+  double out = 0;
+  for (std::size_t c = 0; c < components_.size(); ++c)
+    if (components_[c].weight > 0)
+      out += components_[c].weight * parts_[0]->tail(int(c), log_density - log_weights_[c]);
+  return std::min(1.0, out);
 }
 
 void RowDistribution::condition(std::span<const double> x) {
   const std::span<const double> joint = log_joint(x);
   const double largest = *std::max_element(joint.begin(), joint.end());
-  if (!std::isfinite(largest))
-    throw Error(Errc::numeric, "the density of the given columns is zero",
-                "Nothing follows from what cannot be.");
+  if (!std::isfinite(largest)) refuse_impossible();
   active_.clear();
   weights_.clear();
   double total = 0;

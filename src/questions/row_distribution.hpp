@@ -75,6 +75,14 @@ class BAYES_API RowDistribution {
   /// is 0; unseen categories that are given are no evidence.
   double log_density(std::span<const double> x, std::span<const double> given);
 
+  /// Throws Error(numeric): what is given has density 0.
+  [[noreturn]] void refuse_impossible() const;
+
+  /// After log_joint(): an upper bound of the probability that the log density of a row that is
+  /// observed in the same elements is at most `log_density`; exact for a single component. NaN if
+  /// it is unknown.
+  double tail_bound(double log_density);
+
   // ---- given the observed elements of a row ----
 
   /// Conditions on the observed elements of x, with unseen categories as missing. Throws Error if

@@ -46,6 +46,9 @@ class BAYES_API RowPart {
   virtual std::pair<double, double> moments(int c, int j) = 0;
   /// the probability of each of categories(j)
   virtual void probabilities(int c, int j, double *out) = 0;
+  /// The probability, under component c, that the log density of the observed elements is at most
+  /// `log_density`; NaN if it has no closed form.
+  virtual double tail(int c, double log_density);
   /// Draws all missing elements of x jointly.
   virtual void draw(int c, Random &random, double *x) = 0;
 

@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(48);
+SELECT plan(59);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -94,7 +94,8 @@ SELECT never($$SELECT k.label, NOT near(k.probability, p.probability) AS wrong
 SELECT never($$SELECT wide.*, NOT (wide.lower < k.lower AND k.upper < wide.upper
     AND wide.value = k.value) AS wrong
   FROM named, customers AS c, bayes_conditional(model, c, 0.5) AS k,
-    bayes_conditional(model, c, 0.9) AS wide WHERE id = 17 AND k.element = wide.element AND k.column_name = 'spend'$$,
+    bayes_conditional(model, c, 0.9) AS wide
+  WHERE id = 17 AND k.element = wide.element AND k.column_name = 'spend'$$,
   'intervals grow with their level');
 -- A Student t of the textbook: one component, so x2 | x1 is a Student t.
 SELECT never($$SELECT k.*, NOT (near(k.value, k.mean, 1e-12) AND near(k.value - k.lower,
@@ -195,6 +196,60 @@ SELECT same_rows($$SELECT s.x[1] FROM bayes_sample(model_of('arrays'), 9, 4, '{N
   'they are draws of missing columns');
 SELECT ok(bool_and(s.x[2] IS NULL AND s.x[3] IN (0, 1)), 'an unknown label is held as NULL')
 FROM bayes_sample(model_of('bmm vi'), 9, 1, (SELECT g FROM (SELECT 'gold' AS plan) AS g)) AS s;
+
+-- ---- strange rows, and like ones ----
+
+SELECT never($$SELECT name, c.id, s.*, num_nulls(surprise, tail, expected) > 0
+    OR NOT tail BETWEEN 0 AND 1 OR value IS NULL OR (lower IS NULL) <> (s.column_name IN ('plan',
+      'member', 'class')) OR coalesce(lower > upper, false) AS wrong
+  FROM named, customers AS c, bayes_surprise(model, c) AS s WHERE c.id < 30$$,
+  'surprise tells what was expected');
+SELECT never($$SELECT name, c.id, s.surprise, NOT near(s.surprise, bayes_log_density(model, o)
+    - bayes_log_density(model, c)) AS wrong
+  FROM named, customers AS c, bayes_surprise(model, c) AS s,
+    LATERAL (SELECT c.age, c.plan, c.member, NULL::int AS spend, c.visits) AS o
+  WHERE c.id IN (1, 8, 9) AND s.column_name = 'spend'$$,
+  'surprise is the log density of the others less that of the row');
+SELECT never($$SELECT name, s.expected, s.expected::float8 <> k.value OR s.lower <> k.lower
+    OR s.upper <> k.upper AS wrong
+  FROM named, customers AS c, bayes_surprise(model, c) AS s,
+    LATERAL (SELECT c.age, c.plan, c.member, NULL::int AS spend, c.visits) AS o,
+    bayes_conditional(model, o) AS k
+  WHERE c.id = 1 AND s.column_name = 'spend' AND k.column_name = 'spend'$$,
+  'what was expected is what a NULL would be');
+SELECT results_eq($$SELECT value, tail = exp(-surprise) FROM bayes_surprise(model_of('bmm vi'),
+    (SELECT r FROM (SELECT 'gold' AS plan) AS r))$$, 'VALUES (NULL, true)',
+  'an unknown label has the probability of one without rows');
+SELECT is_empty($$SELECT bayes_surprise(model_of('arrays'), '{NULL,NULL}'::float8[])$$,
+  'NULLs are no surprise');
+SELECT never($$SELECT name, a.*, NOT (strange < 0.001 AND usual > 0.01 AND usual <= 1
+    AND nothing = 1) AS wrong
+  FROM named, LATERAL (SELECT bayes_anomaly(model, c) AS usual,
+    bayes_anomaly(model, (SELECT r FROM (SELECT c.age, c.plan, c.member, 5000 AS spend, c.visits)
+      AS r)) AS strange, bayes_anomaly(model, (SELECT r FROM (SELECT NULL::int AS age) AS r))
+      AS nothing FROM customers AS c WHERE id = 1) AS a$$, 'strange rows are found');
+-- Chi-squared of two degrees of freedom: exp(-square / 2).
+SELECT never($$SELECT id, NOT near(bayes_anomaly(model, x), exp(bayes_log_density(model, x)
+    + ln(2 * pi()) + 0.5 * ln(c[1][1] * c[2][2] - c[1][2] * c[2][1])), 1e-8) AS wrong
+  FROM (SELECT gmm_fit(x, 1, '{"method": "em"}') AS model FROM faithful) AS m,
+    LATERAL (SELECT covariance AS c FROM gmm_components(model)) AS p, faithful$$,
+  'exactly for one normal');
+SELECT ok(abs(avg(p) - 0.5) < 0.05 AND abs(avg((p < 0.1)::int) - 0.1) < 0.05,
+  'rows of the fit are about uniform')
+FROM (SELECT bayes_anomaly(model_of('arrays'), x) AS p FROM faithful) AS a;
+SELECT same_rows($$SELECT bayes_anomaly(model, c) FROM named, customers AS c ORDER BY name, id$$,
+  $$SELECT bayes_anomaly(model, c) FROM named, (SELECT * FROM customers ORDER BY id DESC) AS c
+    ORDER BY name, id$$, 'whichever rows were asked before');
+SELECT never($$SELECT name, s.*, NOT (alike > 0.9 AND other < 0.2 AND NULLIF(same, alike) IS NULL)
+    AS wrong
+  FROM named, LATERAL (SELECT bayes_similarity(model, a, b) AS alike,
+    bayes_similarity(model, b, a) AS same, bayes_similarity(model, a, c) AS other
+    FROM customers AS a, customers AS b, customers AS c
+    WHERE a.id = 3 AND b.id = 6 AND c.id = 4) AS s WHERE name IN ('gmm em', 'gmm vi', 'bmm vi')$$,
+  'customers of one kind are alike');
+SELECT never($$SELECT x, NOT near(bayes_similarity(model_of('iris'), x, y), p * q) AS wrong
+  FROM (SELECT x || 1.0::float8 AS x, x AS y, 1 AS p, (bayes_probabilities(model_of('iris'), x))[1]
+    AS q FROM iris WHERE id % 7 = 0) AS r$$, 'a known class is one');
 
 -- ---- errors ----
 

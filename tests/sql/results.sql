@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(186);
+SELECT plan(187);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -140,6 +140,9 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, NULL::float8 AS width UNION ALL
       SELECT NULL, 1) AS t, bayes_conditional(model, t) AS r
     WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
+  ('bayes_surprise(bayes_model,"any")',
+   'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, 3.5 AS width) AS t,
+      bayes_surprise(model, t) AS r WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
   ('bayes_impute(bayes_model,anyelement,integer,bigint)',
    'SELECT r AS filled FROM models, bayes_impute(model, ''{1,NULL}''::int[], 2, 1) AS r
     WHERE family = ''gmm'' AND NOT model::jsonb ? ''row_columns'' '),

@@ -35,7 +35,7 @@ RowDistribution &Questions::distribution(FunctionCallInfo fcinfo) {
       entries_.clear();
       MemoryContextReset(readers_context_);
     }
-    Entry entry{model, model->row_distribution(), {}, {}};
+    Entry entry{model, model->row_distribution(), nullptr, {}, {}};
     ModelInfo info;
     info.columns = entry.distribution->columns();
     info.dimension = entry.distribution->dimension();
@@ -68,6 +68,11 @@ std::span<const double> Questions::row(FunctionCallInfo fcinfo, int which) {
   return row;
 }
 
+Anomalies &Questions::anomalies() {
+  if (!entry_->anomalies) entry_->anomalies = std::make_unique<Anomalies>(*entry_->distribution);
+  return *entry_->anomalies;
+}
+
 namespace {
 
 int count_argument(FunctionCallInfo fcinfo, int at) {
@@ -95,6 +100,11 @@ void emit_conditional(ResultRows &result, RowDistribution &rows, int element, do
     const std::string label = rows.label(element, categories[v]);
     result.row({place, name, Cell::text(label), Cell(), Cell(), Cell(), Cell(), Cell(), p[v]});
   }
+}
+
+/// A value for people to read: a label, or a number.
+std::string shown(const RowDistribution &rows, int element, double x) {
+  return rows.categories(element).empty() ? message("{}", x) : rows.label(element, x);
 }
 
 /// The elements that are asked for, and that the row has a place for.
@@ -197,6 +207,43 @@ BAYES_FUNCTION(bayes_impute_draws) {
       rows.draw(random, values);
     }
     result.value(places.empty() ? row : filled.row(places, values));
+  }
+  return Datum(0);
+}
+
+/// bayes_similarity(model, row, row)
+BAYES_FUNCTION(bayes_similarity) {
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 2);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const std::span<const double> one = site.row(fcinfo, 0), other = site.row(fcinfo, 1);
+  PG_RETURN_FLOAT8(similarity(rows, one, other));
+}
+
+/// bayes_anomaly(model, row)
+BAYES_FUNCTION(bayes_anomaly) {
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
+  site.distribution(fcinfo);
+  const std::span<const double> x = site.row(fcinfo, 0);
+  PG_RETURN_FLOAT8(site.anomalies().probability(x));
+}
+
+/// bayes_surprise(model, row)
+BAYES_FUNCTION(bayes_surprise) {
+  ResultRows result(fcinfo);
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const std::span<const double> x = site.row(fcinfo, 0);
+  for (int j = 0; j < rows.dimension(); ++j) {
+    const double value = x[std::size_t(j)];
+    if (asked_for(value)) continue;
+    poll_interrupts();
+    const Surprise of = surprise(rows, x, j, default_level);
+    const std::string own = is_unseen(value) ? std::string() : shown(rows, j, value),
+                      expected = shown(rows, j, of.expected);
+    result.row({j + 1,
+                rows.columns().empty() ? Cell() : Cell::text(rows.columns()[std::size_t(j)].name),
+                is_unseen(value) ? Cell() : Cell::text(own), Cell::text(expected),
+                Cell::or_null(of.lower), Cell::or_null(of.upper), of.nats, of.tail});
   }
   return Datum(0);
 }

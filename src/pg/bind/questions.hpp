@@ -9,6 +9,7 @@
 
 #include "pg/input/row_reader.hpp"
 #include "pg/values/model_value.hpp"
+#include "questions/anomaly.hpp"
 #include "questions/row_distribution.hpp"
 
 namespace bayes::pg {
@@ -24,6 +25,8 @@ class Questions {
   /// The numbers of row argument `which`, from 0, of that model: NULLs, and columns that the row
   /// lacks, are NaN. Valid until the next call for the same argument.
   std::span<const double> row(FunctionCallInfo fcinfo, int which);
+  /// The scale of strangeness of that model's rows, made once.
+  Anomalies &anomalies();
   /// What read it.
   const RowReader &reader(int which) const { return *entry_->readers[std::size_t(which)]; }
   /// the type of that argument
@@ -34,6 +37,7 @@ class Questions {
     /// keeps the model alive, so that no other model gets its address
     std::shared_ptr<const Model> model;
     std::unique_ptr<RowDistribution> distribution;
+    std::unique_ptr<Anomalies> anomalies;
     std::vector<std::unique_ptr<RowReader>> readers;
     std::vector<std::vector<double>> rows;
   };
