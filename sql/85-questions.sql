@@ -60,3 +60,43 @@ COMMENT IS 'How strange a row is: the probability that a row of the model, obser
   'but for mixtures of normals, whose rows beyond all draws get an upper bound instead. A row of '
   'NULLs has 1. '
   @rows_of_questions;
+
+DEFINE @box =
+  'A bound that is NULL does not bind; bounds belong to the box, which matters for whole numbers; '
+  'of a label, or of true and false, one bound suffices, and means the label itself. Labels that '
+  'the model does not know have probability 0. Exact where columns are independent given the component '
+  '(product families, diagonal covariances), for one bound column and for two of normals; '
+  'otherwise seeded quasi-Monte Carlo. 22023 for a lower bound above the upper one, and for two '
+  'different labels. ';
+CREATE FUNCTION bayes_probability(model bayes_model, lower "any", upper "any" [, given "any"])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @of_labels COST 500;
+COMMENT IS 'The probability that a row lies between the bounds in the rows lower and upper. '
+  @box
+  @rows_of_questions;
+COMMENT IS 'The probability that a row lies between the bounds in the rows lower and upper, given '
+  'the columns of the row given that are not NULL. '
+  @box
+  @rows_of_questions;
+CREATE FUNCTION bayes_probability_mcse(model bayes_model, lower "any", upper "any" [, given "any"])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @of_labels COST 500;
+COMMENT IS 'The Monte Carlo standard error of bayes_probability(model, lower, upper), 0 where that '
+  'is exact. '
+  @rows_of_questions;
+COMMENT IS 'The Monte Carlo standard error of bayes_probability(model, lower, upper, given), 0 '
+  'where that is exact. '
+  @rows_of_questions;
+
+CREATE FUNCTION bayes_mutual_information(model bayes_model)
+  RETURNS TABLE (element1 int, column1 text, element2 int, column2 text, nats float8, mcse float8,
+    dependence float8)
+  AS 'MODULE_PATHNAME' @strict COST 100000 ROWS 100;
+COMMENT IS 'What goes with what: for each pair of columns their mutual information in nats, and '
+  'dependence, sqrt(1 - exp(-2 nats)), which for two normals is the absolute correlation: 0 for '
+  'independent columns. mcse: the Monte Carlo standard error of nats, 0 where it is exact: for two '
+  'labels, and for numbers of a single normal; for others 10,000 draws with a fixed seed. A column '
+  'with itself has its entropy if it has labels, and NULL if it is a number. Given the component '
+  'the columns of product families are independent, so that their mutual information is at most '
+  'the entropy of the component, and 0 for a single one. 42804 for a model that is no distribution '
+  'over rows (gmm, bmm, dpmm and nb are).';

@@ -8,6 +8,7 @@
 #include "base/message.hpp"
 #include "base/simd.hpp"
 #include "base/special.hpp"
+#include "questions/box.hpp"
 
 namespace bayes {
 namespace {
@@ -265,6 +266,51 @@ std::pair<double, double> EllipticalPart::moments(int c, int j) {
 }
 
 void EllipticalPart::probabilities(int, int, double *) {}
+
+void EllipticalPart::box(int c, const double *lower, const double *upper, std::span<double> out) {
+  std::vector<int> bound;
+  for (const int j : pattern_->missing)
+    if (std::isfinite(lower[j]) || std::isfinite(upper[j])) bound.push_back(j);
+  const std::size_t m = bound.size();
+  if (m == 0) return;
+  if (m == 1) {
+    const double p = interval_probability(predicted(c, bound[0]), lower[bound[0]], upper[bound[0]]);
+    for (double &each : out) each *= p;
+    return;
+  }
+  // Elements with few rows within their bounds first, which makes the estimates vary less.
+  std::vector<double> within(std::size_t(size()), 0.0);
+  for (const int j : bound)
+    within[std::size_t(j)] = interval_probability(predicted(c, j), lower[j], upper[j]);
+  std::stable_sort(bound.begin(), bound.end(), [&within](int a, int b) {
+    return within[std::size_t(a)] < within[std::size_t(b)];
+  });
+  // The scale of the elements that are bound, in units of their own scales.
+  const double degrees = student() ? of_.degrees(c) + double(pattern_->observed.size()) : 0;
+  Matrix correlation = Matrix::Identity(Eigen::Index(m), Eigen::Index(m)), root;
+  std::vector<double> low(m), high(m), triangle;
+  for (std::size_t i = 0; i < m; ++i) {
+    const Conditional of = conditional(c, bound[i]);
+    const double scale = std::sqrt(of.square * of.factor);
+    low[i] = (lower[bound[i]] - of.location) / scale;
+    high[i] = (upper[bound[i]] - of.location) / scale;
+    if (!of_.shape.dense) continue;
+    const Matrix &own = pattern_->root[std::size_t(of_.shape.index(c))];
+    const auto row = [&](std::size_t k) { return own.row(pattern_->place[std::size_t(bound[k])]); };
+    for (std::size_t k = 0; k < i; ++k)
+      correlation(Eigen::Index(i), Eigen::Index(k)) = correlation(
+          Eigen::Index(k), Eigen::Index(i)) = row(i).dot(row(k)) / (row(i).norm() * row(k).norm());
+  }
+  if (m == 2 && !student()) {
+    const double p = rectangle_probability(low.data(), high.data(), correlation(1, 0));
+    for (double &each : out) each *= p;
+    return;
+  }
+  if (!cholesky(correlation, root)) not_positive_definite("covariance", c);
+  for (Eigen::Index i = 0; i < Eigen::Index(m); ++i)
+    for (Eigen::Index k = 0; k <= i; ++k) triangle.push_back(root(i, k));
+  multiply_elliptical_box(low, high, triangle, degrees, out);
+}
 
 /// |z|^2 is chi-squared, or o times an F variable of o and nu degrees, which is a beta variable in
 /// other words.

@@ -61,6 +61,7 @@ class EllipticalPart final : public RowPart {
   Predicted predicted(int c, int j) override;
   std::pair<double, double> moments(int c, int j) override;
   void probabilities(int c, int j, double *out) override;
+  void box(int c, const double *lower, const double *upper, std::span<double> out) override;
   double tail(int c, double log_density) override;
   void draw(int c, Random &random, double *x) override;
 

@@ -25,7 +25,8 @@ std::vector<double> LabelPart::categories(int) const {
 }
 
 void LabelPart::condition(const double *x, bool, double *out) {
-  if (std::isnan(*x)) return;
+  missing_ = std::isnan(*x);
+  if (missing_) return;
   for (int c = 0; c < components_; ++c)
     if (c + first_ != *x) out[c] = -std::numeric_limits<double>::infinity();
 }
@@ -37,6 +38,11 @@ std::pair<double, double> LabelPart::moments(int, int) { return {std::nan(""), s
 void LabelPart::probabilities(int c, int, double *out) {
   std::fill_n(out, components_, 0.0);
   out[c] = 1;
+}
+
+void LabelPart::box(int c, const double *lower, const double *upper, std::span<double> out) {
+  if (!missing_ || (*lower <= c + first_ && c + first_ <= *upper)) return;
+  std::fill(out.begin(), out.end(), 0.0);
 }
 
 void LabelPart::draw(int c, Random &, double *x) {

@@ -19,10 +19,13 @@ class LabelPart final : public RowPart {
   Predicted predicted(int c, int j) override;
   std::pair<double, double> moments(int c, int j) override;
   void probabilities(int c, int j, double *out) override;
+  void box(int c, const double *lower, const double *upper, std::span<double> out) override;
   void draw(int c, Random &random, double *x) override;
 
  private:
   int components_, first_;
+  /// whether the last condition() had no label
+  bool missing_ = true;
 };
 
 }  // namespace bayes

@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "base/unseen.hpp"
+#include "questions/box.hpp"
 
 namespace bayes {
 namespace {
@@ -55,6 +56,7 @@ std::vector<double> ProductPart::categories(int j) const {
 }
 
 void ProductPart::condition(const double *x, bool count_unseen, double *out) {
+  row_.assign(x, x + size());
   if (clusters_)
     clusters_->log_predictive(x, scores_.data());
   else
@@ -98,6 +100,26 @@ void ProductPart::probabilities(int c, int j, double *out) {
     out[0] = at[1];
     out[1] = at[0];
   }
+}
+
+void ProductPart::box(int c, const double *lower, const double *upper, std::span<double> out) {
+  double p = 1;
+  for (int j = 0; j < size(); ++j) {
+    if (!std::isnan(row_[std::size_t(j)])) continue;
+    if (std::isinf(lower[j]) && std::isinf(upper[j])) continue;
+    const std::vector<double> values = categories(j);
+    if (values.empty()) {
+      p *= interval_probability(predicted(c, j), lower[j], upper[j]);
+      continue;
+    }
+    probabilities_.resize(values.size());
+    probabilities(c, j, probabilities_.data());
+    double within = 0;
+    for (std::size_t v = 0; v < values.size(); ++v)
+      if (lower[j] <= values[v] && values[v] <= upper[j]) within += probabilities_[v];
+    p *= within;
+  }
+  for (double &each : out) each *= p;
 }
 
 void ProductPart::draw(int c, Random &random, double *x) {

@@ -27,6 +27,7 @@ class ProductPart final : public RowPart {
   Predicted predicted(int c, int j) override;
   std::pair<double, double> moments(int c, int j) override;
   void probabilities(int c, int j, double *out) override;
+  void box(int c, const double *lower, const double *upper, std::span<double> out) override;
   void draw(int c, Random &random, double *x) override;
 
  private:
@@ -42,8 +43,9 @@ class ProductPart final : public RowPart {
   /// made for the first row that needs it
   std::optional<UnseenCategories> unseen_;
   Buffer scores_;
-  /// a point of one component
-  std::vector<double> drawn_;
+  /// a point of one component, the probabilities of its categories, and the row of the last
+  /// condition()
+  std::vector<double> drawn_, probabilities_, row_;
 };
 
 /// The normal columns that a diagonal covariance stands for.

@@ -161,6 +161,25 @@ std::vector<double> RowDistribution::probabilities(int element) {
   return out;
 }
 
+void RowDistribution::box(std::span<const double> lower, std::span<const double> upper,
+                          std::span<double> out) {
+  std::vector<double> low, high, own(out.size());
+  std::fill(out.begin(), out.end(), 0.0);
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    std::fill(own.begin(), own.end(), weights_[i]);
+    for (const auto &part : parts_) {
+      low.clear();
+      high.clear();
+      for (const int j : part->elements()) {
+        low.push_back(lower[std::size_t(j)]);
+        high.push_back(upper[std::size_t(j)]);
+      }
+      part->box(active_[i], low.data(), high.data(), own);
+    }
+    for (std::size_t s = 0; s < out.size(); ++s) out[s] += own[s];
+  }
+}
+
 int RowDistribution::draw(Random &random, std::span<double> x) {
   const int c = active_[std::size_t(random.categorical(weights_))];
   for (const auto &part : parts_) {

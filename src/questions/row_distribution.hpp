@@ -98,6 +98,9 @@ class BAYES_API RowDistribution {
   std::pair<double, double> moments(int element);
   /// The probabilities of the categories of a missing element.
   std::vector<double> probabilities(int element);
+  /// Independent estimates of the probability that all missing elements lie between their bounds,
+  /// which may be infinite; all the same if it is exact.
+  void box(std::span<const double> lower, std::span<const double> upper, std::span<double> out);
   /// Draws the elements of x, the row that was given to condition(), that are missing. Returns the
   /// component, as an index into components().
   int draw(Random &random, std::span<double> x);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,10 @@ class BAYES_API RowPart {
   virtual std::pair<double, double> moments(int c, int j) = 0;
   /// the probability of each of categories(j)
   virtual void probabilities(int c, int j, double *out) = 0;
+  /// Multiplies every out[i] by an estimate of the probability that all missing elements lie
+  /// between their bounds, which may be infinite: independent estimates, or the same exact number.
+  /// The numbers before tell how much the component counts.
+  virtual void box(int c, const double *lower, const double *upper, std::span<double> out) = 0;
   /// The probability, under component c, that the log density of the observed elements is at most
   /// `log_density`; NaN if it has no closed form.
   virtual double tail(int c, double log_density);

@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(59);
+SELECT plan(75);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -251,6 +251,55 @@ SELECT never($$SELECT x, NOT near(bayes_similarity(model_of('iris'), x, y), p * 
   FROM (SELECT x || 1.0::float8 AS x, x AS y, 1 AS p, (bayes_probabilities(model_of('iris'), x))[1]
     AS q FROM iris WHERE id % 7 = 0) AS r$$, 'a known class is one');
 
+-- ---- boxes ----
+
+SELECT never($$SELECT name, p.*, NOT near(p.low + p.high, 1, 1e-9) OR least(low, high) < 0 AS wrong
+  FROM named, (SELECT 1000.5 AS spend) AS b, (SELECT NULL::float8 AS spend) AS n,
+    (SELECT 30 AS age) AS g, LATERAL (SELECT bayes_probability(model, n, b) AS low,
+      bayes_probability(model, b, n) AS high UNION ALL SELECT bayes_probability(model, n, b, g),
+      bayes_probability(model, b, n, g)) AS p$$, 'two halves are a whole');
+SELECT never($$SELECT name, k.label, NOT near(k.probability, bayes_probability(model, b, n, c))
+    OR bayes_probability(model, b, n, c) <> bayes_probability(model, n, b, c) AS wrong
+  FROM named, customers AS c, bayes_conditional(model, c) AS k,
+    LATERAL (SELECT k.label AS plan, NULL::boolean AS member) AS b,
+    (SELECT NULL::text AS plan, NULL::boolean AS member) AS n
+  WHERE c.id = 18 AND k.column_name = 'plan'$$, 'a label is itself, in either bound');
+SELECT never($$SELECT k.*, NOT near(bayes_probability(model, b, n, c), 0.9, 1e-9) AS wrong
+  FROM named, customers AS c, bayes_conditional(model, c, 0.9) AS k,
+    LATERAL (SELECT k.lower AS spend) AS b, LATERAL (SELECT k.upper AS spend) AS n
+  WHERE c.id = 7 AND k.column_name = 'spend'$$, 'an interval has its probability');
+SELECT is(bayes_probability_mcse(model_of('arrays'), '{1,50}'::int[], '{4,80}'::int[]) > 0, true,
+  'two bounds of a Student t are estimated');
+SELECT ok(abs(bayes_probability(model_of('arrays'), '{1,50}'::int[], '{4,80}'::int[]) - share)
+    < 4.5 * sqrt(share * (1 - share) / 4000), 'and agree with draws')
+FROM (SELECT avg((x[1] BETWEEN 1 AND 4 AND x[2] BETWEEN 50 AND 80)::int) AS share
+  FROM bayes_sample(model_of('arrays'), 4000, 1)) AS s;
+SELECT is(bayes_probability_mcse(m, '{1,50}'::int[], '{4,80}'::int[]), 0::float8,
+  'of normals they are exact')
+FROM (SELECT gmm_fit(x, 2, '{"method": "em"}') AS m FROM faithful) AS f;
+SELECT is(bayes_probability(model_of('bmm vi'), r, r), 0::float8, 'an unknown label has none')
+FROM (SELECT 'gold' AS plan) AS r;
+SELECT is(bayes_probability(model_of('bmm vi'), a, b), 1::float8, 'from false to true is all')
+FROM (SELECT false AS member) AS a, (SELECT true AS member) AS b;
+SELECT results_eq($$SELECT bayes_probability(model_of('arrays'), a, b, '{3,NULL}'::int[])
+  FROM (VALUES ('{2,NULL}'::int[], '{4,NULL}'::int[]), ('{4,NULL}', '{NULL,NULL}')) AS v(a, b)$$,
+  'VALUES (1::float8), (0)', 'what is given lies in the box, or not');
+
+-- ---- what goes with what ----
+
+SELECT never($$SELECT name, i.*, CASE WHEN element1 < element2 THEN nats < 0 OR mcse > 0.02
+      OR NOT near(dependence, sqrt(1 - exp(-2 * nats)))
+    ELSE dependence IS NOT NULL OR (nats IS NULL) <> (column1 NOT IN ('plan', 'member', 'class'))
+    END AS wrong FROM named, bayes_mutual_information(model) AS i$$, 'every pair depends somehow');
+SELECT results_eq($$SELECT count(*), count(DISTINCT (element1, element2)) FROM models,
+    bayes_mutual_information(model) WHERE name = 'bmm vi'$$, 'VALUES (15::bigint, 15::bigint)',
+  'each pair once, and each column with itself');
+SELECT never($$SELECT name, dependence < 0.5 AS wrong FROM named, bayes_mutual_information(model)
+  WHERE column1 = 'age' AND column2 IN ('spend', 'plan')$$, 'age goes with spending and the plan');
+SELECT ok(near(dependence, abs(rho), 1e-9) AND mcse = 0, 'for one normal it is the correlation')
+FROM (SELECT gmm_fit(x, 1, '{"method": "em"}') AS m, corr(eruptions, waiting) AS rho FROM faithful)
+  AS f, bayes_mutual_information(m) WHERE element1 < element2;
+
 -- ---- errors ----
 
 CREATE FUNCTION says(call text) RETURNS text LANGUAGE plpgsql AS $$
@@ -287,6 +336,14 @@ SELECT set_eq($$SELECT left(says(call), 5) FROM (VALUES
     ('SELECT bayes_impute(model_of(''arrays''), ''{1,NULL}''::int[], -1, 1)'),
     ('SELECT bayes_sample(model_of(''arrays''), -1, 1, ''{1,NULL}''::int[])')) AS c(call)$$,
   '{22023}'::text[], 'levels and numbers of draws');
+SELECT is(says($$SELECT bayes_probability(model_of('gmm vi'), a, b) FROM (SELECT 3 AS age) AS a,
+    (SELECT 2 AS age) AS b$$),
+  '22023 / the lower bound of column "age" is 3, above the upper bound 2', 'a box without inside');
+SELECT is(says($$SELECT bayes_probability(model_of('bmm vi'), a, b) FROM (SELECT 'pro' AS plan)
+    AS a, (SELECT 'basic' AS plan) AS b$$), '22023 / column "plan" has the bounds "pro" and "basic" / '
+  'Labels have no order. / Give one label, in either bound or in both.', 'labels in a box');
+SELECT matches(says($$SELECT bayes_mutual_information(model_of('linreg'))$$), '^42804 / ',
+  'a regression has no mutual information of columns');
 CREATE TYPE small AS (age int, spend smallint, visits int);
 INSERT INTO models SELECT 'huge', 'gmm', gmm_fit(r, 1) FROM (SELECT i AS age, 1e6 * i AS spend,
     i % 3 AS visits FROM generate_series(1, 9) AS i) AS r;

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(187);
+SELECT plan(188);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -140,6 +140,8 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, NULL::float8 AS width UNION ALL
       SELECT NULL, 1) AS t, bayes_conditional(model, t) AS r
     WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
+  ('bayes_mutual_information(bayes_model)',
+   'SELECT r.* FROM models, bayes_mutual_information(model) AS r WHERE family = ''bmm'' '),
   ('bayes_surprise(bayes_model,"any")',
    'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, 3.5 AS width) AS t,
       bayes_surprise(model, t) AS r WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),

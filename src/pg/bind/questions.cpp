@@ -9,6 +9,8 @@
 #include "pg/server/context.hpp"
 #include "pg/values/results.hpp"
 #include "questions/answers.hpp"
+#include "questions/box.hpp"
+#include "questions/dependence.hpp"
 
 namespace bayes::pg {
 
@@ -52,7 +54,7 @@ RowDistribution &Questions::distribution(FunctionCallInfo fcinfo) {
   return *entry_->distribution;
 }
 
-std::span<const double> Questions::row(FunctionCallInfo fcinfo, int which) {
+std::span<const double> Questions::row(FunctionCallInfo fcinfo, int which, bool bounds) {
   RowReader &reader = *entry_->readers[std::size_t(which)];
   const Datum datum = PG_GETARG_DATUM(first_row_ + which);
   reader.open(datum);
@@ -63,6 +65,7 @@ std::span<const double> Questions::row(FunctionCallInfo fcinfo, int which) {
                     whole = std::size_t(entry_->distribution->dimension());
   if (row.size() != own && row.size() != whole) wrong_length(row.size(), own, "the model", 0);
   row.resize(whole, std::nan(""));
+  if (bounds) return row;
   const std::span<const double> checked = entry_->distribution->checked(row);
   row.assign(checked.begin(), checked.end());
   return row;
@@ -100,6 +103,17 @@ void emit_conditional(ResultRows &result, RowDistribution &rows, int element, do
     const std::string label = rows.label(element, categories[v]);
     result.row({place, name, Cell::text(label), Cell(), Cell(), Cell(), Cell(), Cell(), p[v]});
   }
+}
+
+/// (model, lower, upper [, given])
+BoxProbability box_of_arguments(FunctionCallInfo fcinfo) {
+  const int rows_given = PG_NARGS() - 1;
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, rows_given);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const std::span<const double> lower = site.row(fcinfo, 0, true),
+                                upper = site.row(fcinfo, 1, true);
+  const std::vector<double> nothing(lower.size(), std::nan(""));
+  return box_probability(rows, lower, upper, rows_given == 3 ? site.row(fcinfo, 2) : nothing);
 }
 
 /// A value for people to read: a label, or a number.
@@ -245,5 +259,27 @@ BAYES_FUNCTION(bayes_surprise) {
                 is_unseen(value) ? Cell() : Cell::text(own), Cell::text(expected),
                 Cell::or_null(of.lower), Cell::or_null(of.upper), of.nats, of.tail});
   }
+  return Datum(0);
+}
+
+/// bayes_probability(model, lower, upper [, given])
+BAYES_FUNCTION(bayes_probability) { PG_RETURN_FLOAT8(box_of_arguments(fcinfo).value); }
+BAYES_FUNCTION(bayes_probability_mcse) { PG_RETURN_FLOAT8(box_of_arguments(fcinfo).mcse); }
+
+/// bayes_mutual_information(model)
+BAYES_FUNCTION(bayes_mutual_information) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  const std::unique_ptr<RowDistribution> rows = model->row_distribution();
+  const auto name = [&](int element) {
+    return rows->columns().empty() ? Cell()
+                                   : Cell::text(rows->columns()[std::size_t(element)].name);
+  };
+  mutual_information(*rows, [&](const MutualInformation &of) {
+    poll_interrupts();
+    result.row({of.first + 1, name(of.first), of.second + 1, name(of.second),
+                Cell::or_null(of.nats), std::isnan(of.nats) ? Cell() : Cell(of.mcse),
+                Cell::or_null(of.dependence)});
+  });
   return Datum(0);
 }

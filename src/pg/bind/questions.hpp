@@ -23,8 +23,9 @@ class Questions {
   /// The distribution of rows of the model, which is argument 0.
   RowDistribution &distribution(FunctionCallInfo fcinfo);
   /// The numbers of row argument `which`, from 0, of that model: NULLs, and columns that the row
-  /// lacks, are NaN. Valid until the next call for the same argument.
-  std::span<const double> row(FunctionCallInfo fcinfo, int which);
+  /// lacks, are NaN. Valid until the next call for the same argument. `bounds`: they need not be
+  /// values that the columns can have.
+  std::span<const double> row(FunctionCallInfo fcinfo, int which, bool bounds = false);
   /// The scale of strangeness of that model's rows, made once.
   Anomalies &anomalies();
   /// What read it.

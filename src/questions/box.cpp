@@ -1,0 +1,215 @@
+#include "questions/box.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/control.hpp"
+#include "base/incomplete.hpp"
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "base/unseen.hpp"
+#include "document/members.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// estimates of a probability, and about how many points each has of all components together
+constexpr int shifts = 12;
+constexpr double all_points = 500, fewest_points = 8;
+constexpr std::uint64_t box_seed = 1;
+
+/// P(a <= z <= b), where both are above or below 0 by the smaller tails.
+double normal_between(double a, double b) {
+  return a > 0 ? normal_below(-a) - normal_below(-b) : normal_below(b) - normal_below(a);
+}
+
+/// The nodes and weights of Gauss and Legendre on [-1, 1], by Newton's method.
+struct Legendre {
+  static constexpr int n = 20;
+  std::array<double, n> node, weight;
+  Legendre() {
+    for (std::size_t i = 0; i < n; ++i) {
+      double x = std::cos(3.14159265358979323846 * (double(i) + 0.75) / (n + 0.5)), slope = 1;
+      for (int step = 0; step < 50; ++step) {
+        double before = 1, now = x;
+        for (int k = 2; k <= n; ++k) {
+          const double next = ((2 * k - 1) * x * now - (k - 1) * before) / k;
+          before = now;
+          now = next;
+        }
+        slope = n * (x * now - before) / (x * x - 1);
+        x -= now / slope;
+      }
+      node[i] = x;
+      weight[i] = 2 / ((1 - x * x) * slope * slope);
+    }
+  }
+};
+
+/// Square roots of primes, whose multiples fill the unit interval evenly (Richtmyer).
+double richtmyer(std::size_t dimension) {
+  static const std::vector<double> roots = [] {
+    std::vector<double> out;
+    for (int n = 2; out.size() < 2000; ++n) {
+      bool prime = true;
+      for (int k = 2; k * k <= n && prime; ++k) prime = n % k != 0;
+      if (prime) out.push_back(std::sqrt(double(n)));
+    }
+    return out;
+  }();
+  return roots[dimension % roots.size()];
+}
+
+std::string name_of_bound(const RowDistribution &rows, std::size_t element) {
+  return rows.columns().empty()
+             ? message("element {}", element + 1)
+             : message("column {}", describe(Document(rows.columns()[element].name)));
+}
+
+/// Are the categories of an element names, and not numbers or false and true?
+bool is_label(const RowDistribution &rows, std::size_t element) {
+  return !rows.categories(int(element)).empty() && !rows.columns().empty() &&
+         rows.columns()[element].kind == ValueKind::label;
+}
+
+bool is_boolean(const RowDistribution &rows, std::size_t element) {
+  return !rows.columns().empty() && rows.columns()[element].kind == ValueKind::boolean;
+}
+
+}  // namespace
+
+double interval_probability(const Predicted &of, double lower, double upper) {
+  if (of.support == Predicted::Support::whole) {
+    const double below = std::isfinite(lower) ? of.probability_below(std::ceil(lower) - 1) : 0;
+    return std::max(0.0, (std::isfinite(upper) ? of.probability_below(upper) : 1) - below);
+  }
+  // Normals and Student t are symmetric, so that small tails keep their digits.
+  if (of.support == Predicted::Support::real && lower > of.a) {
+    const double mirrored = of.a + (of.a - lower);
+    lower = std::isfinite(upper) ? of.a + (of.a - upper) : -infinite;
+    upper = mirrored;
+  }
+  return std::max(0.0, (std::isfinite(upper) ? of.probability_below(upper) : 1) -
+                           (std::isfinite(lower) ? of.probability_below(lower) : 0));
+}
+
+/// The integral over the first of the conditional probability of the second, by Gauss and Legendre
+/// in pieces: the conditional probability changes at bounds / rho, the faster the larger rho is.
+double rectangle_probability(const double *lower, const double *upper, double rho) {
+  static const Legendre rule;
+  const double rest = std::sqrt((1 - rho) * (1 + rho));
+  if (!(rest > 0)) {
+    // One is the other, or its negative.
+    const double a = std::max(lower[0], rho > 0 ? lower[1] : -upper[1]),
+                 b = std::min(upper[0], rho > 0 ? upper[1] : -lower[1]);
+    return a < b ? normal_between(a, b) : 0;
+  }
+  const double from = std::max(lower[0], -39.0), to = std::min(upper[0], 39.0);
+  if (!(from < to)) return 0;
+  std::vector<double> cuts = {from, to};
+  for (double z = std::ceil(from); z < to; ++z) cuts.push_back(z);
+  if (rho != 0)
+    for (const double bound : {lower[1], upper[1]})
+      for (const double away : {-8.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 8.0}) {
+        const double cut = (bound + away * rest) / rho;
+        if (cut > from && cut < to) cuts.push_back(cut);
+      }
+  std::sort(cuts.begin(), cuts.end());
+  double out = 0;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    const double half = (cuts[i] - cuts[i - 1]) / 2, middle = (cuts[i] + cuts[i - 1]) / 2;
+    for (std::size_t k = 0; k < Legendre::n; ++k) {
+      const double z = middle + half * rule.node[k];
+      out += half * rule.weight[k] * std::exp(-z * z / 2 - half_log_two_pi) *
+             normal_between((lower[1] - rho * z) / rest, (upper[1] - rho * z) / rest);
+    }
+  }
+  return std::min(1.0, out);
+}
+
+/// Genz's transformation (1992; for Student t Genz and Bretz 1999) at randomly shifted lattices,
+/// folded so that the integrand is periodic.
+void multiply_elliptical_box(std::span<const double> lower, std::span<const double> upper,
+                             std::span<const double> triangle, double degrees,
+                             std::span<double> out) {
+  const std::size_t m = lower.size();
+  // In proportion to what the component counts, so that many components take no longer than one.
+  const int points = int(std::clamp(all_points * out[0], fewest_points, all_points));
+  std::vector<double> y(m), shift(m + 1);
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    poll_here();
+    Random random(box_seed, s);
+    for (double &each : shift) each = random.uniform();
+    double sum = 0;
+    for (int i = 1; i <= points; ++i) {
+      const auto uniform = [&](std::size_t dimension) {
+        const double at = i * richtmyer(dimension) + shift[dimension], u = at - std::floor(at);
+        return std::clamp(std::abs(2 * u - 1), 1e-15, 1 - 1e-15);
+      };
+      const double stretch =
+          degrees > 0 ? std::sqrt(2 * gamma_quantile(degrees / 2, uniform(m)) / degrees) : 1;
+      double p = 1;
+      const double *row = triangle.data();
+      for (std::size_t j = 0; j < m && p > 0; row += ++j) {
+        double centre = 0;
+        for (std::size_t k = 0; k < j; ++k) centre += row[k] * y[k];
+        const double a = (lower[j] * stretch - centre) / row[j],
+                     b = (upper[j] * stretch - centre) / row[j];
+        const double below = normal_below(a), width = normal_between(a, b);
+        p *= width;
+        if (j + 1 < m)
+          y[j] = normal_quantile(std::clamp(below + uniform(j) * width, 1e-300, 1 - 0x1p-53));
+      }
+      sum += p;
+    }
+    out[s] *= sum / points;
+  }
+}
+
+BoxProbability box_probability(RowDistribution &rows, std::span<const double> lower,
+                               std::span<const double> upper, std::span<const double> given) {
+  const std::size_t d = std::size_t(rows.dimension());
+  std::vector<double> low(d, -infinite), high(d, infinite);
+  bool impossible = false;
+  for (std::size_t j = 0; j < d; ++j) {
+    double a = lower[j], b = upper[j];
+    if (is_unseen(a) || is_unseen(b)) {
+      impossible = true;
+      continue;
+    }
+    if (is_label(rows, j) || (is_boolean(rows, j) && std::isnan(a) != std::isnan(b))) {
+      if (std::isnan(a)) a = b;
+      if (std::isnan(b)) b = a;
+      if (a != b && !std::isnan(a))
+        throw Error(Errc::invalid_argument,
+                    message("{} has the bounds {} and {}", name_of_bound(rows, j),
+                            describe(Document(rows.label(int(j), a))),
+                            describe(Document(rows.label(int(j), b)))),
+                    "Labels have no order.", "Give one label, in either bound or in both.");
+    }
+    if (a > b)
+      throw Error(Errc::invalid_argument,
+                  message("the lower bound of {} is {}, above the upper bound {}",
+                          name_of_bound(rows, j), a, b));
+    if (!std::isnan(a)) low[j] = a;
+    if (!std::isnan(b)) high[j] = b;
+    if (!std::isnan(given[j]) && !(low[j] <= given[j] && given[j] <= high[j])) impossible = true;
+  }
+  rows.condition(given);
+  if (impossible) return {0, 0};
+  std::vector<double> estimates(shifts);
+  rows.box(low, high, estimates);
+  if (std::all_of(estimates.begin(), estimates.end(),
+                  [&](double each) { return each == estimates[0]; }))
+    return {std::clamp(estimates[0], 0.0, 1.0), 0};
+  double mean = 0, square = 0;
+  for (const double each : estimates) mean += each / shifts;
+  for (const double each : estimates) square += (each - mean) * (each - mean);
+  return {std::clamp(mean, 0.0, 1.0), std::sqrt(square / (shifts - 1.0) / shifts)};
+}
+
+}  // namespace bayes

@@ -1,0 +1,40 @@
+// Probabilities of boxes: of rows whose elements lie between bounds.
+#pragma once
+
+#include <span>
+
+#include "questions/row_distribution.hpp"
+
+namespace bayes {
+
+struct BoxProbability {
+  double value;
+  /// its Monte Carlo standard error; 0 if it is exact
+  double mcse;
+};
+
+/// P(lower <= x <= upper | given), element by element. A bound that is NaN does not bind; of a
+/// label one bound suffices, which is then both. Unseen categories have the probability 0. Throws
+/// Error if a lower bound is above the upper one, or both are different labels.
+///
+/// Exact where the bound elements are independent given the component, or one of those that are not
+/// is bound, or two of normals. Otherwise by quasi-Monte Carlo with a fixed seed.
+BAYES_API BoxProbability box_probability(RowDistribution &rows, std::span<const double> lower,
+                                         std::span<const double> upper,
+                                         std::span<const double> given);
+
+/// P(lower <= X <= upper), the bounds infinite or not.
+double interval_probability(const Predicted &of, double lower, double upper);
+
+/// P(lower <= z <= upper) for two standard normals of correlation rho.
+double rectangle_probability(const double *lower, const double *upper, double rho);
+
+/// Independent estimates of P(lower <= x <= upper) for the elliptical distribution with the scale
+/// L L', L lower triangular (row i has i + 1 numbers): normal, or Student t of `degrees` > 0. They
+/// multiply out[0], out[1], ..., equal numbers from 0 to 1 that tell how much they count, and the
+/// bounds are relative to the location.
+void multiply_elliptical_box(std::span<const double> lower, std::span<const double> upper,
+                             std::span<const double> triangle, double degrees,
+                             std::span<double> out);
+
+}  // namespace bayes
