@@ -64,10 +64,10 @@ COMMENT IS 'How strange a row is: the probability that a row of the model, obser
 DEFINE @box =
   'A bound that is NULL does not bind; bounds belong to the box, which matters for whole numbers; '
   'of a label, or of true and false, one bound suffices, and means the label itself. Labels that '
-  'the model does not know have probability 0. Exact where columns are independent given the component '
-  '(product families, diagonal covariances), for one bound column and for two of normals; '
-  'otherwise seeded quasi-Monte Carlo. 22023 for a lower bound above the upper one, and for two '
-  'different labels. ';
+  'the model does not know have probability 0. Exact where columns are independent given the '
+  'component (product families, diagonal covariances), for one bound column, and for two of '
+  'normals; otherwise seeded quasi-Monte Carlo. 22023 for a lower bound above the upper one, and '
+  'for two different labels. ';
 CREATE FUNCTION bayes_probability(model bayes_model, lower "any", upper "any" [, given "any"])
   RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 500;

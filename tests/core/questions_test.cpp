@@ -226,6 +226,36 @@ BOOST_AUTO_TEST_CASE(draws_have_the_joint_distribution) {
   }
 }
 
+// Of three degrees of freedom, so that a normal would be noticed; given the first element four.
+BOOST_AUTO_TEST_CASE(draws_of_a_student_have_its_tails) {
+  Matrix scale(2, 2);
+  scale << 2, 0.9, 0.9, 1;
+  const NormalWishart q{full_covariance,
+                        Matrix::Zero(2, 1),
+                        Vector::Constant(1, 2.0),
+                        Vector::Constant(1, 4.0),
+                        {scale}};
+  RowDistribution rows({}, 2, flat_components({1}, 1));
+  rows.add(row_part(all_elements(2), q));
+  for (const double first : {hole, 3.0}) {
+    const std::vector<double> given = {first, hole};
+    std::vector<double> uniform;
+    rows.condition(given);
+    BOOST_TEST(rows.predicted(1)[0].c == (std::isnan(first) ? 3 : 4));
+    for (int i = 0; i < 4000; ++i) {
+      Random random(21, std::uint64_t(i));
+      auto x = given;
+      rows.draw(random, x);
+      uniform.push_back(rows.predicted(1)[0].probability_below(x[1]));
+    }
+    BOOST_TEST(largest_gap(uniform) < 2.4705);
+    // beyond the 0.1 % and the 99.9 % quantile: Poisson of mean 8, above 23 with less than 1e-5
+    const auto far = std::count_if(uniform.begin(), uniform.end(),
+                                   [](double u) { return u < 0.001 || u > 0.999; });
+    BOOST_TEST((far >= 1 && far < 24));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(draws_of_categories_and_counts_have_their_frequencies) {
   for (Asked &asked : all_models()) {
     RowDistribution &flat = *asked.distribution;

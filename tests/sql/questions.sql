@@ -340,7 +340,8 @@ SELECT is(says($$SELECT bayes_probability(model_of('gmm vi'), a, b) FROM (SELECT
     (SELECT 2 AS age) AS b$$),
   '22023 / the lower bound of column "age" is 3, above the upper bound 2', 'a box without inside');
 SELECT is(says($$SELECT bayes_probability(model_of('bmm vi'), a, b) FROM (SELECT 'pro' AS plan)
-    AS a, (SELECT 'basic' AS plan) AS b$$), '22023 / column "plan" has the bounds "pro" and "basic" / '
+    AS a, (SELECT 'basic' AS plan) AS b$$),
+  '22023 / column "plan" has the bounds "pro" and "basic" / '
   'Labels have no order. / Give one label, in either bound or in both.', 'labels in a box');
 SELECT matches(says($$SELECT bayes_mutual_information(model_of('linreg'))$$), '^42804 / ',
   'a regression has no mutual information of columns');
