@@ -71,8 +71,9 @@ COMMENT IS 'The natural logarithm of the predictive density (or probability) of 
 CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (component int, x float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
-COMMENT IS 'n draws of rows from the (predictive) mixture, of gmm and bmm, and the component that '
-  'each came from. The same seed gives the same draws. 22023 for n < 0, 42804 for other families.';
+COMMENT IS 'n draws of rows from the (predictive) mixture, of gmm, bmm, dpmm and nb, as arrays of '
+  'numbers, and the component (class) that each came from; NULL for dpmm, whose draws have no '
+  'common clusters. The same seed gives the same draws. 22023 for n < 0, 42804 for other families.';
 
 CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint, given "any")
   RETURNS TABLE (component int, x float8[])

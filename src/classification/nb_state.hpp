@@ -15,6 +15,7 @@
 #include "families/normal/normal_wishart.hpp"
 #include "families/product/product_clusters.hpp"
 #include "families/product/unseen_categories.hpp"
+#include "questions/row_distribution.hpp"
 
 namespace bayes {
 
@@ -47,6 +48,9 @@ struct BayesClassifier::State {
   mutable std::vector<int> unseen;
   /// created for the first such row
   mutable std::optional<UnseenCategories> unseen_scorer;
+
+  /// made for the first sample
+  mutable std::unique_ptr<RowDistribution> rows;
 
   /// for sparse rows: the index of each feature by its name
   std::unordered_map<std::string_view, std::int32_t> features;

@@ -10,12 +10,32 @@ namespace bayes {
 
 bool asked_for(double x) { return std::isnan(x) && !is_unseen(x); }
 
+namespace {
+
+/// Far from 0 a component may be narrower than the distance between two doubles: then it is a
+/// point.
+double quantile_of_locations(std::span<const Predicted> parts, std::span<const double> weights,
+                             double p) {
+  std::vector<std::pair<double, double>> points;
+  for (std::size_t i = 0; i < parts.size(); ++i) points.push_back({parts[i].a, weights[i]});
+  std::sort(points.begin(), points.end());
+  double sum = 0;
+  for (const auto &[location, weight] : points)
+    if ((sum += weight) >= p) return location;
+  return points.back().first;
+}
+
+}  // namespace
+
 double quantile_given(RowDistribution &rows, int element, double p) {
   const std::span<const Predicted> parts = rows.predicted(element);
   // The median of one normal or Student t needs no search.
   if (parts.size() == 1 && p == 0.5 && parts[0].support == Predicted::Support::real)
     return parts[0].a;
-  return quantile_of_mixture(parts, rows.weights(), p);
+  const double found = quantile_of_mixture(parts, rows.weights(), p);
+  return std::isnan(found) && parts[0].support == Predicted::Support::real
+             ? quantile_of_locations(parts, rows.weights(), p)
+             : found;
 }
 
 NumberGiven number_given(RowDistribution &rows, int element, double level) {

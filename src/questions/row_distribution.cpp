@@ -120,7 +120,7 @@ void RowDistribution::condition(std::span<const double> x) {
   weights_.clear();
   double total = 0;
   for (std::size_t c = 0; c < joint.size(); ++c)
-    if (joint[c] > largest + negligible) {
+    if (joint[c] - largest >= negligible) {
       active_.push_back(int(c));
       weights_.push_back(std::exp(joint[c] - largest));
       total += weights_.back();
@@ -194,6 +194,13 @@ int RowDistribution::draw(Random &random, std::span<double> x) {
       x[std::size_t(part->elements()[std::size_t(j)])] = part_row_[std::size_t(j)];
   }
   return c;
+}
+
+int RowDistribution::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) {
+  Random random(seed, std::uint64_t(index));
+  std::fill(out.begin(), out.end(), std::nan(""));
+  condition(out);
+  return components_[std::size_t(draw(random, out))].number;
 }
 
 }  // namespace bayes

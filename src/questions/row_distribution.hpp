@@ -105,6 +105,9 @@ class BAYES_API RowDistribution {
   /// component, as an index into components().
   int draw(Random &random, std::span<double> x);
 
+  /// Draw `index` of the stream `seed`, of all elements: as Model::sample().
+  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out);
+
  private:
   struct Place {
     int part = 0, within = 0;

@@ -299,9 +299,13 @@ BOOST_AUTO_TEST_CASE(evidence_weights_draws) {
   // Halfway both draws have the same density of x.
   rows.condition(std::vector<double>{50, hole});
   BOOST_TEST(std::abs(rows.weights()[0] - 0.5) < 1e-12);
-  // Densities of rows far away do not underflow to nothing.
-  rows.condition(std::vector<double>{1e8, hole});
-  BOOST_TEST(std::isfinite(number_given(rows, 1, 0.9).sd));
+  // Densities of rows far away do not underflow to nothing, nor do their differences.
+  for (const double far : {1e8, 1e10, 1e100, -1e150}) {
+    rows.condition(std::vector<double>{far, hole});
+    BOOST_TEST(rows.active().size() >= 1);
+    const NumberGiven of = number_given(rows, 1, 0.9);
+    BOOST_TEST((std::isfinite(of.sd) && of.lower <= of.median && of.median <= of.upper));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(two_groups_show_in_the_interval) {

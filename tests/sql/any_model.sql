@@ -1,6 +1,6 @@
 -- Questions to a model of any family: bayes_X says what F_X says, and families that cannot answer
 -- are refused by name. Equal fits are equal.
-SELECT plan(36);
+SELECT plan(39);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -192,8 +192,19 @@ SELECT set_eq($$SELECT family, says('SELECT bayes_log_density($1, ARRAY[1.0, 2])
 SELECT set_eq($$SELECT family, says('SELECT bayes_sample($1, 1, 1)', model) LIKE
     '42804 / a model of family % has no distribution of rows to sample from%' FROM models
   WHERE family IN ('dpmm', 'nb', 'linreg', 'logreg', 'probit')$$,
-  $$VALUES ('dpmm', true), ('nb', true), ('linreg', true), ('logreg', true), ('probit', true)$$,
-  'rows are drawn from gmm and bmm');
+  $$VALUES ('dpmm', false), ('nb', false), ('linreg', true), ('logreg', true), ('probit', true)$$,
+  'rows are drawn from models of rows');
+-- 5 standard errors of a share of 2000 draws are at most 0.056.
+SELECT never($$SELECT c.*, abs(c.probability - (SELECT count(*) FROM bayes_sample(model, 2000, 1)
+    AS s WHERE s.component = c.ordinality) / 2000.0) > 0.056 AS wrong
+  FROM models, nb_classes(model) WITH ORDINALITY AS c WHERE family = 'nb'$$,
+  'classes with their probabilities');
+SELECT results_eq($$SELECT count(*), count(s.component), count(DISTINCT s.x) FROM models,
+    bayes_sample(model, 9, 1) AS s WHERE family = 'dpmm'$$,
+  'VALUES (9::bigint, 0::bigint, 9::bigint)', 'draws of dpmm have no common clusters');
+SELECT ok(abs(avg(s.x[1]) - (SELECT avg(x[1]) FROM flowers)) < 0.15,
+  'and features with their means')
+FROM models, bayes_sample(model, 2000, 1) AS s WHERE family = 'nb';
 SELECT is(says('SELECT bayes_parameters($1)', model), '42804 / a model of family pmf has no '
   'parameters to list / Its fit takes cells of a table, not rows of columns. / '
   'Use pmf_predict(model, row_key, column_key) to predict a cell, and pmf_recommend for the '

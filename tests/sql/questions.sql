@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(75);
+SELECT plan(76);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -113,6 +113,10 @@ SELECT results_eq($$SELECT (k).element, (k).value FROM (SELECT bayes_conditional
     ARRAY[NULL, NULL, 2, 1, 1]::float8[]) AS k) AS t$$, $$SELECT element, value FROM
   bayes_conditional(model_of('iris'), ARRAY[NULL, NULL, NULL, NULL, 1]::float8[])
   WHERE element <= 2$$, 'given the class naive columns do not depend on each other');
+SELECT never($$SELECT far, k.*, num_nulls(value, mean, sd, lower, upper) > 0 AS wrong
+  FROM unnest('{1e5,1e20,-1e150}'::float8[]) AS far, (SELECT gmm_fit(x, 2, '{"method": "em"}') AS m
+    FROM faithful) AS f, bayes_conditional(m, ARRAY[NULL, far]) AS k$$,
+  'rows far away are answered');
 -- A label that the model does not know.
 SELECT results_eq($$SELECT k.* FROM bayes_conditional(model_of('bmm vi'), (SELECT r FROM
     (SELECT 30 AS age, 'gold' AS plan, true AS member, 3 AS visits) AS r)) AS k$$,

@@ -125,7 +125,7 @@ Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
   SampleGenerator &generator = *static_cast<SampleGenerator *>(context->user_fctx);
   const int component =
       generator.model->sample(generator.seed, std::int64_t(context->call_cntr), generator.x);
-  const Cell cells[] = {component + 1, Cell::vector(generator.x)};
+  const Cell cells[] = {component < 0 ? Cell() : Cell(component + 1), Cell::vector(generator.x)};
   const Datum row = composite(context->tuple_desc, cells);
   SRF_RETURN_NEXT(context, row);
 }
