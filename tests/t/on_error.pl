@@ -101,7 +101,7 @@ is(scalar(() = $said =~ /^WARNING:/mg), 1, 'with one WARNING') or diag($said);
 # ---- nothing is left ----
 
 $session->run("RESET ALL; SET max_parallel_workers_per_gather = 0; SET maintenance_work_mem = '1MB';
-      SET work_mem = '64MB'; SET client_min_messages = error");
+      SET work_mem = '256MB'; SET client_min_messages = error");
 $session->run('CREATE TABLE wide AS SELECT g, i, CASE WHEN g % 2 = 1 AND i = 20000
       THEN $${NaN}$$::float8[]
       ELSE ARRAY[g, i, sin(i), cos(i), i % 7, i % 11, i % 13, 1] END AS x
