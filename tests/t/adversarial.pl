@@ -302,6 +302,9 @@ sub values_of {
         map { my $key = $_; map { "\"$key\": $_" } '0', '-1', '1', '1e300', '[1]', '"x"' }
             qw(chains warmup thin scale adapt seed)]
         if $name =~ /\bmh_sample$/ && $type eq 'jsonb';
+    # That many draws of 100,000 numbers each are 8 GB.
+    return [grep { !/^1000[01]$/ } @{$values{$type}}]
+        if $name =~ /\bdirichlet_draws$/ && $type eq 'integer';
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
         ? ($family =~ /^(?:[gh]mm|nmf|linreg|logreg|probit)$/ ? "'{}'"
@@ -374,7 +377,7 @@ sub try_call {
     my ($sql) = @_;
     $calls++;
     my $start = time;
-    my $said = eval { $session->run($sql, 60) };
+    my $said = eval { $session->run($sql, 110) };
     my $seconds = time - $start;
     $slowest = [$seconds, $sql] if $seconds > $slowest->[0];
     if (!defined $said || $said =~ /server closed the connection|connection to server was lost/) {
