@@ -155,10 +155,12 @@ for (1 .. 5) {
     $fitting->send("SELECT nmf_fit(r, c, v, 200, '{\"method\": \"em\", \"init\": \"random\",
           \"max_iter\": 1, \"tol\": 1e6, \"restarts\": 1}') IS NOT NULL FROM cells");
     my $limit = time + 60;
+    my $begun = 0;
     while ($written !~ /writing/ && time < $limit) {
         $written = seen($fitting->pid);
-        last if $watching->run('SELECT state FROM pg_stat_activity WHERE pid = ' . $fitting->pid)
-            eq 'idle';
+        $begun ||= $written ne '';
+        last if $begun && $watching->run('SELECT state FROM pg_stat_activity WHERE pid = '
+            . $fitting->pid) eq 'idle';
     }
     my $said = $fitting->wait(120);
     like($said, qr/^t$/m, 'a large model') or last;
