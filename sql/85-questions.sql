@@ -1,5 +1,30 @@
 -- Questions to any model that is a distribution over rows.
 
+DEFINE @rows_of_questions =
+  'Rows are records whose columns are matched by name (others are ignored, absent ones count as '
+  'NULL), arrays, or single values; NULL is not observed, whatever option missing of the fit says. '
+  'The class of nb is one more column of rows, called class (class_ if a feature is called so), of '
+  'arrays one more element, the number of the class from 1. A label that the model does not know '
+  'is no evidence. Errors: 42804 for a model that is no distribution over rows (gmm, bmm, dpmm and '
+  'nb are), 2202E for rows of another length, 22023 for a value that a column cannot have, 22003 '
+  'if the density of what is given is 0.';
+
+CREATE FUNCTION bayes_log_density(model bayes_model, x "any", given "any") RETURNS float8
+  AS 'MODULE_PATHNAME', 'bayes_log_density_given' @of_labels COST 100;
+COMMENT IS 'The natural logarithm of the predictive density (or probability) of the columns of x '
+  'that are not NULL, given those of the row given that are not: log p(x, given) - log p(given). '
+  'A column that both have must be equal in both, or the density is 0 and the result -Infinity. '
+  @rows_of_questions;
+
+CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint, given "any")
+  RETURNS TABLE (component int, x float8[])
+  AS 'MODULE_PATHNAME', 'bayes_sample_given' @of_labels COST 100 ROWS 1000;
+COMMENT IS 'n draws of rows given the columns of given that are not NULL, which are held: rows as '
+  'arrays of numbers, with categories as their numbers (labels from 0, in the order of their '
+  'bytes), and the component that each came from, NULL for dpmm, whose draws have no common '
+  'clusters. The same seed gives the same draws. 22023 for n < 0. '
+  @rows_of_questions;
+
 CREATE FUNCTION bayes_conditional(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS TABLE (element int, column_name text, label text, value float8, mean float8, sd float8,
     lower float8, upper float8, probability float8)

@@ -11,42 +11,11 @@
 #include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product.hpp"
+#include "markov/hmm_sums.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
-
-/// E[p^2] of the entries of a Dirichlet.
-Vector squares_of(const Vector &alpha) {
-  const double whole = alpha.sum();
-  const Vector mean = alpha / whole;
-  return (alpha.array() / whole * ((whole - alpha.array()) / whole) / (whole + 1) +
-          mean.array().square())
-      .matrix();
-}
-
-/// E[p^2] of the emission parameters that are probabilities; others may have infinite variance and
-/// report no standard deviation.
-Matrix squares_of(const ProductPosterior &q, const ProductPoint &mean) {
-  Matrix out = Matrix::Zero(mean.values.rows(), mean.values.cols());
-  q.columns->for_each([&](int j, const Column &column, const ColumnOffsets &at) {
-    if (column.probabilities)
-      for (Eigen::Index i = 0; i < out.cols(); ++i) {
-        double *const own = out.col(i).data() + at.point;
-        const double *const means = mean.values.col(i).data() + at.point;
-        column.deviations(q.column(int(i), j), own);
-        for (int n = 0; n < column.numbers_per_name(); ++n)
-          own[n] = own[n] * own[n] + means[n] * means[n];
-      }
-  });
-  return out;
-}
-Matrix squares_of(const NormalWishart &, const NormalPoint &) { return {}; }
-
-Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
-  return (squares - point.values.cwiseProduct(point.values)).cwiseMax(0).cwiseSqrt();
-}
-Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
 
 /// For families that need whole rows: makes functions that impute the missing elements of a sweep's
 /// steps by draws, each step from a random stream of its own.
@@ -89,100 +58,6 @@ std::int64_t held_for_extension(const MarkovPosterior<Q> &prior, const Control &
   return bayes::held_for_extension(each, std::int64_t(control.memory / 4 / (8 * each)));
 }
 
-/// Sums over draws of the chain's parameters and counts.
-class WeightSums {
- public:
-  void add(const MarkovWeights &q, const MarkovCounts &counts) {
-    const MarkovWeights mean = markov::mean(q);
-    MarkovWeights squares{squares_of(q.initial), q.transition};
-    for (Eigen::Index i = 0; i < q.transition.rows(); ++i)
-      squares.transition.row(i) = squares_of(q.transition.row(i));
-    if (draws_++ == 0) {
-      mean_ = mean;
-      squares_ = squares;
-      visits_ = counts.count;
-      transitions_ = counts.transitions;
-      return;
-    }
-    mean_.initial += mean.initial;
-    mean_.transition += mean.transition;
-    squares_.initial += squares.initial;
-    squares_.transition += squares.transition;
-    visits_ += counts.count;
-    transitions_ += counts.transitions;
-  }
-  /// Adds the sums of another chain.
-  void add(const WeightSums &other) {
-    if (other.draws_ == 0) return;
-    if (draws_ == 0) {
-      *this = other;
-      return;
-    }
-    for (const auto &[to, from] : {std::pair{&mean_, &other.mean_}, {&squares_, &other.squares_}}) {
-      to->initial += from->initial;
-      to->transition += from->transition;
-    }
-    visits_ += other.visits_;
-    transitions_ += other.transitions_;
-    draws_ += other.draws_;
-  }
-  int draws() const { return draws_; }
-  double share() const { return 1.0 / draws_; }
-
-  MarkovWeights mean() const {
-    MarkovWeights out{mean_.initial * share(), mean_.transition * share()};
-    out.initial /= out.initial.sum();
-    out.transition.array().colwise() /= out.transition.rowwise().sum().eval().array();
-    return out;
-  }
-  MarkovWeights deviations(const MarkovWeights &mean) const {
-    const auto root = [&](const auto &squares, const auto &means) {
-      return (squares * share() - means.cwiseProduct(means)).cwiseMax(0).cwiseSqrt().eval();
-    };
-    return {root(squares_.initial, mean.initial), root(squares_.transition, mean.transition)};
-  }
-  /// `k`: the number of states; `draws`: how many draws were added.
-  void exchange(StateNumbers &numbers, Eigen::Index k, int draws) {
-    if (draws == 0) return;
-    if (numbers.reads()) {
-      draws_ = draws;
-      mean_ = squares_ = {Vector::Zero(k), Matrix::Zero(k, k)};
-      visits_ = Vector::Zero(k);
-      transitions_ = Matrix::Zero(k, k);
-    }
-    bayes::exchange(numbers, mean_);
-    bayes::exchange(numbers, squares_);
-    numbers.dense(visits_);
-    numbers.dense(transitions_);
-  }
-  Vector visits() const { return visits_ * share(); }
-  Matrix transitions() const { return transitions_ * share(); }
-
- private:
-  MarkovWeights mean_, squares_;
-  Vector visits_;
-  Matrix transitions_;
-  int draws_ = 0;
-};
-
-/// Sums over draws, of one chain or of all.
-template <class P> struct HmmSums {
-  WeightSums weights;
-  P emissions;
-  Matrix squares;
-
-  void add(const HmmSums &other) {
-    if (other.weights.draws() == 0) return;
-    if (weights.draws() == 0) {
-      *this = other;
-      return;
-    }
-    weights.add(other.weights);
-    accumulate(emissions, other.emissions, 1);
-    squares += other.squares;
-  }
-};
-
 /// Is none of the states exchangeable?
 bool none_exchangeable(const StateNumbering &names) {
   return names.groups == no_exchange(int(names.groups.size()));
@@ -214,15 +89,7 @@ template <class P, class Q> class Sampling {
   void exchange(StateNumbers &numbers, int chain, std::int64_t kept, std::int64_t held) {
     const int k = int(prior_.initial.size());
     if (chain == 0) numbers.labels(reference_, k - 1);
-    of_chain_.weights.exchange(numbers, k, int(kept));
-    if (kept > 0) {
-      if (numbers.reads()) {
-        of_chain_.emissions = point_estimate(prior_.emissions);
-        of_chain_.squares = squares_of(prior_.emissions, of_chain_.emissions);
-      }
-      bayes::exchange(numbers, of_chain_.emissions);
-      numbers.dense(of_chain_.squares);
-    }
+    of_chain_.exchange(numbers, prior_, int(kept));
     const MarkovPoint<P> any = mean_parameters(prior_);
     const std::size_t before = draws_.size() - (numbers.reads() ? 0 : std::size_t(held));
     for (std::size_t s = before; s < before + std::size_t(held); ++s) {
@@ -260,19 +127,6 @@ template <class P, class Q> class Sampling {
   }
 
  private:
-  void add(const MarkovPosterior<Q> &q, const MarkovCounts &counts) {
-    const P mean = point_estimate(q.emissions);
-    const Matrix squares = squares_of(q.emissions, mean);
-    if (of_chain_.weights.draws() == 0) {
-      of_chain_.emissions = mean;
-      of_chain_.squares = squares;
-    } else {
-      accumulate(of_chain_.emissions, mean, 1);
-      of_chain_.squares += squares;
-    }
-    of_chain_.weights.add(q, counts);
-  }
-
   const Sequences &sequences_;
   const MarkovPosterior<Q> &prior_;
   const MarkovVariational<Q> learner_;
@@ -280,7 +134,7 @@ template <class P, class Q> class Sampling {
   const bool named_;
   const std::uint64_t seed_;
   std::vector<std::uint16_t> reference_;
-  HmmSums<P> of_chain_, sums_;
+  HmmSums<P, Q> of_chain_, sums_;
   const std::int64_t held_;
   std::vector<MarkovPoint<P>> draws_;
   std::vector<double> log_likelihoods_;  // of draws_
@@ -339,7 +193,7 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
           best_assignment(confusion_, int(order_.size()), all_.names_.groups);
       for (std::size_t i = 0; i < order_.size(); ++i) order_[std::size_t(name[i])] = int(i);
     }
-    all_.add(reordered(*posterior_, order_), markov::reordered(counts_, order_));
+    all_.of_chain_.add(reordered(*posterior_, order_), markov::reordered(counts_, order_));
   }
 
   void store(double) override {

@@ -15,13 +15,6 @@ namespace {
 using simd::lanes;
 using simd::madd;
 
-// Larger squared distances than any meaningful one, small enough to stay in the range that
-// simd::log promises.
-constexpr double far_away = 1e300;
-// A Student t of more degrees of freedom is a normal to double precision, and its integral's terms
-// would cancel.
-constexpr double max_degrees = 1e8;
-
 }  // namespace
 
 GmmScorer::GmmScorer(const GaussianMixture::State &state) : fitted_(&state.fitted) {
@@ -219,7 +212,8 @@ double GmmScorer::Integral::log_density(const double *x) const {
       product(rotation, Vector(Eigen::Map<const Vector>(x, d) - mean))
           .array()
           .square()
-          .unaryExpr([&](double s) { return s < far_away / double(d) ? s : far_away / double(d); });
+          .unaryExpr(
+              [&](double s) { return s < max_square / double(d) ? s : max_square / double(d); });
   const auto slope = [&](double t) {
     const double g = std::exp(t);
     const Eigen::ArrayXd shrink = (1 + variance.array() * g).inverse();
@@ -340,7 +334,7 @@ std::span<const double> GmmScorer::log_joint(std::span<const double> x) {
     double *const at = out_.data() + first;
     const simd::Vector constant = simd::load(constant_.data() + first),
                        half = simd::load(half_.data() + first);
-    simd::Vector value = simd::load(at), limit = simd::all(far_away);
+    simd::Vector value = simd::load(at), limit = simd::all(max_square);
     if (form_ == Form::students)
       value = constant - half * value;
     else if (student_) {

@@ -16,15 +16,10 @@ namespace {
 using simd::lanes;
 using simd::madd;
 
-/// Larger squared distances than any meaningful one, in the range of simd::log.
-constexpr double far_away = 1e300;
-/// A Student t of more degrees of freedom is a normal to double precision, and its normaliser would
-/// lose digits.
-constexpr double max_degrees = 1e8;
 /// the largest number of numbers of all nodes together
 constexpr double max_node_numbers = 2e8;
 
-double bounded(double square) { return square < far_away ? square : far_away; }
+double bounded(double square) { return square < max_square ? square : max_square; }
 
 }  // namespace
 
@@ -213,7 +208,7 @@ void EllipticalPart::condition(const double *x, bool, double *out) {
   else
     whiten_isotropic(*pattern_, patterns_.observed().data());
   for (int first = 0; first < padded_; first += lanes) {
-    const simd::Vector limit = simd::all(far_away);
+    const simd::Vector limit = simd::all(max_square);
     simd::Vector square = simd::load(square_.data() + first);
     simd::Vector value = square * simd::load(pattern_->inverse.data() + first);
     if (student()) {

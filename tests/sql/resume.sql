@@ -32,8 +32,8 @@ END $$;
 CREATE TABLE fits AS SELECT v.*, fitted(call, k, options) AS whole,
     fitted(call, k, options - 'resumable') AS plain FROM variants AS v;
 CREATE TABLE slices AS
-  SELECT f.id, way, s.* FROM fits AS f, (VALUES ('single', '{1e-9}'::float8[], 9),
-      ('some', '{1e-9,0.002,1e-9,0.0005,0.004}', 9)) AS v(way, seconds, n),
+  SELECT f.id, way, s.* FROM fits AS f, (VALUES ('single', '{1e-9}'::float8[], 7),
+      ('some', '{1e-9,0.002,1e-9,0.0005,0.004}', 7)) AS v(way, seconds, n),
     sliced(call, k, options, seconds, n) AS s;
 SELECT is((SELECT count(*) FROM slices WHERE unfinished > 0), 2 * count(*), 'every fit was stopped')
   FROM fits;

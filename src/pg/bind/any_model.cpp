@@ -5,7 +5,6 @@
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
-#include "pg/bind/questions.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/resumable_fit.hpp"
 #include "pg/server/context.hpp"
@@ -55,12 +54,6 @@ std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo, const cha
 
 }  // namespace
 
-double level_argument(FunctionCallInfo fcinfo, int at) {
-  const double level = PG_GETARG_FLOAT8(at);
-  require_level(level);
-  return level;
-}
-
 Datum parameter_rows(FunctionCallInfo fcinfo, const char *family) {
   const double level = level_argument(fcinfo);
   ResultRows result(fcinfo);
@@ -107,10 +100,7 @@ Datum row_probabilities_mcse(FunctionCallInfo fcinfo, const char *family) {
 
 Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
   if (SRF_IS_FIRSTCALL()) {
-    const int n = PG_GETARG_INT32(1);
-    if (n < 0)
-      throw Error(Errc::invalid_argument,
-                  message("n is {}, the number of draws cannot be negative", n));
+    const int n = count_argument(fcinfo, 1);
     FuncCallContext *const context = SRF_FIRSTCALL_INIT();
     context->max_calls = std::uint64_t(n);
     context->user_fctx =
@@ -155,12 +145,8 @@ BAYES_FUNCTION(bayes_predict) {
 }
 
 BAYES_FUNCTION(bayes_probabilities) { return row_probabilities(fcinfo, nullptr); }
-BAYES_FUNCTION(bayes_log_density) {
-  return PG_NARGS() == 3 ? conditional_log_density(fcinfo) : row_log_density(fcinfo, nullptr);
-}
-BAYES_FUNCTION(bayes_sample) {
-  return PG_NARGS() == 4 ? sample_rows_given(fcinfo) : sample_rows(fcinfo, nullptr);
-}
+BAYES_FUNCTION(bayes_log_density) { return row_log_density(fcinfo, nullptr); }
+BAYES_FUNCTION(bayes_sample) { return sample_rows(fcinfo, nullptr); }
 /// (bayes_model) -> bayes_model
 BAYES_FUNCTION(bayes_compact) {
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));

@@ -8,11 +8,6 @@
 
 namespace bayes::pg {
 
-inline constexpr double default_level = 0.95;
-
-/// The level of the intervals, argument `at` (from 0).
-double level_argument(FunctionCallInfo fcinfo, int at = 1);
-
 /// (model [, level]): all parameters of the model, one row each.
 Datum parameter_rows(FunctionCallInfo fcinfo, const char *family);
 

@@ -4,8 +4,8 @@
 
 #include "base/message.hpp"
 #include "base/unseen.hpp"
-#include "pg/bind/any_model.hpp"
 #include "pg/bind/filled_row.hpp"
+#include "pg/bind/scalar.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/results.hpp"
 #include "questions/answers.hpp"
@@ -78,14 +78,6 @@ Anomalies &Questions::anomalies() {
 
 namespace {
 
-int count_argument(FunctionCallInfo fcinfo, int at) {
-  const int n = PG_GETARG_INT32(at);
-  if (n < 0)
-    throw Error(Errc::invalid_argument,
-                message("n is {}, the number of draws cannot be negative", n));
-  return n;
-}
-
 /// The lines of one missing element.
 void emit_conditional(ResultRows &result, RowDistribution &rows, int element, double level) {
   const Cell place(element + 1), name = rows.columns().empty()
@@ -131,14 +123,21 @@ std::vector<int> places_to_fill(const FilledRows &filled, std::span<const double
 
 }  // namespace
 
-Datum conditional_log_density(FunctionCallInfo fcinfo) {
+}  // namespace bayes::pg
+
+using namespace bayes;
+using namespace bayes::pg;
+
+/// bayes_log_density(model, row, given)
+BAYES_FUNCTION(bayes_log_density_given) {
   auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 2);
   RowDistribution &rows = site.distribution(fcinfo);
   const std::span<const double> x = site.row(fcinfo, 0), given = site.row(fcinfo, 1);
   PG_RETURN_FLOAT8(rows.log_density(x, given));
 }
 
-Datum sample_rows_given(FunctionCallInfo fcinfo) {
+/// bayes_sample(model, n, seed, given): component and row
+BAYES_FUNCTION(bayes_sample_given) {
   const int n = count_argument(fcinfo, 1);
   const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(2));
   ResultRows result(fcinfo);
@@ -159,11 +158,6 @@ Datum sample_rows_given(FunctionCallInfo fcinfo) {
   }
   return Datum(0);
 }
-
-}  // namespace bayes::pg
-
-using namespace bayes;
-using namespace bayes::pg;
 
 /// bayes_conditional(model, row [, level])
 BAYES_FUNCTION(bayes_conditional) {

@@ -1,5 +1,5 @@
 // Questions to any model that is a distribution over rows: what a call site keeps of its models and
-// rows, and the questions that other files bind.
+// rows.
 #pragma once
 
 #include <memory>
@@ -51,10 +51,5 @@ class Questions {
   std::unordered_map<const Model *, Entry> entries_;
   Entry *entry_ = nullptr;
 };
-
-/// bayes_log_density(model, row, given)
-Datum conditional_log_density(FunctionCallInfo fcinfo);
-/// (model, n, seed, given): component and row
-Datum sample_rows_given(FunctionCallInfo fcinfo);
 
 }  // namespace bayes::pg

@@ -1,5 +1,7 @@
 #include "pg/bind/scalar.hpp"
 
+#include "base/message.hpp"
+#include "families/parameter.hpp"
 #include "pg/server/context.hpp"
 
 namespace bayes::pg {
@@ -55,6 +57,20 @@ std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *fa
   const auto x = site.rows.read(model, PG_GETARG_DATUM(1));
   if (!x) return std::nullopt;
   return ModelAndRow{*model, *x};
+}
+
+double level_argument(FunctionCallInfo fcinfo, int at) {
+  const double level = PG_GETARG_FLOAT8(at);
+  require_level(level);
+  return level;
+}
+
+int count_argument(FunctionCallInfo fcinfo, int at) {
+  const int n = PG_GETARG_INT32(at);
+  if (n < 0)
+    throw Error(Errc::invalid_argument,
+                message("n is {}, the number of draws cannot be negative", n));
+  return n;
 }
 
 TupleDesc scalar_result_row(FunctionCallInfo fcinfo) {

@@ -50,6 +50,12 @@ struct ModelAndRow {
 /// marginalize accepts them, error throws, and skip returns nullopt.
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family);
 
+inline constexpr double default_level = 0.95;
+/// The level of intervals, argument `at` (from 0).
+double level_argument(FunctionCallInfo fcinfo, int at = 1);
+/// A number of draws, argument `at`: 0 or more.
+int count_argument(FunctionCallInfo fcinfo, int at);
+
 /// The description of the composite values that the function returns, looked up once. Call it after
 /// model_and_row.
 TupleDesc scalar_result_row(FunctionCallInfo fcinfo);

@@ -45,27 +45,13 @@ template <class C> class FitData {
   }
   /// Calls f(items), which reads one or more items, unless one was refused.
   template <class F> void read(F f) {
-    if (!items_) return;
-    try {
-      f(*items_);
-    } catch (const StatementError &) {
-      throw;
-    } catch (const Error &error) {
-      if (!null_on_error_) throw;
-      refuse(refusal_of(error, items_->item_name(), items_->seen()));
-    }
+    attempt(f, [this](const Error &error) {
+      return refusal_of(error, items_->item_name(), items_->seen());
+    });
   }
   /// Adds the data of another process by f(items), which is about no item of its own.
   template <class F> void absorb(F f) {
-    if (!items_) return;
-    try {
-      f(*items_);
-    } catch (const StatementError &) {
-      throw;
-    } catch (const Error &error) {
-      if (!null_on_error_) throw;
-      refuse(error);
-    }
+    attempt(f, [](const Error &error) { return error; });
   }
   /// Frees the data, and keeps this error.
   void refuse(Error error) {
@@ -75,6 +61,19 @@ template <class C> class FitData {
   }
 
  private:
+  /// Calls f(items). Under on_error = null an Error frees them, and refusal(error) is kept.
+  template <class F, class R> void attempt(F f, R refusal) {
+    if (!items_) return;
+    try {
+      f(*items_);
+    } catch (const StatementError &) {
+      throw;
+    } catch (const Error &error) {
+      if (!null_on_error_) throw;
+      refuse(refusal(error));
+    }
+  }
+
   C *items_;
   bool null_on_error_ = false;
   std::optional<Error> refusal_;

@@ -6,6 +6,7 @@
 #include "conjugate/dirichlet_categorical.hpp"
 #include "families/parameter.hpp"
 #include "pg/bind/any_model.hpp"
+#include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"

@@ -5,6 +5,7 @@
 #include "families/parameter.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/bind/profile.hpp"
+#include "pg/bind/scalar.hpp"
 #include "pg/bind/score.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/models/hmm.hpp"
@@ -204,8 +205,6 @@ class SequenceScorer final : public RowScorer {
 
 const ScoredFamily scored_sequences(hmm_family, "sequence", 1, ErrorMeasure::none, false,
                                     make_scorer<SequenceScorer>);
-
-constexpr double default_level = 0.95;
 
 int horizon_argument(FunctionCallInfo fcinfo) {
   const int horizon = PG_GETARG_INT32(2);

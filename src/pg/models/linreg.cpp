@@ -6,6 +6,7 @@
 #include "base/message.hpp"
 #include "data/row_reference.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/bind/scalar.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/input/unlikely_numbers.hpp"

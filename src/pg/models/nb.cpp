@@ -12,6 +12,7 @@
 #include "document/members.hpp"
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/bind/scalar.hpp"
 #include "pg/bind/score.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/response_query.hpp"
