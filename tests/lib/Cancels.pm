@@ -418,6 +418,7 @@ sub session {
     my ($server) = @_;
     my $session = $server->session;
     $session->run('SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1');
+    $session->{watch} = $server->session;
     return $session;
 }
 
@@ -434,6 +435,11 @@ sub once {
     my $signalled = $start + int(1000 * $delay + 1) / 1000;
     unless ($timeout) {
         sleep($delay);
+        # A backend that waits for its next statement ignores the signal, and a loaded machine takes
+        # its time to hand the statement over.
+        my $begun = "SELECT query !~ '^(BEGIN|SET)' FROM pg_stat_activity WHERE pid = "
+            . $session->pid;
+        sleep(0.01) until $session->{watch}->run($begun) eq 't';
         $signalled = time;
         kill 'INT', $session->pid;    # as pg_cancel_backend does
     }
