@@ -1,5 +1,5 @@
 -- Gaussian mixtures: what a fitted model says, on real data, for every method and covariance.
-SELECT plan(73);
+SELECT plan(74);
 \ir ../lib/checks.sql
 
 
@@ -183,6 +183,23 @@ SELECT ok(near((p->>'c')::float8, 0.01) AND near((p->>'a')::float8, 4)
     WHERE data = 'faithful' AND f.method = 'vi' AND f.covariance = 'full') f,
     (SELECT avg(waiting) m2, var_pop(waiting) v2, covar_pop(eruptions, waiting) v12
       FROM faithful) s;
+-- With B = "precision", a (7, or 4 by default) times that, in every family with normals.
+SELECT never($$SELECT name, p->'B', NOT CASE name WHEN 'diagonal'
+      THEN near((p->'B'->>1)::float8, 7 * s.v2 / k, 1e-8)
+    ELSE near((p->'B'->0->>1)::float8, (p->>'a')::float8 * s.v12 / k, 1e-8)
+      AND near((p->'B'->0->>0)::float8, (p->>'a')::float8 * s.v1 / k, 1e-8) END AS wrong
+  FROM (
+    SELECT name, k, d, i.options->'prior' AS p FROM (VALUES
+      ('gmm', 3, 2, (SELECT gmm_fit(x, 3, '{"prior": {"B": "precision"}}') FROM faithful)),
+      ('diagonal', 2, 2, (SELECT gmm_fit(x, 2,
+        '{"covariance": "diagonal", "prior": {"B": "precision", "a": 7}}') FROM faithful)),
+      ('dpmm', 5, 2, (SELECT dpmm_fit(x, '{"method": "vi", "prior": {"B": "precision", "a": 7}}')
+        FROM faithful)),
+      ('hmm', 2, 2, (SELECT hmm_fit(array_agg(x), 2, '{"prior": {"B": "precision"}}')
+        FROM faithful))) AS m(name, k, d, model), bayes_info(model) AS i) AS f,
+    (SELECT var_pop(waiting) AS v2, var_pop(eruptions) AS v1,
+       covar_pop(eruptions, waiting) AS v12 FROM faithful) AS s$$,
+  'prior.B precision is a times as much');
 SELECT is((SELECT jsonb_object_agg(f.method,
   (SELECT string_agg(key, ' ' ORDER BY key) FROM jsonb_object_keys(i.options) key)) FROM fits f,
   bayes_info(model) i WHERE data = 'iris' AND coalesce(f.covariance, 'full') = 'full' AND f.method

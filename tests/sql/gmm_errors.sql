@@ -1,6 +1,6 @@
 -- Gaussian mixtures: every way to ask for what cannot be, and what is said about it. SQLSTATEs as
 -- the manual promises; messages name the culprit.
-SELECT plan(177);
+SELECT plan(178);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -100,6 +100,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
 SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_fit(x, 2, '{"prior": 3}') FROM faithful$q$,
     '22023 option "prior" is 3, but must be an object'),
+  ($q$SELECT gmm_fit(x, 2, '{"prior": {"B": "covariance"}}') FROM faithful$q$,
+    '22023 option "prior.B" is "covariance", but must be a number or an array of numbers'),
   ($q$SELECT gmm_fit(x, 2, '{"prior": {"b": 3}}') FROM faithful$q$,
     '22023 unknown option "prior.b"'),
   ($q$SELECT gmm_fit(x, 2, '{"prior": {"C": 3}}') FROM faithful$q$,

@@ -11,13 +11,24 @@ namespace bayes {
 struct NormalPriorKeys {
   std::optional<Tensor> m, B;
   std::optional<double> c, a;
+  /// B was given as "precision": the prior expectation of the precision, in place of that of the
+  /// covariance, is that of the rows.
+  bool precision = false;
 
   /// Declares the keys. Without `scaled_mean` key c does not apply.
   void lines(OptionTable &t, bool scaled_mean = true) {
     t.tensor("m", m, {-1});
     t.number("c", c, above(0, 1e9), scaled_mean);
     t.number("a", a, above(0, 1e9));
-    t.number_or_tensor("B", B);
+    const Document *const given = t.given("B");
+    const auto *const text = given ? given->as<std::string>() : nullptr;
+    if (text && *text == "precision") {
+      std::string name;
+      t.choice("B", name, {"precision"});
+      precision = true;
+    } else {
+      t.number_or_tensor("B", B);
+    }
   }
 };
 

@@ -242,7 +242,9 @@ NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows
   else
     scale = rows.variance;
   CovarianceFloor(rows.variance, 1e-6).regularise(shape, scale);
+  const double a = given.a.value_or(p + 2.0);
   scale /= std::pow(double(k), 2.0 / d);
+  if (given.precision) scale *= a;
   if (given.B) scale = given_scale(shape, path + "B", *given.B, d);
   Vector mean = rows.mean;
   if (given.m) {
@@ -253,7 +255,6 @@ NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows
           message("option \"{}m\" has {} numbers, but the rows have {}", path, m.size(), d));
     mean = Eigen::Map<const Vector>(m.data(), d);
   }
-  const double a = given.a.value_or(p + 2.0);
   if (!(a > p - 1))
     throw Error(Errc::invalid_argument,
                 message("option \"{}a\" is {}, but must be above {}", path, describe(a), p - 1));

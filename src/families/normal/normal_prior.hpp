@@ -40,7 +40,8 @@ Matrix given_scale(const CovarianceShape &shape, const std::string &option, cons
 /// The prior of one component. Defaults: m = the mean of the rows, c = 0.01, a = p + 2 with p = d
 /// for full and tied covariances and 1 otherwise, B = the covariance of the rows (in the shape's
 /// form, lifted to the floor) / k^(2/d), so that the prior expectation of a covariance is B (Fraley
-/// and Raftery 2007). `path`: the prefix of the keys in messages.
+/// and Raftery 2007); if B is "precision", a times that, so that the prior expectation of a
+/// precision is its inverse. `path`: the prefix of the keys in messages.
 NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows, int k,
                                 const std::string &path = "prior.");
 
