@@ -16,6 +16,17 @@ COMMENT IS 'The natural logarithm of the predictive density (or probability) of 
   'A column that both have must be equal in both, or the density is 0 and the result -Infinity. '
   @rows_of_questions;
 
+CREATE FUNCTION bayes_condition(model bayes_model, given "any") RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @of_labels COST 10000;
+COMMENT IS 'The model of the columns that are NULL in the row given, given the others: a model of '
+  'the family conditional, which answers all questions as any model, has bayes_predict, '
+  'bayes_parameters, ... if the model has them, and may be conditioned again. Components have the '
+  'weight that they have given these columns; after sampling draws have, too. A row of NULLs gives '
+  'the model itself; the column of a label that the model does not know is left out. '
+  'bayes_parameters has the weights without intervals, and of a column that depends on those given '
+  'the parameters of its distribution given these. 22023 if no column remains. '
+  @rows_of_questions;
+
 CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint, given "any")
   RETURNS TABLE (component int, x float8[])
   AS 'MODULE_PATHNAME', 'bayes_sample_given' @of_labels COST 100 ROWS 1000;

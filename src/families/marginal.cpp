@@ -134,16 +134,23 @@ void dirichlet_marginals(std::span<const double> alpha, double rest, Marginal *o
   for (std::size_t i = 0; i < alpha.size(); sum += alpha[i++]) out[i].b += sum;
 }
 
-MarginalMixture::MarginalMixture(std::span<const Marginal> parts) : parts_(parts) {
-  const double count = double(parts.size());
+MarginalMixture::MarginalMixture(std::span<const Marginal> parts, std::span<const double> weights)
+    : parts_(parts),
+      weights_(weights) {
+  // Equal weights are divided by once, so that parts that are all the same have exactly their mean.
+  const double whole = weights.empty() ? double(parts.size()) : 1;
+  const auto share = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
   double sum = 0, squares = 0;
-  for (const Marginal &part : parts) sum += part.mean();
-  mean_ = sum / count;
-  for (const Marginal &part : parts) {
-    const double own = part.deviation(), away = part.mean() - mean_;
-    squares += own * own + away * away;
+  // A part without weight counts nothing, even if it has no mean.
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (share(i) > 0) sum += share(i) * parts[i].mean();
+  mean_ = sum / whole;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!(share(i) > 0)) continue;
+    const double own = parts[i].deviation(), away = parts[i].mean() - mean_;
+    squares += share(i) * (own * own + away * away);
   }
-  deviation_ = std::sqrt(squares / count);
+  deviation_ = std::sqrt(squares / whole);
 }
 
 double MarginalMixture::quantile(double p) const {
@@ -169,8 +176,13 @@ double MarginalMixture::quantile(double p) const {
   if (!(low < high)) return low;
   const auto error = [&](double x) {
     double sum = 0;
-    for (const Marginal &part : parts_) sum += part.probability_below(x);
-    return sum / double(parts_.size()) - p;
+    if (weights_.empty()) {
+      for (const Marginal &part : parts_) sum += part.probability_below(x);
+      return sum / double(parts_.size()) - p;
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      sum += weights_[i] * parts_[i].probability_below(x);
+    return sum - p;
   };
   const double at_low = error(low), at_high = error(high);
   if (at_low >= 0) return low;

@@ -46,12 +46,13 @@ struct BAYES_API Marginal {
 /// negative, and their sum is positive.
 BAYES_API void dirichlet_marginals(std::span<const double> alpha, double rest, Marginal *out);
 
-/// The Rao-Blackwellised posterior of a parameter: the mixture, with equal weights, of its
-/// conditional distributions given the other parameters in each draw. All parts are of one kind,
-/// and there is at least one. They are not copied.
+/// The Rao-Blackwellised posterior of a parameter: the mixture of its conditional distributions
+/// given the other parameters in each draw. All parts are of one kind, and there is at least one.
+/// They are not copied.
 class BAYES_API MarginalMixture {
  public:
-  explicit MarginalMixture(std::span<const Marginal> parts);
+  /// `weights`: of the parts, with the sum 1; without weights all parts have the same.
+  explicit MarginalMixture(std::span<const Marginal> parts, std::span<const double> weights = {});
   double mean() const { return mean_; }
   double deviation() const { return deviation_; }
   /// The p-quantile of the mixture; polls.
@@ -59,6 +60,7 @@ class BAYES_API MarginalMixture {
 
  private:
   std::span<const Marginal> parts_;
+  std::span<const double> weights_;
   double mean_, deviation_;
 };
 

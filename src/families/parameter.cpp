@@ -64,9 +64,10 @@ void ParameterTable::under(Parameter parameter, Marginal q, double corrected) co
   take_(parameter);
 }
 
-void ParameterTable::over(Parameter parameter, std::span<const Marginal> draws) const {
+void ParameterTable::over(Parameter parameter, std::span<const Marginal> draws,
+                          std::span<const double> weights) const {
   poll_here();
-  const MarginalMixture all(draws);
+  const MarginalMixture all(draws, weights);
   set_root(parameter, all);
   parameter.deviation = all.deviation();
   parameter.known_by = Parameter::draws;

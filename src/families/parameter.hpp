@@ -36,8 +36,10 @@ class BAYES_API ParameterTable {
   /// linear response (for kind root, that of the square). A correction that is impossible for a
   /// probability is ignored, and the parameter is reported as mean field.
   void under(Parameter parameter, Marginal q, double corrected = Parameter::none) const;
-  /// A parameter with its conditional distribution in every draw, over which it is averaged.
-  void over(Parameter parameter, std::span<const Marginal> draws) const;
+  /// A parameter with its conditional distribution in every draw, over which it is averaged, with
+  /// these weights of the draws if there are any.
+  void over(Parameter parameter, std::span<const Marginal> draws,
+            std::span<const double> weights = {}) const;
   /// A parameter with its draws, in any order. `deviation`: a standard deviation that is more
   /// accurate than that of the draws, if there is one.
   void over(Parameter parameter, std::vector<double> draws,

@@ -43,12 +43,9 @@ void posterior_means(const ProductPosterior &q, int component, std::vector<doubl
   });
 }
 
-/// For every stored draw and every cluster of the estimate, the component that has the most of the
-/// cluster's rows.
-template <class Q> FiniteDraws<Q> drawn_clusters(const DpmmFitted<Q> &fitted, int clusters) {
-  FiniteDraws<Q> out;
-  out.draws = int(fitted.sizes.size());
-  std::vector<int> chosen;
+/// [draw][cluster of the estimate]: the component that has the most of the cluster's rows.
+template <class Q> std::vector<int> chosen_components(const DpmmFitted<Q> &fitted, int clusters) {
+  std::vector<int> out;
   int first = 0;
   for (const int size : fitted.sizes) {
     poll_here();
@@ -60,11 +57,19 @@ template <class Q> FiniteDraws<Q> drawn_clusters(const DpmmFitted<Q> &fitted, in
       int best = first;
       for (int i = first + 1; i < first + size; ++i)
         if (rows(i) > rows(best)) best = i;
-      chosen.push_back(best);
-      out.weights.push_back(fitted.weights[std::size_t(best)]);
+      out.push_back(best);
     }
     first += size;
   }
+  return out;
+}
+
+/// The clusters of the estimate in every stored draw.
+template <class Q> FiniteDraws<Q> drawn_clusters(const DpmmFitted<Q> &fitted, int clusters) {
+  FiniteDraws<Q> out;
+  out.draws = int(fitted.sizes.size());
+  const std::vector<int> chosen = chosen_components(fitted, clusters);
+  for (const int each : chosen) out.weights.push_back(fitted.weights[std::size_t(each)]);
   out.components = pick(fitted.components, chosen);
   return out;
 }
@@ -344,6 +349,13 @@ std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() con
         for (std::size_t i = 0; i < flat.size(); ++i) flat[i].group = int(i);
         const Q all = pick(joined(fitted.components, fitted.prior), order);
         auto out = std::make_unique<RowDistribution>(info.columns, dimension(), std::move(flat));
+        // The new clusters of the draws before come first.
+        const std::vector<int> chosen = chosen_components(fitted, size());
+        const std::size_t clusters = std::size_t(size());
+        std::vector<std::vector<int>> members(clusters);
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+          members[i % clusters].push_back(chosen[i] + int(i / clusters));
+        out->set_members(std::move(members));
         if constexpr (std::is_same_v<Q, ProductPosterior>)
           out->add(row_part(all_elements(dimension()), all, category_alphas(fitted.prior)));
         else

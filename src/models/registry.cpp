@@ -9,6 +9,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "questions/conditional_model.hpp"
 #include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
 #include "topics/lda.hpp"
@@ -33,6 +34,7 @@ constexpr Family families[] = {
     {"probit", read_probit_regression},
     {"linreg", read_linreg_model},
     {"nb", read_bayes_classifier},
+    {"conditional", read_conditional_model},
     {"beta_bernoulli", read_beta_bernoulli},
     {"dirichlet_categorical", read_dirichlet_categorical},
     {"gamma_poisson", read_gamma_poisson},

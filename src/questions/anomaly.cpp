@@ -27,6 +27,9 @@ Anomalies::Anomalies(RowDistribution &rows)
       fine_{fine_draws, 1, fine_kept} {
   for (Sample *const each : {&coarse_, &fine_})
     each->draws = std::min(each->draws, int(max_sample / rows.dimension()));
+  const auto &components = rows.components();
+  single_ = std::count_if(components.begin(), components.end(),
+                          [](const FlatComponent &each) { return each.weight > 0; }) == 1;
 }
 
 double Anomalies::probability(std::span<const double> x) {
@@ -39,9 +42,8 @@ double Anomalies::probability(std::span<const double> x) {
   }
   if (!any) return 1;
   const double log_density = rows_.log_density(x);
-  if (rows_.components().size() == 1)
-    if (const double exact = rows_.tail_bound(log_density); !std::isnan(exact)) return exact;
   const double bound = rows_.tail_bound(log_density);
+  if (single_ && !std::isnan(bound)) return bound;
   double out = share(coarse_, pattern_, log_density);
   // What all the draws kept lie below is not known better than before.
   if (out < strange)

@@ -30,6 +30,8 @@ class BAYES_API Anomalies {
   double share(Sample &sample, std::span<const double> pattern, double log_density);
 
   RowDistribution &rows_;
+  /// Only one component has any weight.
+  bool single_ = false;
   Sample coarse_, fine_;
   std::vector<double> pattern_, row_;
 };

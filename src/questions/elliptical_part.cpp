@@ -43,11 +43,17 @@ Ellipses ellipses(const NormalPoint &point) {
 }
 
 Ellipses ellipses(const NormalWishart &q) {
-  Ellipses out{q.shape, q.m, q.B, Vector(q.components()), Vector(q.components())};
+  Ellipses out{q.shape,
+               q.m,
+               q.B,
+               Vector(q.components()),
+               Vector(q.components()),
+               Vector(q.components())};
   for (int k = 0; k < q.components(); ++k) {
     const double a = q.a(q.shape.index(k)), nu = q.shape.dense ? a + 1 - q.dimension() : a;
     out.degrees(k) = std::min(nu, max_degrees);
     out.factor(k) = (q.c(k) + 1) / (q.c(k) * nu);
+    out.of_mean(k) = 1 / q.c(k);
   }
   return out;
 }
@@ -307,16 +313,56 @@ void EllipticalPart::box(int c, const double *lower, const double *upper, std::s
   multiply_elliptical_box(low, high, triangle, degrees, out);
 }
 
+double EllipticalPart::falls(const Pattern &pattern, int c, double square) const {
+  const double value = bounded(square * pattern.inverse[std::size_t(c)]);
+  return student() ? pattern.half[std::size_t(c)] * std::log1p(value) : 0.5 * value;
+}
+
+void EllipticalPart::fix(const double *x) {
+  fixed_log_density_.assign(std::size_t(of_.components()), 0.0);
+  condition(x, false, fixed_log_density_.data());
+  fixed_ = int(pattern_->observed.size());
+  fixed_square_.assign(square_.begin(), square_.begin() + of_.components());
+}
+
+/// With dense scales the regression of the missing elements on the observed ones, and what is left
+/// of their scale, are independent of the distribution of the observed ones. So the location m + h,
+/// h = L_mo z, is Student t: its squared scale is that of the row without the row's own noise. Of an
+/// isotropic scale all elements have one variance, of which the observed ones tell.
+void EllipticalPart::parameters(int c, int j, std::vector<Parameter> &out,
+                                std::vector<Marginal> &posteriors) {
+  const Conditional of = conditional(c, j);
+  Parameter mean{.likelihood = "normal", .name = "mean", .value = of.location}, sd = mean;
+  sd.name = "sd";
+  sd.value = std::sqrt(of.square * of.factor);
+  sd.root = true;
+  out.insert(out.end(), {mean, sd});
+  if (!student()) return;
+  const double degrees = of_.degrees(c) + double(pattern_->observed.size()),
+               square = bounded(square_[std::size_t(c)]);
+  double left = of.square, share = of_.of_mean(c);
+  if (of_.shape.dense)
+    share += square;
+  else
+    left *= 1 + square / (1 + share);
+  posteriors.push_back(
+      {Marginal::Kind::student, degrees, std::sqrt(left * share / degrees), of.location});
+  posteriors.push_back({Marginal::Kind::root, degrees, left});
+}
+
 /// |z|^2 is chi-squared, or o times an F variable of o and nu degrees, which is a beta variable in
-/// other words.
+/// other words. Given f fixed elements the others are such a Student t too, of nu + f degrees; the
+/// log density at its centre follows from their own.
 double EllipticalPart::tail(int c, double log_density) {
   const std::size_t at = std::size_t(c);
-  const double o = double(pattern_->observed.size()),
-               away = std::max(0.0, pattern_->constant[at] - log_density);
+  const double o = double(pattern_->observed.size()) - fixed_;
+  double centre = pattern_->constant[at];
+  if (fixed_ > 0) centre -= falls(*pattern_, c, fixed_square_[at]) + fixed_log_density_[at];
+  const double away = std::max(0.0, centre - log_density);
   if (!(o > 0)) return 1;
   if (!student()) return chi_square_tail(2 * away, o);
   // away = half log(1 + square / nu)
-  return beta_below(of_.degrees(c) / 2, o / 2, std::exp(-away / pattern_->half[at]));
+  return beta_below((of_.degrees(c) + fixed_) / 2, o / 2, std::exp(-away / pattern_->half[at]));
 }
 
 void EllipticalPart::draw(int c, Random &random, double *x) {

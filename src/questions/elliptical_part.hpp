@@ -32,6 +32,9 @@ struct Ellipses {
   Vector factor;
   /// C degrees of freedom; empty: normal
   Vector degrees;
+  /// C: the squared scale of the posterior of a mean, where that of a row given the mean is 1; for
+  /// Student t
+  Vector of_mean = {};
 
   int components() const { return int(mean.cols()); }
   int dimension() const { return int(mean.rows()); }
@@ -62,6 +65,9 @@ class EllipticalPart final : public RowPart {
   std::pair<double, double> moments(int c, int j) override;
   void probabilities(int c, int j, double *out) override;
   void box(int c, const double *lower, const double *upper, std::span<double> out) override;
+  void fix(const double *x) override;
+  void parameters(int c, int j, std::vector<Parameter> &out,
+                  std::vector<Marginal> &posteriors) override;
   double tail(int c, double log_density) override;
   void draw(int c, Random &random, double *x) override;
 
@@ -78,10 +84,15 @@ class EllipticalPart final : public RowPart {
   Conditional conditional(int c, int j) const;
   double factor_of(int c) const;
   bool student() const { return of_.degrees.size() > 0; }
+  /// What a square takes from the log density of the pattern's elements.
+  double falls(const Pattern &pattern, int c, double square) const;
 
   Ellipses of_;
   int padded_;
   MarginalScorers<Pattern> patterns_;
+  /// of the fixed elements: their number, and for every component their square and log density
+  int fixed_ = 0;
+  std::vector<double> fixed_square_, fixed_log_density_;
   // of the row of the last condition():
   const Pattern *pattern_ = nullptr;
   /// [observed][padded_] z, and [padded_] its square

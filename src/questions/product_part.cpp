@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "base/unseen.hpp"
+#include "families/product/product_parameters.hpp"
 #include "questions/box.hpp"
 
 namespace bayes {
@@ -120,6 +121,16 @@ void ProductPart::box(int c, const double *lower, const double *upper, std::span
     p *= within;
   }
   for (double &each : out) each *= p;
+}
+
+/// Elements that are observed tell nothing of the parameters of others.
+void ProductPart::parameters(int c, int j, std::vector<Parameter> &out,
+                             std::vector<Marginal> &posteriors) {
+  if (posterior_ && !estimate_) estimate_ = point_estimate(*posterior_);
+  const ProductPoint &point = posterior_ ? *estimate_ : *point_;
+  for (auto list : {element_parameters, known_parameters})
+    for (const Parameter &each : list(point, c, j)) out.push_back(each);
+  if (posterior_) add_marginals(*posterior_, c, j, posteriors);
 }
 
 void ProductPart::draw(int c, Random &random, double *x) {

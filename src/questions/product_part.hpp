@@ -28,6 +28,8 @@ class ProductPart final : public RowPart {
   std::pair<double, double> moments(int c, int j) override;
   void probabilities(int c, int j, double *out) override;
   void box(int c, const double *lower, const double *upper, std::span<double> out) override;
+  void parameters(int c, int j, std::vector<Parameter> &out,
+                  std::vector<Marginal> &posteriors) override;
   void draw(int c, Random &random, double *x) override;
 
  private:
@@ -38,6 +40,8 @@ class ProductPart final : public RowPart {
   std::optional<ProductPoint> point_;
   std::optional<ProductClusters> clusters_;
   std::optional<ProductScorer> scorer_;
+  /// the point estimate of the posterior, made for the first list of parameters
+  std::optional<ProductPoint> estimate_;
   int components_;
   Vector counts_, alphas_;
   /// made for the first row that needs it

@@ -71,17 +71,67 @@ void RowDistribution::refuse_impossible() const {
               "Nothing follows from what cannot be.");
 }
 
+std::span<const double> RowDistribution::with_fixed(std::span<const double> x) {
+  if (free_.empty()) return x;
+  whole_ = fixed_;
+  for (std::size_t j = 0; j < free_.size(); ++j) whole_[std::size_t(free_[j])] = x[j];
+  return whole_;
+}
+
+const double *RowDistribution::of_part(const RowPart &part, std::span<const double> whole) {
+  if (part.size() == int(whole.size())) return whole.data();
+  part_row_.clear();
+  for (const int j : part.elements()) part_row_.push_back(whole[std::size_t(j)]);
+  return part_row_.data();
+}
+
+void RowDistribution::fix(std::span<const double> given) {
+  std::vector<double> held(given.begin(), given.end());
+  std::vector<int> free;
+  for (std::size_t j = 0; j < held.size(); ++j) {
+    if (std::isnan(held[j]) && !is_unseen(held[j])) free.push_back(int(j));
+    if (is_unseen(held[j])) held[j] = std::nan("");
+  }
+  const std::span<const double> joint = log_joint(held);
+  const double evidence = log_sum_exp(joint);
+  if (!std::isfinite(evidence)) refuse_impossible();
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    components_[c].weight = std::exp(joint[c] - evidence);
+    log_weights_[c] -= evidence;
+  }
+  for (const auto &part : parts_) part->fix(of_part(*part, held));
+
+  if (free.empty() || free.back() != dimension_ - 1) labels_.clear();
+  RowColumns columns;
+  std::vector<Place> places;
+  std::vector<std::vector<double>> categories;
+  for (const int j : free) {
+    if (!columns_.empty()) columns.push_back(columns_[std::size_t(j)]);
+    places.push_back(places_[std::size_t(j)]);
+    categories.push_back(categories_[std::size_t(j)]);
+  }
+  columns_ = std::move(columns);
+  places_ = std::move(places);
+  categories_ = std::move(categories);
+  dimension_ = int(free.size());
+  row_.resize(free.size());
+  free_ = std::move(free);
+  fixed_ = std::move(held);
+}
+
+std::vector<int> RowDistribution::members(int component) const {
+  if (!members_.empty()) return members_[std::size_t(component)];
+  std::vector<int> out;
+  for (std::size_t c = 0; c < components_.size(); ++c)
+    if (components_[c].number == component) out.push_back(int(c));
+  return out;
+}
+
 std::span<const double> RowDistribution::log_joint(std::span<const double> x, bool count_unseen) {
   std::copy(log_weights_.begin(), log_weights_.end(), joint_.begin());
-  for (const auto &part : parts_) {
-    const double *own = x.data();
-    if (part->size() < dimension_) {
-      part_row_.clear();
-      for (const int j : part->elements()) part_row_.push_back(x[std::size_t(j)]);
-      own = part_row_.data();
-    }
-    part->condition(own, count_unseen, joint_.data());
-  }
+  const std::span<const double> whole = with_fixed(x);
+  for (const auto &part : parts_)
+    part->condition(of_part(*part, whole), count_unseen, joint_.data());
   return joint_;
 }
 
@@ -104,12 +154,20 @@ double RowDistribution::log_density(std::span<const double> x, std::span<const d
 
 /// p(x) >= w_c p_c(x), so that p(X) <= p implies p_c(X) <= p / w_c for X of any component c.
 double RowDistribution::tail_bound(double log_density) {
-  if (parts_.size() != 1) return std::nan("");
+  const int only = places_[0].part;
+  for (const Place &place : places_)
+    if (place.part != only) return std::nan("");
   double out = 0;
   for (std::size_t c = 0; c < components_.size(); ++c)
-    if (components_[c].weight > 0)
-      out += components_[c].weight * parts_[0]->tail(int(c), log_density - log_weights_[c]);
+    if (const double weight = components_[c].weight; weight > 0)
+      out += weight * parts_[std::size_t(only)]->tail(int(c), log_density - std::log(weight));
   return std::min(1.0, out);
+}
+
+void RowDistribution::parameters(int c, int element, std::vector<Parameter> &out,
+                                 std::vector<Marginal> &posteriors) {
+  const Place place = places_[std::size_t(element)];
+  parts_[std::size_t(place.part)]->parameters(c, place.within, out, posteriors);
 }
 
 void RowDistribution::condition(std::span<const double> x) {
@@ -163,7 +221,17 @@ std::vector<double> RowDistribution::probabilities(int element) {
 
 void RowDistribution::box(std::span<const double> lower, std::span<const double> upper,
                           std::span<double> out) {
-  std::vector<double> low, high, own(out.size());
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  std::vector<double> low, high, own(out.size()), whole_lower(lower.begin(), lower.end()),
+      whole_upper(upper.begin(), upper.end());
+  if (!free_.empty()) {
+    whole_lower.assign(fixed_.size(), -infinite);
+    whole_upper.assign(fixed_.size(), infinite);
+    for (std::size_t j = 0; j < free_.size(); ++j) {
+      whole_lower[std::size_t(free_[j])] = lower[j];
+      whole_upper[std::size_t(free_[j])] = upper[j];
+    }
+  }
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t i = 0; i < active_.size(); ++i) {
     std::fill(own.begin(), own.end(), weights_[i]);
@@ -171,8 +239,8 @@ void RowDistribution::box(std::span<const double> lower, std::span<const double>
       low.clear();
       high.clear();
       for (const int j : part->elements()) {
-        low.push_back(lower[std::size_t(j)]);
-        high.push_back(upper[std::size_t(j)]);
+        low.push_back(whole_lower[std::size_t(j)]);
+        high.push_back(whole_upper[std::size_t(j)]);
       }
       part->box(active_[i], low.data(), high.data(), own);
     }
@@ -182,17 +250,17 @@ void RowDistribution::box(std::span<const double> lower, std::span<const double>
 
 int RowDistribution::draw(Random &random, std::span<double> x) {
   const int c = active_[std::size_t(random.categorical(weights_))];
+  const std::span<const double> found = with_fixed(x);
+  drawn_.assign(found.begin(), found.end());
   for (const auto &part : parts_) {
-    if (part->size() == dimension_) {
-      part->draw(c, random, x.data());
-      continue;
-    }
     part_row_.clear();
-    for (const int j : part->elements()) part_row_.push_back(x[std::size_t(j)]);
+    for (const int j : part->elements()) part_row_.push_back(drawn_[std::size_t(j)]);
     part->draw(c, random, part_row_.data());
     for (int j = 0; j < part->size(); ++j)
-      x[std::size_t(part->elements()[std::size_t(j)])] = part_row_[std::size_t(j)];
+      drawn_[std::size_t(part->elements()[std::size_t(j)])] = part_row_[std::size_t(j)];
   }
+  for (std::size_t j = 0; j < x.size(); ++j)
+    x[j] = drawn_[free_.empty() ? j : std::size_t(free_[j])];
   return c;
 }
 

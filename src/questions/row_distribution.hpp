@@ -61,6 +61,19 @@ class BAYES_API RowDistribution {
   /// their numbers from 1. Not needed otherwise.
   void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
 
+  /// Which of components() a component of the model is, in every draw; more than one in a draw are
+  /// parts of it.
+  std::vector<int> members(int component) const;
+  /// For models whose components have no numbers: for every component of the model its index in
+  /// components(), in every draw.
+  void set_members(std::vector<std::vector<int>> members) { members_ = std::move(members); }
+
+  /// Holds the elements of `given` that are not NaN, or are unseen categories, which are no
+  /// evidence: rows are those of the other elements, in their order, from now on. Every component
+  /// gets the weight that it has given these elements. Call it once, after all parts and labels are
+  /// set. Throws Error if the density of what is given is 0.
+  void fix(std::span<const double> given);
+
   /// The row as the functions below take it: categories that the model does not know become
   /// unseen_category. Throws Error if an element cannot have its value. Valid until the next call.
   std::span<const double> checked(std::span<const double> x);
@@ -79,8 +92,8 @@ class BAYES_API RowDistribution {
   [[noreturn]] void refuse_impossible() const;
 
   /// After log_joint(): an upper bound of the probability that the log density of a row that is
-  /// observed in the same elements is at most `log_density`; exact for a single component. NaN if
-  /// it is unknown.
+  /// observed in the same elements is at most `log_density`; exact if a single component has any
+  /// weight. NaN if it is unknown.
   double tail_bound(double log_density);
 
   // ---- given the observed elements of a row ----
@@ -101,6 +114,10 @@ class BAYES_API RowDistribution {
   /// Independent estimates of the probability that all missing elements lie between their bounds,
   /// which may be infinite; all the same if it is exact.
   void box(std::span<const double> lower, std::span<const double> upper, std::span<double> out);
+  /// Appends the parameters of a missing element under component c, an index into components(), as
+  /// RowPart::parameters() does.
+  void parameters(int c, int element, std::vector<Parameter> &out,
+                  std::vector<Marginal> &posteriors);
   /// Draws the elements of x, the row that was given to condition(), that are missing. Returns the
   /// component, as an index into components().
   int draw(Random &random, std::span<double> x);
@@ -112,16 +129,27 @@ class BAYES_API RowDistribution {
   struct Place {
     int part = 0, within = 0;
   };
+  /// Row x with the elements that are fixed, as parts take rows. Valid until the next call.
+  std::span<const double> with_fixed(std::span<const double> x);
+  /// The elements that a part has of such a row. Valid until the next call.
+  const double *of_part(const RowPart &part, std::span<const double> whole);
+
   RowColumns columns_;
   int dimension_;
   std::vector<FlatComponent> components_;
+  /// of the components before anything was fixed, less the log density of what is fixed
   std::vector<double> log_weights_;
+  /// If elements are fixed: the places of the others in a row of all, and that row, with NaN for
+  /// them and for unseen categories.
+  std::vector<int> free_;
+  std::vector<double> fixed_;
+  std::vector<std::vector<int>> members_;
   std::vector<std::unique_ptr<RowPart>> parts_;
   std::vector<Place> places_;
   std::vector<std::vector<double>> categories_;
   std::vector<std::string> labels_;
 
-  std::vector<double> row_, merged_, joint_, weights_, part_row_;
+  std::vector<double> row_, merged_, joint_, weights_, whole_, part_row_, drawn_;
   std::vector<int> active_;
   std::vector<Predicted> predicted_;
 };

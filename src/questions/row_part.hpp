@@ -11,6 +11,8 @@
 
 #include "base/api.hpp"
 #include "base/random.hpp"
+#include "document/parameter.hpp"
+#include "families/marginal.hpp"
 #include "families/predicted.hpp"
 
 namespace bayes {
@@ -39,6 +41,9 @@ class BAYES_API RowPart {
   /// missing. `count_unseen`: whether unseen categories have a probability, or are missing.
   virtual void condition(const double *x, bool count_unseen, double *out) = 0;
 
+  /// From now on the observed elements of x are in every row that is given to condition().
+  virtual void fix(const double *x);
+
   // Of a missing element j under component c, given the row of the last condition().
 
   /// for numbers
@@ -51,8 +56,12 @@ class BAYES_API RowPart {
   /// between their bounds, which may be infinite: independent estimates, or the same exact number.
   /// The numbers before tell how much the component counts.
   virtual void box(int c, const double *lower, const double *upper, std::span<double> out) = 0;
-  /// The probability, under component c, that the log density of the observed elements is at most
-  /// `log_density`; NaN if it has no closed form.
+  /// Appends its parameters, with neither component nor element, and the posteriors of the first of
+  /// them; parameters that are known, and those at a point, have none. By default there are none.
+  virtual void parameters(int c, int j, std::vector<Parameter> &out,
+                          std::vector<Marginal> &posteriors);
+  /// The probability, under component c and given the elements that are fixed, that the log density
+  /// of the other observed elements is at most `log_density`; NaN if it has no closed form.
   virtual double tail(int c, double log_density);
   /// Draws all missing elements of x jointly.
   virtual void draw(int c, Random &random, double *x) = 0;

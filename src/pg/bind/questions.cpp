@@ -10,6 +10,7 @@
 #include "pg/values/results.hpp"
 #include "questions/answers.hpp"
 #include "questions/box.hpp"
+#include "questions/conditional_model.hpp"
 #include "questions/dependence.hpp"
 
 namespace bayes::pg {
@@ -134,6 +135,14 @@ BAYES_FUNCTION(bayes_log_density_given) {
   RowDistribution &rows = site.distribution(fcinfo);
   const std::span<const double> x = site.row(fcinfo, 0), given = site.row(fcinfo, 1);
   PG_RETURN_FLOAT8(rows.log_density(x, given));
+}
+
+/// bayes_condition(model, given) -> bayes_model
+BAYES_FUNCTION(bayes_condition) {
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
+  site.distribution(fcinfo);
+  const std::span<const double> given = site.row(fcinfo, 0);
+  return store_model(*condition(load_model(PG_GETARG_DATUM(0)), given));
 }
 
 /// bayes_sample(model, n, seed, given): component and row

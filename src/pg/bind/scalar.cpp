@@ -44,6 +44,8 @@ std::optional<std::span<const double>> RowsOfModels::read(const std::shared_ptr<
   if (model->info.dimension == 0 && arrays_ && is_empty_array(row))
     return std::span<const double>();
   RowReader &reader = readers_->of(model);
+  // Of a record a model without columns needs nothing.
+  if (model->info.dimension == 0 && reader.records()) return std::span<const double>();
   reader.open(row);
   const auto x = reader.read(row, 0, missing);
   if (x && x->size() != std::size_t(model->info.dimension))

@@ -1,0 +1,82 @@
+// The model of the columns that remain once others are known: its distribution of rows is that of
+// the model that it was made from, given these. It is a model as any other, so it answers all
+// questions, and may be conditioned again.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "document/model.hpp"
+#include "questions/row_distribution.hpp"
+
+namespace bayes {
+
+/// The model of the columns of `model` that are NaN in `given`, given the others, among which
+/// unseen categories are no evidence. `given`: a row of its row_distribution(), checked. Returns
+/// the model itself if nothing is given. Throws Error: invalid_argument if nothing remains; numeric
+/// if the density of what is given is 0; wrong_family for a model that is no distribution over
+/// rows.
+BAYES_API std::unique_ptr<Model> condition(std::unique_ptr<Model> model,
+                                           std::span<const double> given);
+
+class BAYES_API ConditionalModel final : public Model {
+ public:
+  /// `base` is no conditional model itself. `given`: a row of its row_distribution(), of which at
+  /// least one element is given. `rows`: that distribution, if it is made already. Throws as condition(), and invalid_argument for a value that an
+  /// element cannot have.
+  ConditionalModel(std::unique_ptr<Model> base, std::span<const double> given,
+                   std::unique_ptr<RowDistribution> rows = nullptr);
+  ~ConditionalModel() override;
+
+  /// the model that it was made from, without the trace of its fit
+  const Model &base() const { return *base_; }
+
+  std::int64_t stored_draws() const override { return base_->stored_draws(); }
+  /// The words of the base, but for a model of rows.
+  const ModelWords &words() const override { return words_; }
+  /// The weight of every component given what is known, without an interval, and the parameters of
+  /// the remaining columns: of a column that depends on known ones within the component, those of
+  /// its conditional distribution. Posteriors are those of the base, uncorrected; after sampling
+  /// draws have the weights that the evidence gives them.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  std::vector<double> categories(int element) const override;
+
+  int predict(std::span<const double> x) const override;
+  std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
+  int outcomes() const override;
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
+  /// log p(x | what is known)
+  double log_density(std::span<const double> x) const override;
+  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const override;
+  std::unique_ptr<RowDistribution> row_distribution() const override;
+
+  friend std::unique_ptr<Model> condition(std::unique_ptr<Model> model,
+                                          std::span<const double> given);
+
+ protected:
+  void write(Document &document) const override;
+
+ private:
+  /// A row of the base's distribution, made of a row of this one, which may lack its last element,
+  /// the class.
+  std::vector<double> base_row(std::span<const double> x) const;
+  /// x, checked, as a row of rows_. Valid until the next call.
+  std::span<const double> row(std::span<const double> x) const;
+
+  std::unique_ptr<Model> base_;
+  /// a row of the base's distribution; NaN: remains
+  std::vector<double> given_;
+  ModelWords words_;
+  /// the names of the components, if they have any
+  std::vector<std::string> labels_;
+  /// uses workspaces: not thread-safe
+  std::unique_ptr<RowDistribution> rows_;
+};
+
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid
+/// member.
+std::unique_ptr<Model> read_conditional_model(const Document &document);
+
+}  // namespace bayes
