@@ -31,6 +31,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "questions/conditional_model.hpp"
 #include "model_uses.hpp"
 #include "topics/lda.hpp"
 #include "valid_models.hpp"
@@ -116,6 +117,8 @@ void use(const Model &model) {
     use_labels(*labels);
   } else if (const auto *binary = dynamic_cast<const bayes::BinaryRegression *>(&model)) {
     use_binary(*binary);
+  } else if (const auto *conditional = dynamic_cast<const bayes::ConditionalModel *>(&model)) {
+    use_conditional(*conditional);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }

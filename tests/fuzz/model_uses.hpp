@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -23,6 +24,8 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "questions/answers.hpp"
+#include "questions/conditional_model.hpp"
 #include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
 #include "topics/lda.hpp"
@@ -72,6 +75,21 @@ template <class Mixture> void use_rows(const Mixture &model, double value) {
   attempt([&] {
     bayes::Control control;
     model.mcse(x, control);
+  });
+}
+
+inline void use_conditional(const bayes::ConditionalModel &model) {
+  std::unique_ptr<bayes::RowDistribution> rows;
+  attempt([&] { rows = model.row_distribution(); });
+  if (!rows) return;
+  const std::vector<double> missing(std::size_t(rows->dimension()),
+                                    std::numeric_limits<double>::quiet_NaN());
+  attempt([&] { rows->condition(missing); });
+  for (int j = 0; j < rows->dimension(); ++j) attempt([&] { bayes::value_given(*rows, j); });
+  attempt([&] {
+    std::vector<double> given = missing;
+    given[0] = 1;
+    bayes::condition(bayes::Model::from_bytes(model.to_bytes()), given);
   });
 }
 

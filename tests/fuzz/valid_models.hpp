@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <memory_resource>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "base/control.hpp"
 #include "base/random.hpp"
+#include "base/unseen.hpp"
 #include "classification/nb.hpp"
 #include "conjugate/conjugate.hpp"
 #include "conjugate/dirichlet_categorical.hpp"
@@ -29,6 +31,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "questions/conditional_model.hpp"
 #include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
 #include "regression/linreg_accumulator.hpp"
@@ -72,6 +75,7 @@ class Fits {
     classes();
     conjugate();
     regressions();
+    conditionals();
   }
   std::vector<Document> documents;
 
@@ -394,6 +398,24 @@ class Fits {
       }
       bayes::LinregWarnings warnings;
       add(*bayes::linreg_fit(sums, Document::object().set("noise_variance", 2), control, warnings));
+    }
+  }
+
+  /// Some of these, given an element of a row, and given a label that the model does not know.
+  void conditionals() {
+    const double missing = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<Document> others = documents;
+    for (std::size_t i = 0; i < others.size(); i += 3) {
+      const auto *const family = others[i].find("family")->as<std::string>();
+      if (*family != "gmm" && *family != "bmm" && *family != "dpmm" && *family != "nb") continue;
+      std::unique_ptr<Model> model = Model::from_document(others[i]);
+      if (model->words().takes) continue;
+      const auto rows = model->row_distribution();
+      std::vector<double> given(std::size_t(rows->dimension()), missing);
+      given[0] = 1;  // allowed in a column of any family
+      for (int j = 1; j < rows->dimension(); ++j)
+        if (rows->categories(j).size() == 3) given[std::size_t(j)] = bayes::unseen_category;
+      add(*bayes::condition(std::move(model), given));
     }
   }
 
