@@ -16,8 +16,8 @@ constexpr const char *conditional_family = "conditional";
 
 bool remains(double given) { return std::isnan(given) && !is_unseen(given); }
 
-/// Number k of a component counts from 0; the weights of its members, which sum to 1 over all draws:
-/// each draw has the weight that the evidence gives it, and its members share that.
+/// Number k of a component counts from 0; the weights of its members, which sum to 1 over all
+/// draws: each draw has the weight that the evidence gives it, and its members share that.
 std::vector<double> shares(const RowDistribution &rows, std::span<const int> members,
                            std::span<const double> of_draws) {
   std::vector<double> in_draw(of_draws.size()), out;

@@ -24,8 +24,8 @@ BAYES_API std::unique_ptr<Model> condition(std::unique_ptr<Model> model,
 class BAYES_API ConditionalModel final : public Model {
  public:
   /// `base` is no conditional model itself. `given`: a row of its row_distribution(), of which at
-  /// least one element is given. `rows`: that distribution, if it is made already. Throws as condition(), and invalid_argument for a value that an
-  /// element cannot have.
+  /// least one element is given. `rows`: that distribution, if it is made already. Throws as
+  /// condition(), and invalid_argument for a value that an element cannot have.
   ConditionalModel(std::unique_ptr<Model> base, std::span<const double> given,
                    std::unique_ptr<RowDistribution> rows = nullptr);
   ~ConditionalModel() override;

@@ -43,12 +43,8 @@ Ellipses ellipses(const NormalPoint &point) {
 }
 
 Ellipses ellipses(const NormalWishart &q) {
-  Ellipses out{q.shape,
-               q.m,
-               q.B,
-               Vector(q.components()),
-               Vector(q.components()),
-               Vector(q.components())};
+  Ellipses out{
+      q.shape, q.m, q.B, Vector(q.components()), Vector(q.components()), Vector(q.components())};
   for (int k = 0; k < q.components(); ++k) {
     const double a = q.a(q.shape.index(k)), nu = q.shape.dense ? a + 1 - q.dimension() : a;
     out.degrees(k) = std::min(nu, max_degrees);
@@ -327,8 +323,8 @@ void EllipticalPart::fix(const double *x) {
 
 /// With dense scales the regression of the missing elements on the observed ones, and what is left
 /// of their scale, are independent of the distribution of the observed ones. So the location m + h,
-/// h = L_mo z, is Student t: its squared scale is that of the row without the row's own noise. Of an
-/// isotropic scale all elements have one variance, of which the observed ones tell.
+/// h = L_mo z, is Student t: its squared scale is that of the row without the row's own noise. Of
+/// an isotropic scale all elements have one variance, of which the observed ones tell.
 void EllipticalPart::parameters(int c, int j, std::vector<Parameter> &out,
                                 std::vector<Marginal> &posteriors) {
   const Conditional of = conditional(c, j);

@@ -31,8 +31,8 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
-#include "questions/conditional_model.hpp"
 #include "model_uses.hpp"
+#include "questions/conditional_model.hpp"
 #include "topics/lda.hpp"
 #include "valid_models.hpp"
 

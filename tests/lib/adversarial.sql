@@ -55,10 +55,9 @@ CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
   nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('n', id, word, true, 'k', word))
   AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
   FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
-CREATE TABLE conditionals AS SELECT
-  bayes_condition(sampled, '{0.5,NULL}'::float8[]) AS normal_rest,
-  bayes_condition(mixed, '{1,NULL,NULL}'::float8[]) AS mixed_rest,
-  bayes_condition(classes, '{0.5,0.25}'::float8[]) AS class_rest FROM given, classifiers;
+CREATE TABLE rests AS SELECT bayes_condition(sampled, '{0.5,NULL}'::float8[]) AS normals,
+  bayes_condition(mixed, '{1,NULL,NULL}'::float8[]) AS mixed,
+  bayes_condition(c.classes, '{0.5,0.25}'::float8[]) AS classes FROM given, classifiers AS c;
 CREATE TABLE regressions AS SELECT linreg_fit(id, x) AS line, linreg_fit(id, x, '{"method": "em"}')
   AS line_em, linreg_fit(id, x, '{"method": "vi", "ard": true}') AS line_vi,
   linreg_fit(id, x, '{"method": "gibbs", "draws": 20}') AS line_sampled,

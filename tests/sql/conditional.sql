@@ -51,8 +51,9 @@ SELECT never($$SELECT name, id, NOT near(bayes_log_density(known, r),
   'densities are those given the same columns');
 SELECT never($$SELECT name, id, NOT near(bayes_log_density(known, r, g),
     bayes_log_density(model, r, w), 1e-10) AS wrong
-  FROM asked JOIN customers AS c USING (id), LATERAL (SELECT c.plan, c.visits, c.plan AS class) AS r,
-    LATERAL (SELECT c.spend) AS g, LATERAL (SELECT c.age, c.member, c.spend) AS w$$,
+  FROM asked JOIN customers AS c USING (id), LATERAL (SELECT c.spend) AS g,
+    LATERAL (SELECT c.plan, c.visits, c.plan AS class) AS r,
+    LATERAL (SELECT c.age, c.member, c.spend) AS w$$,
   'given more, too');
 SELECT never($$SELECT name, id, k.column_name, k.label, k.element >= o.element
     OR NOT near(coalesce(k.value, 0), coalesce(o.value, 0), 1e-9)
@@ -91,7 +92,8 @@ SELECT never($$SELECT name, id, bayes_probability_mcse(known, l, u) > 0.01 AS wr
 SELECT never($$SELECT name, a.id, NOT near(bayes_similarity(known, x, y),
     bayes_similarity(model, v, w), 1e-10) AS wrong
   FROM asked AS a JOIN customers AS c USING (id) JOIN customers AS d ON d.id = a.id + 2,
-    LATERAL (SELECT c.plan, c.spend, c.visits) AS x, LATERAL (SELECT d.plan, d.spend, d.visits) AS y,
+    LATERAL (SELECT c.plan, c.spend, c.visits) AS x,
+    LATERAL (SELECT d.plan, d.spend, d.visits) AS y,
     LATERAL (SELECT c.age, c.plan, c.member, c.spend, c.visits) AS v,
     LATERAL (SELECT c.age, d.plan, c.member, d.spend, d.visits) AS w$$, 'likeness');
 SELECT never($$SELECT name, a.id, s.column_name, NOT near(s.surprise, o.surprise, 1e-9)
@@ -118,7 +120,8 @@ SELECT never($$SELECT name, id, NOT bool_and(near(p, q, 1e-10)) AS wrong
 SELECT never($$SELECT name, id, bayes_predict(known, x) <> bayes_predict(model, v) AS wrong
   FROM asked JOIN customers AS c USING (id), LATERAL (SELECT c.plan, c.spend, c.visits) AS x,
     LATERAL (SELECT c.age, c.plan, c.member, c.spend, c.visits) AS v$$, 'and predicted');
-SELECT never($$SELECT name, id, p.*, value IS NULL OR (column_name IS NULL) <> (parameter = 'weight')
+SELECT never($$SELECT name, id, p.*, value IS NULL
+    OR (column_name IS NULL) <> (parameter = 'weight')
     OR coalesce(column_name IN ('age', 'member'), false) OR NOT coalesce(lower <= upper, true)
     OR (sd_method IS NULL) <> (parameter = 'weight' OR name ~ 'em$') AS wrong
   FROM asked, bayes_parameters(known) AS p$$, 'parameters are those of the other columns');
@@ -217,7 +220,8 @@ SELECT is(says($$SELECT bayes_condition(bayes_condition(model_of('gmm vi'), g), 
     FROM (SELECT 30 AS age) AS g$$), '22023 / rows have no column "spend" / It is one of the 2 '
   'columns that the model was fitted to. / Columns are matched by name; additional columns are '
   'ignored.', 'a column that is gone');
-SELECT matches(says($$SELECT jsonb_set(bayes_condition(model_of('arrays'), '{3,NULL}'::int[])::jsonb,
-    '{given,elements}', '[3]')::text::bayes_model$$),
-  '^22P02 / .*member "given.elements" must be ascending whole numbers from 1 to 2', 'a forged text');
+SELECT matches(says($$SELECT jsonb_set(bayes_condition(model_of('arrays'), x)::jsonb,
+    '{given,elements}', '[3]')::text::bayes_model FROM (SELECT '{3,NULL}'::int[] AS x) AS r$$),
+  '^22P02 / .*member "given.elements" must be ascending whole numbers from 1 to 2',
+  'a forged text');
 SELECT * FROM finish();

@@ -30,20 +30,18 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
     nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)],
-    beta_bernoulli => ['success'], gamma_poisson => ['events'],
+    beta_bernoulli => ['success'], gamma_poisson => ['events'], rest => [qw(normals mixed classes)],
     normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
     nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
     linreg => [qw(line line_em line_vi line_sampled line_level line_labels)],
-    conditional => [qw(normal_rest mixed_rest class_rest)],
     logreg => [qw(logistic logistic_strict)], probit => [qw(probit probit_em probit_sampled)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers', conditional => 'conditionals', linreg => 'regressions', logreg => 'answers', probit => 'answers',
-    map { $_ => 'posteriors' }
+    nb => 'classifiers', linreg => 'regressions', logreg => 'answers', probit => 'answers',
+    rest => 'rests', map { $_ => 'posteriors' }
         qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg logreg probit
-    conditional);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb rest linreg logreg probit);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
