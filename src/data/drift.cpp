@@ -19,9 +19,9 @@ const RowReference &reference_in(const Model &model) {
   if (!model.info.reference)
     throw Error(
         Errc::invalid_argument, "the model keeps nothing of the rows of its fit",
-        "Models that were merged or updated, or stored by an earlier version, do not; nor do "
-        "linear and naive Bayes models of statistics, of many rows with weights, and models "
-        "that predict a response or label from more than 256 columns.",
+        "Models that were merged or updated, made by bayes_condition, or stored by an earlier "
+        "version, do not; nor do linear and naive Bayes models of statistics, of many rows with "
+        "weights, and models that predict a response or label from more than 256 columns.",
         "Fit it again to all of its rows, with fewer columns or without weights.");
   return *model.info.reference;
 }

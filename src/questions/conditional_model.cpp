@@ -16,8 +16,8 @@ constexpr const char *conditional_family = "conditional";
 
 bool remains(double given) { return std::isnan(given) && !is_unseen(given); }
 
-/// Number k of a component counts from 0; the weights of its members, which sum to 1 over all
-/// draws: each draw has the weight that the evidence gives it, and its members share that.
+/// The weights of the members of a component, which sum to 1 over all draws: each draw has the
+/// weight that the evidence gives it (`of_draws`), and its members share that.
 std::vector<double> shares(const RowDistribution &rows, std::span<const int> members,
                            std::span<const double> of_draws) {
   std::vector<double> in_draw(of_draws.size()), out;
@@ -150,7 +150,10 @@ void ConditionalModel::describe_parameters(std::optional<double> level,
   const ParameterTable out(level, take,
                            is_variational(info.method) ? Parameter::mean_field : Parameter::exact);
   RowDistribution &rows = *rows_;
-  rows.condition(std::vector<double>(std::size_t(rows.dimension()), std::nan("")));
+  const std::vector<double> nothing(std::size_t(rows.dimension()), std::nan(""));
+  std::vector<double> weights(std::size_t(outcomes()), 0.0);
+  probabilities({nothing.data(), std::size_t(info.dimension)}, weights);
+  rows.condition(nothing);
   std::vector<double> of_draws;
   for (const FlatComponent &each : rows.components()) {
     of_draws.resize(std::max(of_draws.size(), std::size_t(each.draw) + 1));
@@ -158,9 +161,7 @@ void ConditionalModel::describe_parameters(std::optional<double> level,
   }
   for (int k = 0; k < info.components; ++k) {
     const std::vector<int> members = rows.members(k);
-    Parameter weight{.component = k, .name = "weight", .value = 0};
-    for (const int c : members) weight.value += rows.components()[std::size_t(c)].weight;
-    out.at_point(weight);
+    out.at_point({.component = k, .name = "weight", .value = weights[std::size_t(k)]});
     const std::vector<double> shared = shares(rows, members, of_draws);
     for (int j = 0; j < info.dimension; ++j)
       describe_element(rows, members, shared, j, is_sampler(info.method), out, k);
@@ -168,7 +169,9 @@ void ConditionalModel::describe_parameters(std::optional<double> level,
 }
 
 std::vector<double> ConditionalModel::categories(int element) const {
-  return rows_->categories(element);
+  for (std::size_t j = 0; j < given_.size(); ++j)
+    if (remains(given_[j]) && element-- == 0) return base_->categories(int(j));
+  return {};
 }
 
 int ConditionalModel::outcomes() const {
