@@ -154,7 +154,8 @@ SELECT is(whole_complaint('SELECT bayes_drift((model::jsonb - ''row_reference'')
   '22023 the model keeps nothing of the rows of its fit | Models that were merged or updated, '
   'made by bayes_condition, or stored by an earlier version, do not; nor do linear and naive Bayes '
   'models of statistics, of many rows with weights, and models that predict a response or label '
-  'from more than 256 columns. | Fit it again to all of its rows, with fewer columns or without weights.',
+  'from more than 256 columns. | Fit it again to all of its rows, with fewer columns or without '
+  'weights.',
   'models without a reference');
 SELECT is(complaint('SELECT bayes_drift(m, ARRAY[a, b]) FROM (SELECT bayes_rollup(m) AS m FROM
     (SELECT nb_fit(flag, ARRAY[a, b]) AS m FROM fitted GROUP BY n > 2) AS g) AS r, later AS l'),
