@@ -132,7 +132,8 @@ SELECT never($$SELECT name, id, p.component, NOT near(p.value, q[component], 1e-
   FROM asked, LATERAL (SELECT (given).age, NULL::text AS plan, (given).member,
       NULL::float8 AS spend, NULL::int AS visits) AS v,
     bayes_probabilities(model, v) AS q,
-    bayes_parameters(known) AS p WHERE parameter = 'weight'$$, 'they are probabilities given what is known');
+    bayes_parameters(known) AS p WHERE parameter = 'weight'$$,
+  'they are probabilities given what is known');
 -- The regression of one column on the other.
 SELECT ok(near(k.value, c.mean[1] + c.covariance[1][2] / c.covariance[2][2] * (70 - c.mean[2]),
     1e-12) AND near(s.value, sqrt(c.covariance[1][1] - c.covariance[1][2] ^ 2
