@@ -153,6 +153,19 @@ COMMENT IS 'The probabilities of the K states at every row, given the observatio
   'is impossible after those before. '
   @hmm_partition;
 
+CREATE FUNCTION hmm_surprise(model bayes_model, observation anynonarray) RETURNS float8
+  AS 'MODULE_PATHNAME', 'hmm_surprise_window' @window_of_labels COST 100;
+COMMENT IS 'How surprising every row is after those before it: -log p(observation | observations '
+  'before) in nats, of measurements that of a density; after gibbs over the stored draws of the '
+  'parameters, weighted by their probabilities of the observations before. Over a partition it '
+  'sums to -hmm_log_likelihood. NULL for an observation that is NULL in all elements; of others '
+  'the elements that are not NULL count. Infinity for an observation that is impossible after '
+  'those before, which then counts as missing for those after it. Reads row by row in constant '
+  'memory. '
+  @hmm_partition
+  ' Here a name or label unknown to the model has the probability that it has in '
+  'hmm_log_likelihood.';
+
 -- ---- relations: a query in, a relation out ----
 
 CREATE FUNCTION hmm_fit(query bayes_query, k int, options jsonb DEFAULT NULL)

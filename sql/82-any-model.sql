@@ -48,8 +48,9 @@ COMMENT IS 'The posterior probability of every component (cluster, class) for a 
 CREATE FUNCTION bayes_log_density(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The natural logarithm of the predictive density (or probability) of a row: low for '
-  'rows that are unlike those of the fit. For nb it is summed over the labels. Regressions have a '
-  'density of the response only: 42804. '
+  'rows that are unlike those of the fit. For nb it is summed over the labels. For hmm x is a '
+  'single step, of which no past is known (bayes_log_density(model, x, given) says more); that of '
+  'a sequence is hmm_log_likelihood. Regressions have a density of the response only: 42804. '
   @model_takes_rows;
 
 CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint)
@@ -57,7 +58,8 @@ CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
 COMMENT IS 'n draws of rows from the (predictive) mixture, of gmm, bmm, dpmm and nb, as arrays of '
   'numbers, and the component (class) that each came from; NULL for dpmm, whose draws have no '
-  'common clusters. The same seed gives the same draws. 22023 for n < 0, 42804 for other families.';
+  'common clusters. Of hmm they are single steps, and their states; hmm_sample draws sequences. The '
+  'same seed gives the same draws. 22023 for n < 0, 42804 for other families.';
 
 -- ---- new rows against those of the fit ----
 

@@ -5,9 +5,11 @@ DEFINE @rows_of_questions =
   'NULL), arrays, or single values; NULL is not observed, whatever option missing of the fit says. '
   'The class of nb is one more column of rows, called class (class_ if a feature is called so), of '
   'arrays one more element, the number of the class from 1. A label that the model does not know '
-  'is no evidence. Errors: 42804 for a model that is no distribution over rows (gmm, bmm, dpmm and '
-  'nb are), 2202E for rows of another length, 22023 for a value that a column cannot have, 22003 '
-  'if the density of what is given is 0.';
+  'is no evidence. Rows of hmm are single steps: of names a value is a row, or a record with a '
+  'column called symbol; nothing is known of their past, so that a state has its share of the steps '
+  'of the fit. Errors: 42804 for a model that is no distribution over rows (gmm, bmm, dpmm and nb '
+  'are, and hmm of steps), 2202E for rows of another length, 22023 for a value that a column '
+  'cannot have, 22003 if the density of what is given is 0.';
 
 CREATE FUNCTION bayes_log_density(model bayes_model, x "any", given "any") RETURNS float8
   AS 'MODULE_PATHNAME', 'bayes_log_density_given' @of_labels COST 100;
@@ -124,15 +126,18 @@ COMMENT IS 'The Monte Carlo standard error of bayes_probability(model, lower, up
   'where that is exact. '
   @rows_of_questions;
 
-CREATE FUNCTION bayes_mutual_information(model bayes_model)
+CREATE FUNCTION bayes_mutual_information(model bayes_model, options jsonb DEFAULT NULL)
   RETURNS TABLE (element1 int, column1 text, element2 int, column2 text, nats float8, mcse float8,
     dependence float8)
-  AS 'MODULE_PATHNAME' @strict COST 100000 ROWS 100;
+  AS 'MODULE_PATHNAME' @immutable COST 100000 ROWS 100;
 COMMENT IS 'What goes with what: for each pair of columns their mutual information in nats, and '
   'dependence, sqrt(1 - exp(-2 nats)), which for two normals is the absolute correlation: 0 for '
   'independent columns. mcse: the Monte Carlo standard error of nats, 0 where it is exact: for two '
-  'labels, and for numbers of a single normal; for others 10,000 draws with a fixed seed. A column '
-  'with itself has its entropy if it has labels, and NULL if it is a number. Given the component '
-  'the columns of product families are independent, so that their mutual information is at most '
-  'the entropy of the component, and 0 for a single one. 42804 for a model that is no distribution '
-  'over rows (gmm, bmm, dpmm and nb are).';
+  'labels, for a label and a number (an integral), and for numbers of a single normal; for two '
+  'others it comes from draws. options: draws, their number (2 to 10000000, 10000 if not given), '
+  'and seed (1 if not given); NULL means none. A column with itself has its entropy if it has '
+  'labels, and NULL if it is a number. Given the component the columns of product families are '
+  'independent, so that their mutual information is at most the entropy of the component, and 0 '
+  'for a single one. No rows for a NULL model. 22023 for an invalid option, 54000 for more than 50 '
+  'million draws times columns, 42804 for a model that is no distribution over rows (gmm, bmm, '
+  'dpmm and nb are, and hmm of steps).';

@@ -172,7 +172,7 @@ int Model::sample(std::uint64_t, std::int64_t, std::span<double>) const {
 std::unique_ptr<RowDistribution> Model::row_distribution() const {
   throw Error(Errc::wrong_family,
               message("a model of family {} is no distribution over rows", info.family),
-              "Models of gmm, bmm, dpmm and nb are.", words().functions);
+              "Models of gmm, bmm, dpmm and nb are, and hmm of steps.", words().functions);
 }
 ComponentOverlaps Model::overlaps(const Model &) const { lacks("components to match"); }
 

@@ -105,15 +105,9 @@ ComponentOverlaps HiddenMarkovModel::overlaps(const Model &other) const {
 }
 
 ComponentDensities HiddenMarkovModel::densities() const {
-  const double visits = state->visits.sum();
-  const Vector weights =
-      visits > 0 ? Vector(state->visits / visits) : Vector(Vector::Constant(size(), 1.0 / size()));
-  RowColumns columns = info.columns;
-  if (columns.empty() && state->is_symbols())
-    columns = {{"symbol", ValueKind::label, state->symbols}};
   return std::visit(
       [&](const auto &fitted) -> ComponentDensities {
-        return {weights, fitted.point.emissions, columns};
+        return {state->shares(), fitted.point.emissions, columns_of_steps()};
       },
       state->fitted);
 }

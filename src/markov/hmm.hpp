@@ -150,6 +150,11 @@ class BAYES_API HiddenMarkovModel final : public Model {
   const ModelWords &words() const override;
   ComponentOverlaps overlaps(const Model &other) const override;
 
+  /// The distribution of a single step, of which neither the past nor the place in its sequence is
+  /// known: the mixture of the emissions, weighted by the expected shares of the states in the
+  /// steps of the fit; after gibbs under every draw. The component is the state.
+  std::unique_ptr<RowDistribution> row_distribution() const override;
+
   /// from 0
   HmmState state_at(int index) const;
   /// all K x K, row by row
@@ -190,7 +195,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
               const std::function<void(std::int64_t first, int steps, const double *probabilities)>
                   &take) const;
 
-  /// Filtered state probabilities, given past observations only, step by step in constant memory.
+  /// One sequence, observation by observation, in constant memory: the states given the past, and
+  /// how well the past predicts what comes. The model must outlive it.
   class BAYES_API Filter {
    public:
     explicit Filter(const HiddenMarkovModel &model);
@@ -198,13 +204,20 @@ class BAYES_API HiddenMarkovModel final : public Model {
     /// Processes the next observation (d numbers; NaN: missing); returns p(state | observations so
     /// far), K numbers, valid until the next call. Throws Error(numeric) if it is impossible.
     std::span<const double> next(std::span<const double> x);
-    /// log p(the last observation | earlier ones); 0 for a missing observation. After gibbs the log
-    /// of the average over the draws under which the earlier observations are possible.
-    double log_predictive() const;
+    /// The same for an observation that may be impossible, which then counts as missing for those
+    /// after it, and with the probability of unseen categories, which next() takes as missing.
+    /// Returns its log_predictive(); over a sequence it sums to log_likelihood().
+    double pass(std::span<const double> x);
+    /// log p(the last observation | earlier ones); 0 for a missing observation, -infinity for an
+    /// impossible one. After gibbs draws count in proportion to their p(earlier observations).
+    double log_predictive() const { return log_predictive_; }
 
    private:
     class Part;
-    std::vector<Part> parts_;  // one for each draw, or one
+    bool add(std::span<const double> x, bool count_unseen);
+    const HiddenMarkovModel &model_;
+    std::vector<Part> parts_;               // one for each draw, or one
+    std::vector<UnseenCategories> unseen_;  // of each draw; empty until one is seen
     Buffer block_, scores_;
     std::vector<double> out_;
     double log_predictive_ = 0;
@@ -270,6 +283,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// The emission densities of the states at the point estimate, weighted by visits
   /// (fit/component_overlap.hpp); symbols are treated as labels.
   ComponentDensities densities() const;
+  /// of records, or one of symbols; else none
+  RowColumns columns_of_steps() const;
   HmmScorer &scorer() const;
   /// one for each point under which sequences are scored; empty for multivariate normal emissions
   std::vector<UnseenCategories> unseen_categories() const;

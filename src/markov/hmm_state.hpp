@@ -52,6 +52,8 @@ struct HiddenMarkovModel::State {
   std::vector<std::string> symbols;  // names of the one categorical element's values; empty: none
 
   bool is_symbols() const { return !symbols.empty(); }
+  /// K: the expected shares of the states in the steps of the fit; equal if there were none
+  Vector shares() const;
 };
 
 }  // namespace bayes

@@ -4,17 +4,21 @@
 #include <cmath>
 
 #include "base/control.hpp"
+#include "base/message.hpp"
+#include "document/option_table.hpp"
+#include "questions/label_and_number.hpp"
 
 namespace bayes {
 namespace {
 
-constexpr int dependence_draws = 10000;
-constexpr std::uint64_t dependence_seed = 1;
+/// the most numbers of the draws
+constexpr double max_numbers = 5e7;
 
 class Pairs {
  public:
-  explicit Pairs(RowDistribution &rows)
+  Pairs(RowDistribution &rows, const DependenceOptions &options)
       : rows_(rows),
+        options_(options),
         d_(std::size_t(rows.dimension())),
         nothing_(d_, std::nan("")),
         row_(nothing_),
@@ -31,6 +35,11 @@ class Pairs {
       out.nats = of_categories(first, second);
     else if (!labels[0] && !labels[1] && one_normal(first, second))
       out.nats = of_normals(first, second);
+    else if (const auto exact = labels[0] != labels[1] ? information_of_label_and_number(
+                                                             rows_, labels[0] ? first : second,
+                                                             labels[0] ? second : first)
+                                                       : std::nullopt)
+      out.nats = *exact;
     else
       estimate(first, second, out);
     out.nats = std::max(0.0, out.nats);
@@ -90,7 +99,7 @@ class Pairs {
     draw();
     const std::vector<double> &one = alone(first), &other = alone(second);
     double sum = 0, squares = 0;
-    for (int i = 0; i < dependence_draws; ++i) {
+    for (int i = 0; i < options_.draws; ++i) {
       poll_here();
       row_[std::size_t(first)] = drawn(i, first);
       row_[std::size_t(second)] = drawn(i, second);
@@ -99,7 +108,7 @@ class Pairs {
       squares += each * each;
     }
     row_[std::size_t(first)] = row_[std::size_t(second)] = std::nan("");
-    const double n = dependence_draws;
+    const double n = options_.draws;
     out.nats = sum / n;
     out.mcse = std::sqrt(std::max(0.0, squares / n - out.nats * out.nats) / n);
   }
@@ -107,10 +116,15 @@ class Pairs {
   void draw() {
     if (!drawn_.empty()) return;
     rows_.condition(nothing_);
-    drawn_.assign(d_ * dependence_draws, std::nan(""));
-    for (int i = 0; i < dependence_draws; ++i) {
+    if (double(d_) * options_.draws > max_numbers)
+      throw Error(Errc::too_large,
+                  message("{} draws of {} columns are too many, the limit is {} numbers in all",
+                          options_.draws, d_, std::int64_t(max_numbers)),
+                  {}, "Give a smaller number in option draws.");
+    drawn_.assign(d_ * std::size_t(options_.draws), std::nan(""));
+    for (int i = 0; i < options_.draws; ++i) {
       poll_here();
-      Random random(dependence_seed, std::uint64_t(i));
+      Random random(options_.seed, std::uint64_t(i));
       rows_.draw(random, std::span<double>(drawn_).subspan(std::size_t(i) * d_, d_));
     }
   }
@@ -122,7 +136,7 @@ class Pairs {
   const std::vector<double> &alone(int element) {
     std::vector<double> &out = single_[std::size_t(element)];
     if (!out.empty()) return out;
-    for (int i = 0; i < dependence_draws; ++i) {
+    for (int i = 0; i < options_.draws; ++i) {
       poll_here();
       row_[std::size_t(element)] = drawn(i, element);
       out.push_back(rows_.log_density(row_));
@@ -132,6 +146,7 @@ class Pairs {
   }
 
   RowDistribution &rows_;
+  const DependenceOptions &options_;
   std::size_t d_;
   std::vector<double> nothing_, row_, drawn_;
   std::vector<std::vector<double>> single_;
@@ -139,9 +154,19 @@ class Pairs {
 
 }  // namespace
 
+DependenceOptions read_dependence_options(const Document &options) {
+  DependenceOptions out;
+  OptionTable t = OptionTable::reading(options);
+  t.integer("draws", out.draws, 2, 10000000);
+  t.seed("seed", out.seed);
+  t.finish();
+  return out;
+}
+
 void mutual_information(RowDistribution &rows,
-                        const std::function<void(const MutualInformation &)> &emit) {
-  Pairs pairs(rows);
+                        const std::function<void(const MutualInformation &)> &emit,
+                        const DependenceOptions &options) {
+  Pairs pairs(rows, options);
   for (int i = 0; i < rows.dimension(); ++i)
     for (int j = i; j < rows.dimension(); ++j) emit(pairs.of(i, j));
 }

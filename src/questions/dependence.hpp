@@ -1,6 +1,7 @@
 // What goes with what: mutual information of pairs of columns.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "questions/row_distribution.hpp"
@@ -19,10 +20,18 @@ struct MutualInformation {
   double dependence;
 };
 
-/// Passes every pair to `emit`. Exact for two categories and for two elements of one normal;
-/// otherwise the mean of log p(x, y) - log p(x) - log p(y) over draws with a fixed seed, 0 if it is
-/// negative. Polls.
+struct DependenceOptions {
+  int draws = 10000;
+  std::uint64_t seed = 1;
+};
+/// Throws Error(invalid_argument) for an option that does not exist, or cannot have its value.
+BAYES_API DependenceOptions read_dependence_options(const Document &options);
+
+/// Passes every pair to `emit`. Exact for two categories, for two elements of one normal, and, as
+/// an integral, for a category and a number (label_and_number.hpp); otherwise the mean of log p(x,
+/// y) - log p(x) - log p(y) over draws, 0 if it is negative. Polls.
 BAYES_API void mutual_information(RowDistribution &rows,
-                                  const std::function<void(const MutualInformation &)> &emit);
+                                  const std::function<void(const MutualInformation &)> &emit,
+                                  const DependenceOptions &options = {});
 
 }  // namespace bayes

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "hmm_support.hpp"
+#include "questions/row_distribution.hpp"
 
 using namespace hidden_markov;
 
@@ -69,6 +70,8 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
                       steps = x.size() / d;
     BOOST_REQUIRE(n == at(model.stored_draws()));
     std::vector<Real> likelihoods;
+    Table pasts(steps);  // log p(steps up to this one), under each draw
+    Table rows(steps, std::vector<Real>(1, 0));
     Table smooth(steps, std::vector<Real>(k, 0)), filter = smooth;
     std::vector<Real> states(k, 0), after(k, 0), mean(d, 0), square(d, 0);
     std::map<Path, Real> paths;
@@ -80,9 +83,12 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
       for (std::size_t t = 0; t < steps; ++t) {
         const Enumeration past =
             enumerate(known.chain(Sequence(x.begin(), x.begin() + std::ptrdiff_t((t + 1) * d))));
+        pasts[t].push_back(past.log_likelihood);
+        const std::vector<Real> densities = known.score(x.data() + t * d);
         for (std::size_t i = 0; i < k; ++i) {
           smooth[t][i] += all.smooth[t][i] / Real(n);
           filter[t][i] += past.smooth[t][i] / Real(n);
+          rows[t][0] += std::exp(densities[i]) * Real(model.state_at(int(i)).visits) / Real(n);
         }
       }
       for (std::size_t j = 0; j < k; ++j) {
@@ -103,8 +109,17 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
     BOOST_TEST(std::abs(model.log_likelihood(one.all, control) -
                         double(log_sum(likelihoods) - std::log(Real(n)))) < 1e-11);
     const std::vector<double> smoothed_here = smoothed(model, one);
-    HiddenMarkovModel::Filter along(model);
+    HiddenMarkovModel::Filter along(model), passing(model);
+    Real before = std::log(Real(n)), visits = 0;
+    for (std::size_t i = 0; i < k; ++i) visits += model.state_at(int(i)).visits;
+    const auto distribution = model.row_distribution();
     for (std::size_t t = 0; t < steps; ++t) {
+      // p(past and this) / p(past), each an average over the draws
+      const double expected = double(log_sum(pasts[t]) - before);
+      before = log_sum(pasts[t]);
+      BOOST_TEST(std::abs(passing.pass({x.data() + t * d, d}) - expected) < 1e-11);
+      BOOST_TEST(std::abs(distribution->log_density({x.data() + t * d, d}) -
+                          double(std::log(rows[t][0] / visits))) < 1e-11);
       const auto filtered = along.next({x.data() + t * d, d});
       for (std::size_t i = 0; i < k; ++i) {
         BOOST_TEST(std::abs(smoothed_here[t * k + i] - double(smooth[t][i])) < 1e-12);
@@ -198,6 +213,10 @@ BOOST_AUTO_TEST_CASE(draws_that_exclude_a_sequence_count_in_its_likelihood_only)
       BOOST_TEST(
           (std::vector<double>(a.begin(), a.end()) == std::vector<double>(b.begin(), b.end())));
   }
+  HiddenMarkovModel::Filter passing(two);
+  double sum = 0;
+  for (const double v : {0.0, 1.0, 1e158, 0.0}) sum += passing.pass({&v, 1});
+  BOOST_TEST(distance(sum, two.log_likelihood(data.all, control)) < 1e-12);
   const auto &impossible = static_cast<const HiddenMarkovModel &>(*none);
   BOOST_TEST(impossible.log_likelihood(data.all, control) ==
              -std::numeric_limits<double>::infinity());

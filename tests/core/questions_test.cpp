@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(models_of_other_families_refuse) {
   other.info.family = "linreg";
   BOOST_CHECK_EXCEPTION(other.row_distribution(), Error, [](const Error &error) {
     return error.code() == Errc::wrong_family &&
-           error.detail() == "Models of gmm, bmm, dpmm and nb are.";
+           error.detail() == "Models of gmm, bmm, dpmm and nb are, and hmm of steps.";
   });
 }
 

@@ -319,7 +319,7 @@ END $$;
 INSERT INTO models SELECT 'linreg', 'linreg', linreg_fit(x[1], x[2:3]) FROM iris;
 INSERT INTO models SELECT 'hmm', 'hmm', hmm_fit('{1,2,1}'::float8[], 1);
 SELECT is(says($$SELECT bayes_impute(model_of('linreg'), '{1,2}'::float8[])$$), '42804 / a model '
-  'of family linreg is no distribution over rows / Models of gmm, bmm, dpmm and nb are. / '
+  'of family linreg is no distribution over rows / Models of gmm, bmm, dpmm and nb are, and hmm of steps. / '
   'linreg_predict(model, x) predicts the response of a row, linreg_log_density(model, x, y) is the '
   'log density of a response.', 'a model that is no distribution over rows');
 SELECT matches(says($$SELECT bayes_conditional(model_of('hmm'), '{1,2}'::float8[])$$),

@@ -5,6 +5,8 @@
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
+#include "markov/hmm.hpp"
+#include "pg/bind/questions.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/resumable_fit.hpp"
 #include "pg/server/context.hpp"
@@ -31,17 +33,41 @@ void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &
        Cell::or_null(p.upper), p.known_by ? Cell::text(p.known_by) : Cell()});
 }
 
+/// Has the model no rows but steps of sequences, which questions take as rows?
+bool has_steps(const Model &model) {
+  return dynamic_cast<const HiddenMarkovModel *>(&model) != nullptr;
+}
+
 /// State of a set-returning function between its rows.
 struct SampleGenerator {
   SampleGenerator(MemoryContext, Datum value, const char *family, std::int64_t seed)
       : model(load_model(value, family)),
         seed(std::uint64_t(seed)) {
-    model->require_rows();
+    if (has_steps(*model))
+      steps = model->row_distribution();
+    else
+      model->require_rows();
     x.resize(std::size_t(model->info.dimension));
   }
+  int sample(std::int64_t index) {
+    return steps ? steps->sample(seed, index, x) : model->sample(seed, index, x);
+  }
   std::unique_ptr<Model> model;
+  /// of a model of sequences, whose rows are steps
+  std::unique_ptr<RowDistribution> steps;
   std::uint64_t seed;
   std::vector<double> x;
+};
+
+/// State of a call site of bayes_log_density.
+struct DensityCallSite {
+  DensityCallSite(MemoryContext context, FunctionCallInfo fcinfo)
+      : models(nullptr),
+        rows(context, guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); })),
+        steps(context, fcinfo, 1, 1) {}
+  ModelCache models;
+  RowsOfModels rows;
+  Questions steps;
 };
 
 /// Monte Carlo standard errors for the row of this call; nullopt if the row is to be skipped.
@@ -113,8 +139,7 @@ Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
   FuncCallContext *const context = SRF_PERCALL_SETUP();
   if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
   SampleGenerator &generator = *static_cast<SampleGenerator *>(context->user_fctx);
-  const int component =
-      generator.model->sample(generator.seed, std::int64_t(context->call_cntr), generator.x);
+  const int component = generator.sample(std::int64_t(context->call_cntr));
   const Cell cells[] = {component < 0 ? Cell() : Cell(component + 1), Cell::vector(generator.x)};
   const Datum row = composite(context->tuple_desc, cells);
   SRF_RETURN_NEXT(context, row);
@@ -145,7 +170,18 @@ BAYES_FUNCTION(bayes_predict) {
 }
 
 BAYES_FUNCTION(bayes_probabilities) { return row_probabilities(fcinfo, nullptr); }
-BAYES_FUNCTION(bayes_log_density) { return row_log_density(fcinfo, nullptr); }
+/// bayes_log_density(model, row); for the rows of a model with rows as row_log_density
+BAYES_FUNCTION(bayes_log_density) {
+  auto &site = call_site<DensityCallSite>(fcinfo, fcinfo);
+  const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
+  if (has_steps(*model)) {
+    RowDistribution &steps = site.steps.distribution(fcinfo);
+    PG_RETURN_FLOAT8(steps.log_density(site.steps.row(fcinfo, 0)));
+  }
+  const auto x = site.rows.read(model, PG_GETARG_DATUM(1));
+  if (!x) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(model->log_density(*x));
+}
 BAYES_FUNCTION(bayes_sample) { return sample_rows(fcinfo, nullptr); }
 /// (bayes_model) -> bayes_model
 BAYES_FUNCTION(bayes_compact) {

@@ -7,6 +7,7 @@
 #include "pg/bind/filled_row.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/server/context.hpp"
+#include "pg/values/json.hpp"
 #include "pg/values/results.hpp"
 #include "questions/answers.hpp"
 #include "questions/box.hpp"
@@ -42,10 +43,13 @@ RowDistribution &Questions::distribution(FunctionCallInfo fcinfo) {
     ModelInfo info;
     info.columns = entry.distribution->columns();
     info.dimension = entry.distribution->dimension();
+    // Symbols of sequences have no column in the model.
+    const bool one_label = model->info.columns.empty() && info.columns.size() == 1 &&
+                           info.columns[0].kind == ValueKind::label;
     for (const Oid type : types_) {
-      entry.readers.push_back(std::make_unique<RowReader>(readers_context_, type));
+      entry.readers.push_back(std::make_unique<RowReader>(readers_context_, type, one_label));
       RowReader &reader = *entry.readers.back();
-      if (reader.records()) reader.expect(info);
+      if (reader.records() || reader.labels()) reader.expect(info);
       reader.allow_absent(std::size_t(info.dimension - model->info.dimension));
     }
     entry.rows.resize(types_.size());
@@ -269,20 +273,27 @@ BAYES_FUNCTION(bayes_surprise) {
 BAYES_FUNCTION(bayes_probability) { PG_RETURN_FLOAT8(box_of_arguments(fcinfo).value); }
 BAYES_FUNCTION(bayes_probability_mcse) { PG_RETURN_FLOAT8(box_of_arguments(fcinfo).mcse); }
 
-/// bayes_mutual_information(model)
+/// bayes_mutual_information(model [, options])
 BAYES_FUNCTION(bayes_mutual_information) {
   ResultRows result(fcinfo);
+  const DependenceOptions options =
+      PG_ARGISNULL(1) ? DependenceOptions()
+                      : read_dependence_options(document_of_jsonb(PG_GETARG_DATUM(1)));
+  if (PG_ARGISNULL(0)) return Datum(0);
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
   const std::unique_ptr<RowDistribution> rows = model->row_distribution();
   const auto name = [&](int element) {
     return rows->columns().empty() ? Cell()
                                    : Cell::text(rows->columns()[std::size_t(element)].name);
   };
-  mutual_information(*rows, [&](const MutualInformation &of) {
-    poll_interrupts();
-    result.row({of.first + 1, name(of.first), of.second + 1, name(of.second),
-                Cell::or_null(of.nats), std::isnan(of.nats) ? Cell() : Cell(of.mcse),
-                Cell::or_null(of.dependence)});
-  });
+  mutual_information(
+      *rows,
+      [&](const MutualInformation &of) {
+        poll_interrupts();
+        result.row({of.first + 1, name(of.first), of.second + 1, name(of.second),
+                    Cell::or_null(of.nats), std::isnan(of.nats) ? Cell() : Cell(of.mcse),
+                    Cell::or_null(of.dependence)});
+      },
+      options);
   return Datum(0);
 }

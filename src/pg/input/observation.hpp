@@ -2,6 +2,7 @@
 // row.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -33,6 +34,11 @@ class ModelSymbols final : public SymbolCodes {
   const HiddenMarkovModel &model_;
   std::string unknown_;
 };
+
+/// Is any element of the observation known? A name that the model does not know is.
+inline bool observed(std::span<const double> x) {
+  return std::any_of(x.begin(), x.end(), [](double e) { return e == e || is_unseen(e); });
+}
 
 /// Reads sequences that are arrays, of values or records, for fitted models.
 class SequenceReader {

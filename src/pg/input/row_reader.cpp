@@ -115,7 +115,7 @@ Oid cast_to_array(Oid base) {
   });
 }
 
-RowReader::RowReader(MemoryContext context, Oid type)
+RowReader::RowReader(MemoryContext context, Oid type, bool one_label)
     : context_(context),
       form_(Form::array),
       record_(context) {
@@ -124,6 +124,8 @@ RowReader::RowReader(MemoryContext context, Oid type)
   const Oid base = base_;
   if (is_record_type(base))
     form_ = Form::record;
+  else if (one_label && !guarded([base] { return OidIsValid(get_element_type(base)); }))
+    form_ = Form::label;
   else if (is_number_type(base) || base == BOOLOID)
     form_ = Form::value;
   else if (base == UNKNOWNOID)
@@ -175,6 +177,10 @@ void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
   only_labels_ = unknown == UnknownLabels::added;
   for (const RowColumn &column : info.columns)
     add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
+  if (form_ == Form::label) {
+    fields_[0].type = std::make_unique<ElementType>(context_);
+    fields_[0].type->use(base_);
+  }
   // Rows of a model without names are matched by position.
   if (info.columns.empty() && records())
     for (int j = 1; j <= info.dimension; ++j) add_column({message("f{}", j)}, {}, true);
@@ -311,6 +317,13 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
       record_.close();
       return x;
     }
+    case Form::label:
+      x_[0] = fields_[0].type->symbol(row, *labels_[0]);
+      if (x_[0] == code_of_nan) {
+        x_[0] = std::nan("");
+        refuse(0, false, number);
+      }
+      return x_;
     case Form::value: break;
   }
   x_.assign(1, number_of(row, base_));

@@ -37,8 +37,10 @@ enum class UnknownLabels : char {
 class RowReader {
  public:
   /// `type`: of the rows, InvalidOid for arrays; throws Error for one that rows cannot have.
-  /// PostgreSQL's allocations go below `context`, which must outlive this.
-  RowReader(MemoryContext context, Oid type);
+  /// PostgreSQL's allocations go below `context`, which must outlive this. `one_label`: the rows of
+  /// the model have a single element, a label; then single values of any type are rows, by their
+  /// text.
+  RowReader(MemoryContext context, Oid type, bool one_label = false);
 
   /// Rows must have the columns of this model.
   void expect(const ModelInfo &info, UnknownLabels unknown = UnknownLabels::missing);
@@ -67,6 +69,8 @@ class RowReader {
 
   /// Are rows records?
   bool records() const { return form_ == Form::record; }
+  /// Are they labels?
+  bool labels() const { return form_ == Form::label; }
   /// The description of the last record, and the attribute of a column in it; -1: it lacks it.
   TupleDesc description() const { return record_.description(); }
   int attribute_of(std::size_t column) const {
@@ -96,6 +100,8 @@ class RowReader {
     array,
     record,
     value,
+    /// a value that is a label
+    label,
     /// a literal without a type: the text of an array
     literal,
     /// a type that is cast to an array, such as pgvector's

@@ -190,13 +190,13 @@ class SequenceScorer final : public RowScorer {
     if (steps == 0) return std::nullopt;
     StoredSequence one(model);
     one.begin(steps);
-    double observed = 0;
+    double counted = 0;
     sequences_.each(array, [&](std::span<const double> x) {
       one.step(x);
-      observed += std::any_of(x.begin(), x.end(), [](double e) { return e == e || is_unseen(e); });
+      counted += observed(x);
     });
-    if (observed == 0) return std::nullopt;
-    return Score{observed, model.log_likelihood(one, one.control), 0};
+    if (counted == 0) return std::nullopt;
+    return Score{counted, model.log_likelihood(one, one.control), 0};
   }
 
  private:

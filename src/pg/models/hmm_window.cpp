@@ -1,8 +1,8 @@
 // Hidden Markov models as window functions: a partition is one sequence, in the order of the
 // window, regardless of the frame.
 //
-// hmm_decode and hmm_probabilities read the whole partition at its first row; hmm_filter reads it
-// row by row, in constant memory.
+// hmm_decode and hmm_probabilities read the whole partition at its first row; hmm_filter and
+// hmm_surprise read it row by row, in constant memory.
 #include <algorithm>
 #include <optional>
 
@@ -188,6 +188,27 @@ struct FilteredPartition {
   std::int64_t row = 0;
 };
 
+/// Reads the current row of a partition that is read row by row, and, unless the model is NULL,
+/// returns use(filter, observation), else NULL.
+template <class F> Datum with_filter(FunctionCallInfo fcinfo, F use) {
+  const WindowObject window = window_of(fcinfo);
+  CallSite &site = site_of(fcinfo);
+  FilteredPartition &partition =
+      partition_of<FilteredPartition>(window, [&](FilteredPartition &made, MemoryContext) {
+        made.model.first(site, current_argument(window, model_argument));
+        if (made.model) made.filter.emplace(*made.model);
+      });
+  if (partition.row > 0 && !site.constant_model)
+    partition.model.check_same(site, current_argument(window, model_argument));
+  ++partition.row;
+  // Earlier rows are not needed again: PostgreSQL may drop them.
+  guarded([window] { WinSetMarkPosition(window, WinGetCurrentPosition(window)); });
+  if (!partition.filter) PG_RETURN_NULL();
+  const NullableDatum observation = current_argument(window, observation_argument);
+  return use(*partition.filter,
+             site.observations.read(*partition.model, observation, partition.row));
+}
+
 Datum array_of(const double *probabilities, int k) {
   const Cell cell = Cell::vector({probabilities, std::size_t(k)});
   return guarded([&cell] { return cell.to_datum(); });
@@ -227,21 +248,18 @@ BAYES_FUNCTION(hmm_probabilities_window) {
 
 /// (model, observation) -> float8[]
 BAYES_FUNCTION(hmm_filter_window) {
-  const WindowObject window = window_of(fcinfo);
-  CallSite &site = site_of(fcinfo);
-  FilteredPartition &partition =
-      partition_of<FilteredPartition>(window, [&](FilteredPartition &made, MemoryContext) {
-        made.model.first(site, current_argument(window, model_argument));
-        if (made.model) made.filter.emplace(*made.model);
-      });
-  if (partition.row > 0 && !site.constant_model)
-    partition.model.check_same(site, current_argument(window, model_argument));
-  ++partition.row;
-  // Earlier rows are not needed again: PostgreSQL may drop them.
-  guarded([window] { WinSetMarkPosition(window, WinGetCurrentPosition(window)); });
-  if (!partition.filter) PG_RETURN_NULL();
-  const NullableDatum observation = current_argument(window, observation_argument);
-  const std::span<const double> probabilities =
-      partition.filter->next(site.observations.read(*partition.model, observation, partition.row));
-  return array_of(probabilities.data(), int(probabilities.size()));
+  return with_filter(fcinfo, [](HiddenMarkovModel::Filter &filter, std::span<const double> x) {
+    const std::span<const double> probabilities = filter.next(x);
+    return array_of(probabilities.data(), int(probabilities.size()));
+  });
+}
+
+/// (model, observation) -> float8
+BAYES_FUNCTION(hmm_surprise_window) {
+  return with_filter(fcinfo,
+                     [fcinfo](HiddenMarkovModel::Filter &filter, std::span<const double> x) {
+                       const double log_predictive = filter.pass(x);
+                       if (!observed(x)) PG_RETURN_NULL();
+                       PG_RETURN_FLOAT8(0 - log_predictive);  // not -0
+                     });
 }
