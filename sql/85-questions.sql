@@ -138,6 +138,6 @@ COMMENT IS 'What goes with what: for each pair of columns their mutual informati
   'and seed (1 if not given); NULL means none. A column with itself has its entropy if it has '
   'labels, and NULL if it is a number. Given the component the columns of product families are '
   'independent, so that their mutual information is at most the entropy of the component, and 0 '
-  'for a single one. No rows for a NULL model. 22023 for an invalid option, 54000 for more than 50 '
+  'for a single one. No rows for a NULL model. 22023 for an invalid option, 54000 for more than 20 '
   'million draws times columns, 42804 for a model that is no distribution over rows (gmm, bmm, '
   'dpmm and nb are, and hmm of steps).';

@@ -12,7 +12,7 @@ namespace bayes {
 namespace {
 
 /// the most numbers of the draws
-constexpr double max_numbers = 5e7;
+constexpr double max_numbers = 2e7;
 
 class Pairs {
  public:
@@ -121,10 +121,12 @@ class Pairs {
                   message("{} draws of {} columns are too many, the limit is {} numbers in all",
                           options_.draws, d_, std::int64_t(max_numbers)),
                   {}, "Give a smaller number in option draws.");
-    drawn_.assign(d_ * std::size_t(options_.draws), std::nan(""));
+    // Memory is touched draw by draw: so much of it at once could not be cancelled.
+    drawn_.reserve(d_ * std::size_t(options_.draws));
     for (int i = 0; i < options_.draws; ++i) {
       poll_here();
       Random random(options_.seed, std::uint64_t(i));
+      drawn_.resize(drawn_.size() + d_, std::nan(""));
       rows_.draw(random, std::span<double>(drawn_).subspan(std::size_t(i) * d_, d_));
     }
   }
@@ -136,6 +138,7 @@ class Pairs {
   const std::vector<double> &alone(int element) {
     std::vector<double> &out = single_[std::size_t(element)];
     if (!out.empty()) return out;
+    out.reserve(std::size_t(options_.draws));
     for (int i = 0; i < options_.draws; ++i) {
       poll_here();
       row_[std::size_t(element)] = drawn(i, element);

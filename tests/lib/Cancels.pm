@@ -58,6 +58,11 @@ FROM (SELECT nb_fit(i, words) AS words FROM volumes, generate_series(1, 40) AS i
    FROM generate_series(1, 2000) AS i) AS c;
 CREATE TABLE statistics AS SELECT linreg_stats(i, ARRAY(SELECT sin(i * j * 0.37)
   FROM generate_series(1, 1000) AS j)) AS sums FROM generate_series(1, 1200) AS i;
+CREATE TABLE asked AS SELECT normals, mixed
+FROM (SELECT gmm_fit(x[1:200], 2, '{"restarts": 1, "max_iter": 2, "tol": 1e6}') AS normals
+   FROM wide) AS n,
+  (SELECT bmm_fit(r, 3, '{"restarts": 1, "max_iter": 5}') AS mixed
+   FROM wide, LATERAL (SELECT id % 2 = 0 AS a, id % 3 = 1 AS b, x[1] AS c, x[2] AS d) AS r) AS m;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -238,6 +243,8 @@ our %kinds = (
           (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
     'hmm filter window' => "SELECT count(f) FROM (SELECT hmm_filter(large, x) OVER () AS f
           FROM chains, (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
+    'hmm surprise window' => "SELECT count(s) FROM (SELECT hmm_surprise(large, x) OVER () AS s
+          FROM chains, (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS r) AS q",
     'hmm decode' => "SELECT count(hmm_decode(large, x)) FROM chains, series,
           generate_series(1, 100)",
     'hmm probabilities' => "SELECT count(hmm_probabilities(large, x)) FROM chains, series,
@@ -391,6 +398,19 @@ our %kinds = (
           generate_series(1, 1000)",
     'information about a model' => "SELECT count(i.options) FROM options, generate_series(1, 1000),
           bayes_info(model) AS i",
+    'mutual information' => "SELECT count(*) FROM asked, bayes_mutual_information(normals)",
+    'mutual information, many draws' => "SELECT count(*) FROM asked,
+          bayes_mutual_information(mixed, '{\"draws\": 5000000}')",
+    'mutual information of labels and numbers' => "SELECT count(*) FROM asked,
+          generate_series(1, 100000) AS i,
+          LATERAL bayes_mutual_information(CASE WHEN i > 0 THEN mixed END, '{\"draws\": 2}')",
+    'anomaly' => "SELECT sum(bayes_anomaly(normals, r)) FROM asked, generate_series(1, 100000) AS i,
+          LATERAL (SELECT array_agg(CASE WHEN i * j % 7 > 0 THEN j END) AS r
+          FROM generate_series(1, 200) AS j) AS s",
+    'probability' => "SELECT sum(bayes_probability(normals, low, array_fill(i, '{200}')))
+          FROM asked, generate_series(1, 100000) AS i, array_fill(-9, '{200}') AS low",
+    'imputed draws' => "SELECT count(*) FROM asked,
+          bayes_impute(normals, array_fill(NULL::float8, '{200}'), 100000000, 1)",
     'hmm sample' => "SELECT count(*) FROM chains, hmm_sample(model, 100000000, 1)",
     'dpmm prediction' => "SELECT sum(dpmm_predict(model, x)) FROM cloud, processes,
           generate_series(1, 1000)",

@@ -175,8 +175,8 @@ SELECT never($$SELECT family, call, says(call, model) NOT LIKE '42804 / a model 
   FROM models, unnest(ARRAY['SELECT bayes_predict($1, ''{a,b}''::text[])',
     'SELECT bayes_probabilities($1, ''{"a": 1}''::jsonb)', 'SELECT bayes_log_density($1, 2)',
     'SELECT bayes_sample($1, 1, 1)']) AS call
-  WHERE family NOT IN ('gmm', 'bmm', 'dpmm', 'nb', 'linreg', 'logreg', 'probit')$$,
-  'whatever the row is');
+  WHERE family NOT IN ('gmm', 'bmm', 'dpmm', 'nb', 'linreg', 'logreg', 'probit')
+    AND NOT (family = 'hmm' AND call ~ 'log_density|sample')$$, 'whatever the row is');
 SELECT is(says('SELECT bayes_predict($1, ''{"a": 1}''::jsonb)', nb_fit(d[1], '{"a": 1}'::jsonb)),
   '42804 / a model of family nb takes objects of names, not rows of columns / nb_predict, '
   'nb_probabilities and nb_log_density take a model and such an object, jsonb or tsvector.',

@@ -180,7 +180,8 @@ SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s),
   'and of theirs');
 SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w,
   hmm_probabilities(observation => x[1], model => m) OVER w,
-  hmm_filter(model => m, observation => x[1]) OVER w FROM faithful,
+  hmm_filter(model => m, observation => x[1]) OVER w,
+  hmm_surprise(model => m, observation => x[1]) OVER w FROM faithful,
   (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m
   FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f
 WINDOW w AS (ORDER BY id)$$, 'in windows too');

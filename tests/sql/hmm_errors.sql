@@ -1,6 +1,6 @@
 -- Hidden Markov models: every way to ask for what cannot be, and what is said about it. SQLSTATEs
 -- as the comments of the functions promise; messages name sequence, step, element or key.
-SELECT plan(233);
+SELECT plan(237);
 \ir ../lib/hmm_errors.sql
 
 -- ---- arguments, sequences, weights, known states, models to start from ----
@@ -250,6 +250,16 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_filter(CASE WHEN i > 2 THEN names ELSE vi END, 'a'::text) OVER (ORDER BY i)
     FROM given, generate_series(1, 3) i$q$, '22023 model must be the same for all rows of a '
     'partition'),
+  ($q$SELECT hmm_surprise(CASE WHEN i > 2 THEN names ELSE vi END, 'a'::text) OVER (ORDER BY i)
+    FROM given, generate_series(1, 3) i$q$, '22023 model must be the same for all rows of a '
+    'partition'),
+  ($q$SELECT hmm_surprise(gmm, 'a'::text) OVER () FROM given$q$,
+    '42804 model is of family gmm, expected hmm'),
+  ($q$SELECT hmm_surprise(vectors, ROW(1, CASE i WHEN 3 THEN 'Infinity' ELSE 1::float8 END, 1))
+    OVER (ORDER BY i) FROM given, generate_series(1, 3) i$q$,
+    '22023 element 2 of step 3 is Infinity'),
+  ($q$SELECT hmm_surprise(booleans, i) OVER (ORDER BY i) FROM given, generate_series(0, 3) i$q$,
+    '22023 step 3 is 2.0, but must be 0 or 1'),
   ($q$SELECT hmm_decode(CASE WHEN i > 2 THEN names ELSE vi END, 'a'::text) OVER (ORDER BY i)
     FROM given, generate_series(1, 3) i$q$, '22023 model must be the same for all rows of a '
     'partition'),

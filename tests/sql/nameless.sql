@@ -1,6 +1,6 @@
 -- Records whose columns have no names, as those of ROW(a, b): they are not matched by position with
 -- columns that have names.
-SELECT plan(32);
+SELECT plan(34);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -33,6 +33,8 @@ FROM (VALUES ('SELECT gmm_predict(gmm, %s) FROM models, people'),
   ('SELECT probit_probability(probit, %s) FROM models, people'),
   ('SELECT hmm_decode(hmm, %s) OVER () FROM models, people'),
   ('SELECT hmm_filter(hmm, %s) OVER (ORDER BY age) FROM models, people'),
+  ('SELECT hmm_surprise(hmm, %s) OVER (ORDER BY age) FROM models, people'),
+  ('SELECT bayes_log_density(hmm, %s) FROM models, people'),
   ('SELECT hmm_log_likelihood(hmm, ARRAY[%s]) FROM models, people')) AS v(statement);
 SELECT is(gmm_log_density(gmm, r), gmm_log_density(gmm, ARRAY[30, 1500]), form)
 FROM models, (SELECT 1500 AS income, 30 AS age) AS r,

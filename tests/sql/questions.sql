@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(76);
+SELECT plan(84);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -304,6 +304,24 @@ SELECT ok(near(dependence, abs(rho), 1e-9) AND mcse = 0, 'for one normal it is t
 FROM (SELECT gmm_fit(x, 1, '{"method": "em"}') AS m, corr(eruptions, waiting) AS rho FROM faithful)
   AS f, bayes_mutual_information(m) WHERE element1 < element2;
 
+-- Draws belong to two numbers of a mixture; all else is exact.
+SELECT never($$SELECT name, a.*, CASE WHEN column1 IN ('age', 'spend', 'visits')
+      AND column2 IN ('age', 'spend', 'visits') AND element1 < element2
+    THEN NOT (b.mcse / a.mcse BETWEEN 1.7 AND 2.3 AND c.nats <> a.nats
+      AND abs(c.nats - a.nats) < 6 * a.mcse + 1e-9)
+    ELSE (a.nats, a.mcse) IS DISTINCT FROM (b.nats, b.mcse) OR a.mcse <> 0
+      OR (a.nats, a.mcse) IS DISTINCT FROM (c.nats, c.mcse) END AS wrong
+  FROM named, bayes_mutual_information(model) AS a
+    JOIN LATERAL bayes_mutual_information(model, '{"draws": 2500}') AS b
+      USING (element1, column1, element2, column2)
+    JOIN LATERAL bayes_mutual_information(model, '{"seed": 5}') AS c
+      USING (element1, column1, element2, column2)
+  WHERE name = 'bmm vi' AND a.nats IS NOT NULL$$, 'options for draws');
+SELECT same_rows($$SELECT * FROM bayes_mutual_information(model_of('bmm vi'), NULL)$$,
+  $$SELECT * FROM bayes_mutual_information(model_of('bmm vi'),
+    '{"draws": 10000, "seed": 1}')$$, 'and their defaults');
+SELECT is_empty('SELECT * FROM bayes_mutual_information(NULL, NULL)', 'of no model');
+
 -- ---- errors ----
 
 CREATE FUNCTION says(call text) RETURNS text LANGUAGE plpgsql AS $$
@@ -317,13 +335,14 @@ EXCEPTION WHEN OTHERS THEN
   RETURN concat_ws(' / ', SQLSTATE, a, nullif(b, ''), nullif(c, ''));
 END $$;
 INSERT INTO models SELECT 'linreg', 'linreg', linreg_fit(x[1], x[2:3]) FROM iris;
-INSERT INTO models SELECT 'hmm', 'hmm', hmm_fit('{1,2,1}'::float8[], 1);
+INSERT INTO models SELECT 'lda', 'lda', lda_fit('{a,b,a}'::text[], 1);
 SELECT is(says($$SELECT bayes_impute(model_of('linreg'), '{1,2}'::float8[])$$), '42804 / a model '
-  'of family linreg is no distribution over rows / Models of gmm, bmm, dpmm and nb are, and hmm of steps. / '
+  'of family linreg is no distribution over rows / Models of gmm, bmm, dpmm and nb are, and hmm of '
+  'steps. / '
   'linreg_predict(model, x) predicts the response of a row, linreg_log_density(model, x, y) is the '
   'log density of a response.', 'a model that is no distribution over rows');
-SELECT matches(says($$SELECT bayes_conditional(model_of('hmm'), '{1,2}'::float8[])$$),
-  '^42804 / a model of family hmm is no distribution over rows / ', 'nor is one of sequences');
+SELECT matches(says($$SELECT bayes_conditional(model_of('lda'), '{1,2}'::float8[])$$),
+  '^42804 / a model of family lda is no distribution over rows / ', 'nor is one of documents');
 SELECT is(says($$SELECT bayes_conditional(model_of('arrays'), '{1}'::float8[])$$),
   says($$SELECT gmm_predict(model_of('arrays'), '{1}'::float8[])$$), 'a row of another length');
 SELECT is(says($$SELECT bayes_conditional(model_of('gmm vi'), r) FROM (SELECT 1 AS years) AS r$$),
@@ -349,6 +368,14 @@ SELECT is(says($$SELECT bayes_probability(model_of('bmm vi'), a, b) FROM (SELECT
   'Labels have no order. / Give one label, in either bound or in both.', 'labels in a box');
 SELECT matches(says($$SELECT bayes_mutual_information(model_of('linreg'))$$), '^42804 / ',
   'a regression has no mutual information of columns');
+SELECT is(says(format($$SELECT bayes_mutual_information(model_of('bmm vi'), '%s')$$, options)), said)
+FROM (VALUES ('{"drawz": 5}', '22023 / unknown option "drawz" / Did you mean "draws"?'),
+  ('{"draws": 1}',
+    '22023 / option "draws" is 1, but must be a whole number from 2 to 10000000'),
+  ('{"seed": "a"}', '22023 / option "seed" is "a", but must be a whole number of at least 0'),
+  ('[1]', '22023 / the options are an array of 1 number, but must be an object'),
+  ('{"draws": 10000000}', '54000 / 10000000 draws of 5 columns are too many, the limit is 20000000 '
+    'numbers in all / Give a smaller number in option draws.')) AS v(options, said);
 CREATE TYPE small AS (age int, spend smallint, visits int);
 INSERT INTO models SELECT 'huge', 'gmm', gmm_fit(r, 1) FROM (SELECT i AS age, 1e6 * i AS spend,
     i % 3 AS visits FROM generate_series(1, 9) AS i) AS r;

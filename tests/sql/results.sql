@@ -140,8 +140,9 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, NULL::float8 AS width UNION ALL
       SELECT NULL, 1) AS t, bayes_conditional(model, t) AS r
     WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
-  ('bayes_mutual_information(bayes_model)',
-   'SELECT r.* FROM models, bayes_mutual_information(model) AS r WHERE family = ''bmm'' '),
+  ('bayes_mutual_information(bayes_model,jsonb)',
+   'SELECT r.* FROM models, bayes_mutual_information(model, ''{"draws": 9}'') AS r
+    WHERE family = ''bmm'' '),
   ('bayes_surprise(bayes_model,"any")',
    'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, 3.5 AS width) AS t,
       bayes_surprise(model, t) AS r WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
