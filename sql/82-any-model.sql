@@ -58,8 +58,8 @@ CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
 COMMENT IS 'n draws of rows from the (predictive) mixture, of gmm, bmm, dpmm and nb, as arrays of '
   'numbers, and the component (class) that each came from; NULL for dpmm, whose draws have no '
-  'common clusters. Of hmm they are single steps, and their states; hmm_sample draws sequences. The '
-  'same seed gives the same draws. 22023 for n < 0, 42804 for other families.';
+  'common clusters. Of hmm they are single steps, and their states; hmm_sample draws sequences. '
+  'The same seed gives the same draws. 22023 for n < 0, 42804 for other families.';
 
 -- ---- new rows against those of the fit ----
 

@@ -54,8 +54,9 @@ SELECT results_eq($$SELECT round(exp(-hmm_surprise(m, o) OVER (ORDER BY t))::num
     FROM tiny, unnest('{a,b}'::text[]) WITH ORDINALITY AS u(o, t)$$,
   $$VALUES (0.64), (round((0.54 * (0.7 * 0.1 + 0.3 * 0.75) + 0.1 * (0.2 * 0.1 + 0.8 * 0.75))
     / 0.64, 12))$$, 'two steps');
-SELECT never($$SELECT t, NOT near(s, hmm_log_likelihood(m, x[:t - 1]) - hmm_log_likelihood(m, x[:t]))
-    AS wrong FROM (SELECT m, t, x, hmm_surprise(m, o) OVER (ORDER BY t) AS s
+SELECT never($$SELECT t, NOT near(s, hmm_log_likelihood(m, x[:t - 1])
+    - hmm_log_likelihood(m, x[:t])) AS wrong
+  FROM (SELECT m, t, x, hmm_surprise(m, o) OVER (ORDER BY t) AS s
       FROM tiny, (SELECT '{b,what,a,b,what}'::text[] AS x) AS a, unnest(x) WITH ORDINALITY u(o, t))
     AS q$$, 'an unknown name has the probability that it has in a likelihood');
 SELECT never(format($$SELECT t, a IS DISTINCT FROM b AS wrong FROM (SELECT t,
@@ -111,8 +112,8 @@ SELECT never($$SELECT data, method, NOT near(total, 1, 1e-9) AS wrong FROM (SELE
     sum(exp(bayes_log_density(model, symbol))) AS total FROM fits,
     LATERAL (SELECT DISTINCT symbol FROM hmm_emissions(model)) AS e
     WHERE data IN ('letters', 'words') GROUP BY 1, 2) AS q$$, 'probabilities of names sum to 1');
-SELECT never($$SELECT data, method, NOT near(bayes_log_density(model, v), bayes_log_density(model, g)
-    + bayes_log_density(model, r, g), 1e-10) AS wrong FROM fits,
+SELECT never($$SELECT data, method, NOT near(bayes_log_density(model, v),
+    bayes_log_density(model, g) + bayes_log_density(model, r, g), 1e-10) AS wrong FROM fits,
   (SELECT '{60,3}'::float8[] AS v, '{60,NULL}'::float8[] AS g, '{NULL,3}'::float8[] AS r) AS x
   WHERE data LIKE 'duo%'$$, 'of vectors, some elements given others');
 SELECT never($$SELECT data, method, c.*, NOT (lower < value AND value < upper

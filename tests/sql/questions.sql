@@ -368,8 +368,8 @@ SELECT is(says($$SELECT bayes_probability(model_of('bmm vi'), a, b) FROM (SELECT
   'Labels have no order. / Give one label, in either bound or in both.', 'labels in a box');
 SELECT matches(says($$SELECT bayes_mutual_information(model_of('linreg'))$$), '^42804 / ',
   'a regression has no mutual information of columns');
-SELECT is(says(format($$SELECT bayes_mutual_information(model_of('bmm vi'), '%s')$$, options)), said)
-FROM (VALUES ('{"drawz": 5}', '22023 / unknown option "drawz" / Did you mean "draws"?'),
+SELECT is(says(format($$SELECT bayes_mutual_information(model_of('bmm vi'), '%s')$$, options)),
+  said) FROM (VALUES ('{"drawz": 5}', '22023 / unknown option "drawz" / Did you mean "draws"?'),
   ('{"draws": 1}',
     '22023 / option "draws" is 1, but must be a whole number from 2 to 10000000'),
   ('{"seed": "a"}', '22023 / option "seed" is "a", but must be a whole number of at least 0'),

@@ -227,9 +227,10 @@ $session->run("CREATE TABLE chains AS SELECT n AS name,
       hmm_fit(x, 2, jsonb_build_object('method', 'em', 'seed', n)) AS model
       FROM (SELECT array_agg(waiting ORDER BY id) AS x FROM faithful) AS f,
       generate_series(1, 2) AS n GROUP BY n");
-for my $score ('hmm_decode', 'hmm_probabilities', 'hmm_filter', 'hmm_log_likelihood') {
+for my $score ('hmm_decode', 'hmm_probabilities', 'hmm_filter', 'hmm_log_likelihood',
+    'hmm_surprise') {
     is(parses(1, "SELECT count($score(model, ARRAY[waiting])) FROM faithful, chains WHERE name = 1",
-        "$score of arrays"), '272', 'for every row');
+        "$score of arrays"), '272', 'for every row') if $score ne 'hmm_surprise';
     next if $score eq 'hmm_log_likelihood';
     is(parses(1, "SELECT count(r) FROM (SELECT $score(model, waiting)
           OVER (PARTITION BY eruptions ORDER BY id) AS r
