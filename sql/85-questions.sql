@@ -8,8 +8,8 @@ DEFINE @rows_of_questions =
   'is no evidence. Rows of hmm are single steps: of names a value is a row, or a record with a '
   'column called symbol; nothing is known of their past, so that a state has its share of the '
   'steps of the fit. Errors: 42804 for a model that is no distribution over rows (gmm, bmm, dpmm '
-  'and nb are, and hmm of steps), 2202E for rows of another length, 22023 for a value that a column '
-  'cannot have, 22003 if the density of what is given is 0.';
+  'and nb are, and hmm of steps), 2202E for rows of another length, 22023 for a value that a '
+  'column cannot have, 22003 if the density of what is given is 0.';
 
 CREATE FUNCTION bayes_log_density(model bayes_model, x "any", given "any") RETURNS float8
   AS 'MODULE_PATHNAME', 'bayes_log_density_given' @of_labels COST 100;
