@@ -73,10 +73,10 @@ class Pairs {
     return out;
   }
 
-  /// Is the model one component, and are both normal (of no degrees of freedom)?
+  /// Has one component all the weight, and are both normal (of no degrees of freedom)?
   bool one_normal(int first, int second) {
-    if (rows_.components().size() != 1) return false;
     rows_.condition(nothing_);
+    if (rows_.active().size() != 1) return false;
     for (const int element : {first, second}) {
       const Predicted of = rows_.predicted(element)[0];
       if (of.support != Predicted::Support::real || of.c != 0) return false;

@@ -143,7 +143,9 @@ double RowDistribution::log_density(std::span<const double> x, std::span<const d
   merged_.assign(x.begin(), x.end());
   for (std::size_t j = 0; j < merged_.size(); ++j) {
     if (std::isnan(given[j])) continue;
-    if (!std::isnan(x[j]) && x[j] != given[j]) return -std::numeric_limits<double>::infinity();
+    // A category that the model does not know is none that is given.
+    if ((!std::isnan(x[j]) || is_unseen(x[j])) && x[j] != given[j])
+      return -std::numeric_limits<double>::infinity();
     merged_[j] = given[j];
   }
   const double both = log_sum_exp(log_joint(merged_, true));

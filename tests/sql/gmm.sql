@@ -196,7 +196,8 @@ SELECT never($$SELECT name, p->'B', NOT CASE name WHEN 'diagonal'
       ('dpmm', 5, 2, (SELECT dpmm_fit(x, '{"method": "vi", "prior": {"B": "precision", "a": 7}}')
         FROM faithful)),
       ('hmm', 2, 2, (SELECT hmm_fit(xs, 2, '{"prior": {"B": "precision"}}')
-        FROM (SELECT array_agg(x) AS xs FROM faithful) AS s))) AS m(name, k, d, model), bayes_info(model) AS i) AS f,
+        FROM (SELECT array_agg(x) AS xs FROM faithful) AS s))) AS m(name, k, d, model),
+      bayes_info(model) AS i) AS f,
     (SELECT var_pop(waiting) AS v2, var_pop(eruptions) AS v1,
        covar_pop(eruptions, waiting) AS v12 FROM faithful) AS s$$,
   'prior.B precision is a times as much');

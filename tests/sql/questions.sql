@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(84);
+SELECT plan(85);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -50,6 +50,10 @@ SELECT never($$SELECT name, NOT near(bayes_log_density(model, c, c), 0, 1e-12) A
 SELECT is(bayes_log_density(model, c, (SELECT g FROM (SELECT 19 AS age) AS g)), '-Infinity',
   'of a row given what contradicts it 0') FROM named, customers AS c
 WHERE name = 'gmm vi' AND id = 1;
+SELECT is(bayes_log_density(model, r, g), '-Infinity',
+  'and of a label that the model does not know, given one that it knows')
+FROM (SELECT bmm_fit(c, 2) AS model FROM (SELECT plan::text AS plan, member FROM customers) AS c)
+  AS m, (SELECT 'none' AS plan, true AS member) AS r, (SELECT 'plus' AS plan) AS g;
 SELECT never($$SELECT id, NOT near(bayes_log_density(model, x, '{NULL,NULL}'::float8[]),
     bayes_log_density(model, x)) AS wrong FROM models, faithful WHERE name = 'arrays'$$,
   'given nothing it is that of the row');

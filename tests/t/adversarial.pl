@@ -339,7 +339,7 @@ sub values_of {
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.
     my ($columns, $elements) = $family eq 'dpmm' ? (20, 20) : (100, 40);
-    my @rest = map {
+    return [grep { !$seen{$_}++ } map {
         my $value = $_;
         if ($name !~ /\bgmm_fit$/) {
             $value =~ s/(?:1, ){1500,}/'1, ' x $columns/e;
@@ -348,8 +348,7 @@ sub values_of {
         $value =~ s/'\{(?:1601|100000)\}'/'{1000}'/ if $family eq 'hmm';
         $value = 300 if $family eq 'lda' && $value eq '10000';
         $value
-    } $type eq 'jsonb' ? () : @{$values{$type}};
-    return [grep { !$seen{$_}++ } @first, @rest];
+    } @first, $type eq 'jsonb' ? () : @{$values{$type}}];
 }
 
 # ---- calls ----
