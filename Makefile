@@ -18,7 +18,7 @@ all:
 # ---- what needs nothing but make: these install what is missing, then call make again ----
 
 # What can find a wrong answer; then what does it again, for longer or elsewhere.
-tests := core sql server docs house fuzz
+tests := core sql server scale docs house fuzz
 more := statistics sanitize levels long
 by_hand := faults
 

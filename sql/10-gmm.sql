@@ -8,7 +8,8 @@ DEFINE @gmm_rows =
 DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
   'columns, in addition to those that options id and weight name; it is run as the caller, '
-  'read-only. 22023 for any other query.';
+  'read-only. 22023 for any other query, and, with option push_down (docs/scale.md), for one that '
+  'cannot be run where the rows are.';
 DEFINE @gmm_options = ' options: see docs/gmm.md; NULL means none.';
 
 -- the comment on a selection, of bmm too

@@ -5,6 +5,7 @@
 
 #include "base/aligned.hpp"
 #include "base/simd.hpp"
+#include "data/remote_rows.hpp"
 #include "data/sweep.hpp"
 
 namespace bayes {
@@ -58,8 +59,33 @@ void HardAllocation::allocate(int k, BlockRows block, const double *weight, doub
   }
 }
 
+Document BlockScorer::message() const { refuse_remote("this step of the fit"); }
+
 namespace detail {
 namespace {
+
+/// The local step on other servers: their sums, in the order of the parts.
+LocalSums remote_sums(RemoteRows &rows, const BlockScorer &scorer,
+                      const std::vector<double> &log_weights, const AnyAllocation &allocation) {
+  if (!allocation.name) refuse_remote("the component of each row");
+  Document request = pass_request("local step");
+  request.set("scorer", scorer.message());
+  request.set("log_weights", numbers_document(log_weights));
+  request.set("allocation", allocation.name);
+  LocalSums out{std::vector<double>(std::size_t(scorer.components())),
+                std::vector<double>(scorer.raw_size()),
+                {}};
+  for (const Document &answer : rows.ask(request)) {
+    const PassReader part(answer);
+    const std::vector<double> &counts = part.numbers("counts", out.counts.size()),
+                              &raw = part.numbers("raw", out.raw.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) out.counts[i] += counts[i];
+    for (std::size_t i = 0; i < raw.size(); ++i) out.raw[i] += raw[i];
+    out.sums.objective += part.number("objective");
+    out.sums.entropy += part.number("entropy");
+  }
+  return out;
+}
 
 /// The sums over one segment.
 struct LocalPart {
@@ -138,6 +164,8 @@ class LocalWorker {
 
 LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &scorer,
                      const std::vector<double> &log_weights, const AnyAllocation &allocation) {
+  if (RemoteRows *const remote = rows.remote())
+    return remote_sums(*remote, scorer, log_weights, allocation);
   Sweep sweep(rows, control);
   const SweepPlan plan =
       sweep.plan(scorer.operations() + 40.0 * scorer.components(), 8 * scorer.raw_size());
@@ -165,4 +193,25 @@ LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &score
 }
 
 }  // namespace detail
+
+Document answer_local_step(RowSource &rows, const Document &request, const BlockScorer &scorer,
+                           Control &control) {
+  const PassReader given(request);
+  if (scorer.dimension() != rows.shape().dimension) PassReader::refuse();
+  const std::vector<double> &log_weights =
+      given.numbers("log_weights", std::size_t(scorer.components()));
+  const SoftAllocation soft;
+  const HardAllocation hard;
+  const bool is_hard = given.text("allocation") == "hard";
+  const detail::LocalSums found =
+      is_hard ? detail::local_sums(rows, control, scorer, log_weights,
+                                   detail::AllocationOf<HardAllocation>(hard))
+              : detail::local_sums(rows, control, scorer, log_weights,
+                                   detail::AllocationOf<SoftAllocation>(soft));
+  Document out = Document::object();
+  out.set("counts", numbers_document(found.counts)).set("raw", numbers_document(found.raw));
+  out.set("objective", found.sums.objective).set("entropy", found.sums.entropy);
+  return out;
+}
+
 }  // namespace bayes

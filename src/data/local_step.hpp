@@ -6,11 +6,13 @@
 // pass is compiled once for all families and allocations.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <vector>
 
 #include "base/control.hpp"
 #include "data/rows.hpp"
+#include "document/document.hpp"
 
 namespace bayes {
 
@@ -48,6 +50,9 @@ class BlockScorer {
   virtual double operations() const = 0;
   virtual std::size_t raw_size() const = 0;
   virtual std::unique_ptr<BlockWorker> worker() const = 0;
+  /// The scorer as a message to other servers that have rows, with a member "scorer" that names the
+  /// family; by default throws Error(invalid_argument).
+  virtual Document message() const;
 };
 
 /// Sums over rows that a local step computes in addition to the statistics.
@@ -99,17 +104,19 @@ namespace detail {
 /// An allocation of any type, called through a virtual function.
 class AnyAllocation {
  public:
-  explicit AnyAllocation(bool scored) : scored(scored) {}
+  AnyAllocation(bool scored, const char *name) : scored(scored), name(name) {}
   virtual ~AnyAllocation() = default;
   virtual void allocate(int k, BlockRows block, const double *weight, double *logits,
                         double *counts, RowSums &sums) const = 0;
   const bool scored;
+  /// in messages to other servers; null if the allocation is about single rows
+  const char *const name;
 };
 
 template <class Allocation> class AllocationOf final : public AnyAllocation {
  public:
   explicit AllocationOf(const Allocation &allocation)
-      : AnyAllocation(Allocation::scored),
+      : AnyAllocation(Allocation::scored, name_of(allocation)),
         allocation_(allocation) {}
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &sums) const override {
@@ -117,6 +124,12 @@ template <class Allocation> class AllocationOf final : public AnyAllocation {
   }
 
  private:
+  static const char *name_of(const Allocation &allocation) {
+    if constexpr (std::same_as<Allocation, SoftAllocation>) return "soft";
+    if constexpr (std::same_as<Allocation, HardAllocation>)
+      return allocation.labels ? nullptr : "hard";
+    return nullptr;
+  }
   const Allocation &allocation_;
 };
 
@@ -128,6 +141,10 @@ LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &score
                      const std::vector<double> &log_weights, const AnyAllocation &allocation);
 
 }  // namespace detail
+
+/// The part of another server in a local step, with the scorer of the request.
+Document answer_local_step(RowSource &rows, const Document &request, const BlockScorer &scorer,
+                           Control &control);
 
 /// One pass: log_weights has K entries (-infinity for a component of weight 0).
 template <class Allocation, class Scorer>

@@ -7,114 +7,13 @@
 #include <numeric>
 #include <string_view>
 
-#include "base/aligned.hpp"
 #include "base/random.hpp"
+#include "data/reference_rows.hpp"
 
 namespace bayes {
 namespace {
 
-/// Samples larger than the smallest have one row of so many.
-constexpr std::int64_t rows_for_each = 64;
-/// The sample of rows with many columns has fewer rows: so many numbers, but not below
-/// min_wide_sample rows.
-constexpr std::int64_t max_sample_numbers = 1 << 17, min_wide_sample = 256;
 constexpr std::uint64_t sample_stream = 0x7265'6665'7265'6e63;
-
-/// Rows copied out of their blocks.
-struct Sample {
-  /// row by row
-  std::vector<double> elements;
-  std::vector<double> weights;
-  /// the number of rows that the weights stand for
-  double size = 0;
-};
-
-/// Reads single rows in ascending order.
-class RowPicker {
- public:
-  RowPicker(RowSource &rows, int before)
-      : rows_(rows),
-        shape_(rows.shape()),
-        before_(before),
-        block_(shape_.block_doubles()) {}
-
-  double weight(std::int64_t row) { return shape_.weighted ? *at(row, shape_.dimension) : 1; }
-  void add(std::int64_t row, double weight, Sample &to) {
-    for (int j = before_; j < shape_.dimension; ++j) to.elements.push_back(*at(row, j));
-    to.weights.push_back(weight);
-  }
-
- private:
-  const double *at(std::int64_t row, int j) {
-    if (row / block_rows != held_) rows_.read_block(held_ = row / block_rows, block_.data());
-    return block_.data() + std::size_t(j) * block_rows + std::size_t(row % block_rows);
-  }
-  RowSource &rows_;
-  const RowShape shape_;
-  const int before_;
-  Buffer block_;
-  std::int64_t held_ = -1;
-};
-
-/// `count` different numbers below `bound`, ascending; every set of them is equally probable.
-std::vector<std::int64_t> draw_numbers(std::int64_t bound, std::int64_t count, Random &random) {
-  std::vector<std::int64_t> out;
-  // As many as are lacking are drawn at a time: none that is drawn is left out but for a
-  // repetition.
-  while (std::int64_t(out.size()) < count) {
-    for (std::int64_t lacking = count - std::int64_t(out.size()); lacking > 0; --lacking)
-      out.push_back(std::int64_t(random.below(std::uint64_t(bound))));
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-  }
-  return out;
-}
-
-Sample sample_of(RowSource &rows, int before, std::uint64_t seed, Control &control) {
-  const std::int64_t n = rows.rows();
-  const std::int64_t size = reference_sample(n, rows.shape().dimension - before);
-  const auto poll = [&](std::int64_t) {
-    if (control.pending()) control.poll();
-  };
-  Sample out;
-  out.elements.reserve(std::size_t(size * (rows.shape().dimension - before)));
-  RowPicker picker(rows, before);
-  Random random(seed, sample_stream);
-  if (size == n) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      poll(i);
-      picker.add(i, picker.weight(i), out);
-    }
-    out.size = std::accumulate(out.weights.begin(), out.weights.end(), 0.0);
-  } else if (!rows.shape().weighted) {
-    for (const std::int64_t i : draw_numbers(n, size, random)) {
-      poll(i);
-      picker.add(i, 1, out);
-    }
-    out.size = double(size);
-  } else {
-    // A weight is a number of rows: each of these is drawn with the same probability.
-    double total = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      poll(i);
-      total += picker.weight(i);
-    }
-    std::vector<double> places(static_cast<std::size_t>(size));
-    for (double &place : places) place = random.uniform() * total;
-    std::sort(places.begin(), places.end());
-    // With replacement, from rows that are a sample themselves.
-    out.size = 1 / (1 / double(size) + 1 / total);
-    double sum = 0;
-    std::size_t next = 0;
-    for (std::int64_t i = 0; i < n && next < places.size(); ++i) {
-      poll(i);
-      sum += picker.weight(i);
-      for (; next < places.size() && (places[next] < sum || i == n - 1); ++next)
-        picker.add(i, out.size / double(size), out);
-    }
-  }
-  return out;
-}
 
 /// Removes rows without a value, and returns their weight.
 double take_nulls(std::vector<WeightedValue> &values) {
@@ -250,12 +149,6 @@ std::shared_ptr<const RowReference> reference_from(const RowList &rows, double s
 
 }  // namespace
 
-std::int64_t reference_sample(std::int64_t rows, int dimension) {
-  const std::int64_t wanted = std::clamp(rows / rows_for_each, min_sample_rows, max_sample_rows),
-                     narrow = max_sample_numbers / std::max(dimension, 1);
-  return std::min({rows, wanted, std::max(narrow, min_wide_sample)});
-}
-
 bool is_category(const Model &model, int j) {
   const RowColumns &columns = model.info.columns;
   return (!columns.empty() && columns[std::size_t(j)].kind == ValueKind::label) ||
@@ -342,7 +235,8 @@ BinnedColumn count_categories(std::vector<WeightedValue> &values) {
 
 std::shared_ptr<const RowReference> reference_of(const Model &model, RowSource &rows, int before,
                                                  Control &control) {
-  const Sample sample = sample_of(rows, before, std::uint64_t(model.info.seed), control);
+  const ReferenceRows sample =
+      reference_rows(rows, before, std::uint64_t(model.info.seed), control);
   return reference_from({model, sample.elements, sample.weights}, sample.size, control);
 }
 

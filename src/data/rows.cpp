@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "data/remote_rows.hpp"
 
 namespace bayes {
 
@@ -53,27 +54,64 @@ std::string RowSource::name_of_element(int element) const {
   return message("element {}", element + 1);
 }
 
-void require_constant(RowSource &rows, int column, Control &control) {
+namespace {
+
+/// The first value of a column that counts, NaN if there is none, and whether another one differs.
+struct FirstValue {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  bool differs = false;
+};
+
+FirstValue first_value(RowSource &rows, int column, Control &control) {
   const RowShape shape = rows.shape();
   Buffer block(shape.block_doubles());
   const double *const x = block.data() + std::size_t(column) * block_rows,
                       *const weight = block.data() + std::size_t(shape.dimension) * block_rows;
-  double first = std::numeric_limits<double>::quiet_NaN();
-  for (std::int64_t begin = 0; begin < rows.rows(); begin += block_rows) {
+  FirstValue out;
+  for (std::int64_t begin = 0; begin < rows.rows() && !out.differs; begin += block_rows) {
     control.poll();
     rows.read_block(begin / block_rows, block.data());
     const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - begin);
     for (std::int64_t b = 0; b < size; ++b) {
       if (std::isnan(x[b]) || (shape.weighted && !(weight[b] > 0))) continue;
-      if (std::isnan(first)) first = x[b];
-      if (x[b] != first)
-        throw Error(Errc::numeric,
-                    message("the values of {} differ by so little that their squares underflow",
-                            rows.name_of_element(column)),
-                    message("Their variance is below {}.", min_variance),
-                    "Rescale it: multiply it by a constant.");
+      if (std::isnan(out.value)) out.value = x[b];
+      out.differs |= x[b] != out.value;
     }
   }
+  return out;
+}
+
+}  // namespace
+
+void require_constant(RowSource &rows, int column, Control &control) {
+  FirstValue found;
+  if (RemoteRows *const remote = rows.remote()) {
+    Document request = pass_request("constant");
+    request.set("column", column);
+    for (const Document &answer : remote->ask(request)) {
+      const PassReader part(answer);
+      const double value = part.number("value");
+      if (std::isnan(value)) continue;
+      found.differs |= part.flag("differs") || (!std::isnan(found.value) && found.value != value);
+      found.value = value;
+    }
+  } else {
+    found = first_value(rows, column, control);
+  }
+  if (found.differs)
+    throw Error(Errc::numeric,
+                message("the values of {} differ by so little that their squares underflow",
+                        rows.name_of_element(column)),
+                message("Their variance is below {}.", min_variance),
+                "Rescale it: multiply it by a constant.");
+}
+
+Document answer_constant(RowSource &rows, const Document &request, Control &control) {
+  const FirstValue found = first_value(
+      rows, int(PassReader(request).integer("column", 0, rows.shape().dimension - 1)), control);
+  Document out = Document::object();
+  out.set("value", found.value).set("differs", found.differs);
+  return out;
 }
 
 std::int64_t count_incomplete(int dimension, const double *block, std::int64_t rows) {

@@ -22,6 +22,9 @@
 
 namespace bayes {
 
+class Document;
+class RemoteRows;
+
 inline constexpr int block_rows = 128;
 
 /// Options of a fit that concern the reading of rows, and so are needed before the first row;
@@ -107,6 +110,9 @@ class BAYES_API RowSource {
   /// valid.
   virtual void read_block(std::int64_t index, double *out) = 0;
 
+  /// Not null if the rows are on other servers (data/remote_rows.hpp).
+  virtual RemoteRows *remote() { return nullptr; }
+
  protected:
   RowShape shape_;
   std::int64_t rows_ = 0, skipped_ = 0;
@@ -147,6 +153,8 @@ inline constexpr double min_variance = 1e-280;
 /// For a column with a smaller variance: throws Error(numeric) unless it is constant, apart from
 /// values that are missing (NaN) or have weight 0.
 BAYES_API void require_constant(RowSource &rows, int column, Control &control);
+/// The part of another server in require_constant().
+Document answer_constant(RowSource &rows, const Document &request, Control &control);
 
 /// The number of rows with a missing element; makes one pass over the rows.
 BAYES_API std::int64_t count_incomplete(RowSource &rows, Control &control);

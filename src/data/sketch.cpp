@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <limits>
 
+#include "data/remote_rows.hpp"
 #include "data/row_order.hpp"
 #include "data/sweep.hpp"
 
@@ -52,6 +55,8 @@ void Sketch::prune() {
 
 void Sketch::merge(const Sketch &other) {
   incomplete_ += other.incomplete_;
+  // If the other has dropped rows, it has as many below its threshold as are to be retained.
+  threshold_ = std::min(threshold_, other.threshold_);
   for (const Entry &entry : other.entries_)
     add(entry.hash, other.values_.data() + entry.row, 1, entry.weight);
 }
@@ -66,6 +71,8 @@ void Sketch::clear() {
 
 Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity,
                   bool with_evidence) {
+  if (RemoteRows *const remote = rows.remote())
+    return of_remote(*remote, seed, capacity, with_evidence);
   Sketch total(rows.shape().dimension, seed, capacity);
   Sweep sweep(rows, control);
   const RowShape shape = rows.shape();
@@ -105,6 +112,63 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
       });
   total.prune();
   return total;
+}
+
+Document Sketch::message() const {
+  Tensor elements{{std::int64_t(entries_.size()), dimension_}, {}};
+  std::vector<double> weights;
+  for (const Entry &entry : entries_) {
+    const auto from = values_.begin() + std::ptrdiff_t(entry.row);
+    elements.values.insert(elements.values.end(), from, from + dimension_);
+    weights.push_back(entry.weight);
+  }
+  Document out = Document::object();
+  out.set("elements", std::move(elements)).set("weights", numbers_document(weights));
+  out.set("threshold", std::bit_cast<std::int64_t>(threshold_)).set("incomplete", incomplete_);
+  return out;
+}
+
+Sketch Sketch::of_remote(RemoteRows &rows, std::uint64_t seed, std::size_t capacity,
+                         bool with_evidence) {
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  const int d = rows.shape().dimension;
+  Document request = pass_request("sketch");
+  request.set("seed", std::bit_cast<std::int64_t>(seed)).set("capacity", std::int64_t(capacity));
+  request.set("with_evidence", with_evidence);
+  Sketch total(d, seed, capacity);
+  for (const Document &answer : rows.ask(request)) {
+    const PassReader part(answer);
+    const std::vector<double> &weights = part.numbers("weights"),
+                              &elements = part.numbers("elements", weights.size() * std::size_t(d));
+    Sketch one(d, seed, capacity);
+    one.incomplete_ = part.integer("incomplete", 0, any);
+    one.threshold_ = std::bit_cast<std::uint64_t>(part.integer("threshold", -any - 1, any));
+    // Blocks of the rows, for their hashes.
+    std::vector<double> block(std::size_t(d) * block_rows);
+    std::uint64_t hash[block_rows];
+    for (std::size_t first = 0; first < weights.size(); first += block_rows) {
+      const std::size_t size = std::min(std::size_t(block_rows), weights.size() - first);
+      for (std::size_t b = 0; b < size; ++b)
+        for (std::size_t j = 0; j < std::size_t(d); ++j)
+          block[j * block_rows + b] = elements[(first + b) * std::size_t(d) + j];
+      hash_block(d, seed, block.data(), hash);
+      for (std::size_t b = 0; b < size; ++b)
+        one.add(hash[b], block.data() + b, block_rows, weights[first + b]);
+    }
+    total.merge(one);
+  }
+  total.prune();
+  return total;
+}
+
+Document answer_sketch(RowSource &rows, const Document &request, Control &control) {
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  const PassReader given(request);
+  const Sketch found =
+      Sketch::of(rows, control, std::bit_cast<std::uint64_t>(given.integer("seed", -any - 1, any)),
+                 std::size_t(given.integer("capacity", 1, 1 << 30)), given.flag("with_evidence"));
+  rows.set_incomplete(found.incomplete());
+  return found.message();
 }
 
 MemoryRows Sketch::sorted() const {

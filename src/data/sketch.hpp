@@ -39,6 +39,9 @@ class BAYES_API Sketch {
   /// The weighted rows, in an order that depends on their contents only.
   MemoryRows sorted() const;
 
+  /// As a message to another server.
+  Document message() const;
+
  private:
   struct Entry {
     std::uint64_t hash;
@@ -49,6 +52,8 @@ class BAYES_API Sketch {
   void merge(const Sketch &other);
   void prune();
   void clear();
+  static Sketch of_remote(RemoteRows &rows, std::uint64_t seed, std::size_t capacity,
+                          bool with_evidence);
 
   int dimension_;
   std::uint64_t seed_;
@@ -59,5 +64,8 @@ class BAYES_API Sketch {
   std::vector<Entry> entries_;
   std::vector<double> values_;
 };
+
+/// The part of another server in a sketch; rows then know how many miss an element.
+Document answer_sketch(RowSource &rows, const Document &request, Control &control);
 
 }  // namespace bayes

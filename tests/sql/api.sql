@@ -22,7 +22,7 @@ SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS w
   WHERE internal$$, 'and do nothing that hinders a plan');
 -- What depends on the order of the rows cannot: parallel workers would change it.
 SELECT never($$SELECT signature,
-  (proname ~ '^(dpmm_fit|bayes_(rhat|ess_bulk|ess_tail|mcse))$'
+  (proname ~ '^(dpmm_fit|bayes_(rhat|ess_bulk|ess_tail|mcse)|_bayes_(keep_rows|make_pass))$'
     OR proname ~ '^(hmm|lda|nmf|pmf)_|_profile$' OR signature ~ '\("any","any",integer\)')
   <> (aggcombinefn = 0)
   OR (aggcombinefn = 0) <> (aggserialfn = 0)
@@ -39,7 +39,7 @@ SELECT never($$SELECT signature,
   FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'sums move along a window, and are what they are elsewhere');
 SELECT never($$SELECT signature, a.aggtransspace
-  <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse|drift)$|_profile$' OR
+  <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse|drift)$|_profile$|_make_pass$' OR
       signature ~ '^bayes_rollup\(bayes_model' THEN 32768
     WHEN proname ~ '^linreg' OR signature ~ '^bayes_rollup\(linreg_stats' THEN 16384
     WHEN proname ~ '^nb_' THEN 65536
@@ -48,9 +48,11 @@ SELECT never($$SELECT signature, a.aggtransspace
     WHEN proname ~ '^bayes_score' THEN 1024
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
--- Documents and cells are sorted once.
+-- Documents and cells are sorted once; rows are kept for one fit.
 SELECT never($$SELECT signature, a.aggfinalmodify <> CASE WHEN proname ~ '^(lda|nmf|pmf)_' THEN 's'
-  ELSE 'r' END OR a.aggkind <> 'n' AS wrong FROM functions f
+  WHEN proname ~ '^_bayes_(keep_rows|make_pass)$' THEN 'w' ELSE 'r' END
+  OR a.aggkind <> CASE proname WHEN '_bayes_make_pass' THEN 'o' ELSE 'n' END AS wrong
+  FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'its final function may run again on a growing state');
 -- A query text is code of the caller's: such functions must be volatile, and must not run in a

@@ -8,6 +8,7 @@
 #include "base/aligned.hpp"
 #include "base/message.hpp"
 #include "data/local_step.hpp"
+#include "data/remote_rows.hpp"
 #include "data/sweep.hpp"
 #include "document/members.hpp"
 
@@ -54,6 +55,21 @@ void add_block(const double *block, int size, const double *weight, const Vector
 Observed observed_sums(RowSource &rows, const Vector &about, Control &control) {
   const RowShape shape = rows.shape();
   const std::size_t d = std::size_t(shape.dimension);
+  if (RemoteRows *const remote = rows.remote()) {
+    Document request = pass_request("observed sums");
+    request.set("about", numbers_document({about.data(), d}));
+    Observed out(d);
+    for (const Document &answer : remote->ask(request)) {
+      const PassReader part(answer);
+      Observed one(d);
+      one.rows = part.number("rows");
+      one.count = part.numbers("count", d);
+      one.sum = part.numbers("sum", d);
+      one.squares = part.numbers("squares", d);
+      out.add(one);
+    }
+    return out;
+  }
   Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(4.0 * shape.dimension, 24 * d);
   std::vector<Observed> parts(std::size_t(plan.slots), Observed(d));
@@ -74,9 +90,18 @@ Observed observed_sums(RowSource &rows, const Vector &about, Control &control) {
   return total;
 }
 
-/// The first observed value of every element.
-Vector first_values(RowSource &rows, Control &control) {
+/// The first observed value of every element, NaN for one that is missing in all rows.
+Vector values_found(RowSource &rows, Control &control) {
   const int d = rows.shape().dimension;
+  if (RemoteRows *const remote = rows.remote()) {
+    Vector out = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
+    for (const Document &answer : remote->ask(pass_request("first values"))) {
+      const std::vector<double> &part = PassReader(answer).numbers("values", std::size_t(d));
+      for (int j = 0; j < d; ++j)
+        if (std::isnan(out(j))) out(j) = part[std::size_t(j)];
+    }
+    return out;
+  }
   Vector out = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
   Buffer block(rows.shape().block_doubles());
   int left = d;
@@ -90,7 +115,13 @@ Vector first_values(RowSource &rows, Control &control) {
         left -= !std::isnan(out(j));
       }
   }
-  for (int j = 0; j < d; ++j)
+  return out;
+}
+
+/// The first observed value of every element; each must have one.
+Vector first_values(RowSource &rows, Control &control) {
+  const Vector out = values_found(rows, control);
+  for (int j = 0; j < out.size(); ++j)
     if (std::isnan(out(j)))
       throw Error(Errc::invalid_argument, message("element {} is missing in every row", j + 1),
                   "An element without observed values cannot be fitted.", "Leave the element out.");
@@ -150,10 +181,7 @@ Survey survey_complete(const CovarianceShape &shape, RowSource &rows, Control &c
   const int d = rows.shape().dimension;
   // First the mean, about the first row; then the scatter about this mean, so that no digits
   // cancel.
-  Vector first(d);
-  Buffer block(rows.shape().block_doubles());
-  rows.read_block(0, block.data());
-  for (int j = 0; j < d; ++j) first(j) = block[std::size_t(j) * block_rows];
+  const Vector first = values_found(rows, control);
   const auto pass = [&](const CovarianceShape &of, const Vector &about) {
     FactoredScale unit;
     unit.whiten = of.dense ? Matrix(Matrix::Identity(d, d)) : Matrix(Vector::Ones(d));
@@ -175,6 +203,24 @@ Survey survey_complete(const CovarianceShape &shape, RowSource &rows, Control &c
 }
 
 }  // namespace
+
+Document answer_first_values(RowSource &rows, Control &control) {
+  const Vector found = values_found(rows, control);
+  Document out = Document::object();
+  out.set("values", numbers_document({found.data(), std::size_t(found.size())}));
+  return out;
+}
+
+Document answer_observed_sums(RowSource &rows, const Document &request, Control &control) {
+  const std::vector<double> &about =
+      PassReader(request).numbers("about", std::size_t(rows.shape().dimension));
+  const Observed found = observed_sums(
+      rows, Eigen::Map<const Vector>(about.data(), Eigen::Index(about.size())), control);
+  Document out = Document::object();
+  out.set("rows", found.rows).set("count", numbers_document(found.count));
+  out.set("sum", numbers_document(found.sum)).set("squares", numbers_document(found.squares));
+  return out;
+}
 
 Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
   const int d = rows.shape().dimension;

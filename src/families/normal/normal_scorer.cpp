@@ -4,10 +4,17 @@
 #include <cmath>
 #include <numbers>
 
+#include "data/remote_rows.hpp"
 #include "families/normal/normal_block.hpp"
 #include "families/normal/normal_missing.hpp"
 
 namespace bayes {
+namespace {
+
+/// The largest numbers in a message that a server accepts; fits have smaller limits of their own.
+constexpr int max_message_dimension = 1 << 16, max_message_components = 1 << 24;
+
+}  // namespace
 
 void NormalStatistics::scale(double factor) {
   count *= factor;
@@ -267,6 +274,50 @@ double NormalScorer::sums_per_number(const CovarianceShape &shape, int dimension
 
 std::unique_ptr<BlockWorker> NormalScorer::worker() const {
   return std::make_unique<Worker>(*this);
+}
+
+Document NormalScorer::message() const {
+  const int scales = shape_.count(k_);
+  std::vector<double> whiten;
+  for (int s = 0; s < scales; ++s) {
+    if (!shape_.dense) {
+      const Vector column = whitened_.col(s);
+      whiten.insert(whiten.end(), column.data(), column.data() + d_);
+      continue;
+    }
+    const Matrix lower = this->whiten(s);
+    for (int i = 0; i < d_; ++i)
+      for (int j = 0; j <= i; ++j) whiten.push_back(lower(i, j));
+  }
+  Document out = Document::object();
+  out.set("family", "normal").set("shape", shape_.name).set("densities", densities_);
+  out.set("dimension", d_).set("components", k_);
+  out.set("mean", numbers_document({mean_.data(), std::size_t(mean_.size())}));
+  out.set("whiten", numbers_document(whiten));
+  out.set("constant", numbers_document({constant_.data(), std::size_t(k_)}));
+  return out;
+}
+
+NormalScorer NormalScorer::from_message(const Document &message) {
+  const PassReader given(message);
+  const CovarianceShape *const shape = covariance_named(given.text("shape"));
+  if (!shape) PassReader::refuse();
+  const int d = int(given.integer("dimension", 1, max_message_dimension)),
+            k = int(given.integer("components", 1, max_message_components)),
+            scales = shape->count(k);
+  const std::size_t each = shape->dense ? std::size_t(d) * std::size_t(d + 1) / 2 : std::size_t(d);
+  const double *from = given.numbers("whiten", each * std::size_t(scales)).data();
+  std::vector<FactoredScale> factored(static_cast<std::size_t>(scales));
+  for (FactoredScale &scale : factored) {
+    scale.whiten = Matrix::Zero(d, shape->dense ? d : 1);
+    for (int i = 0; i < d; ++i)
+      for (int j = 0; j <= (shape->dense ? i : 0); ++j) scale.whiten(i, j) = *from++;
+  }
+  const Matrix mean =
+      Eigen::Map<const Matrix>(given.numbers("mean", std::size_t(d) * std::size_t(k)).data(), d, k);
+  const Vector constant =
+      Eigen::Map<const Vector>(given.numbers("constant", std::size_t(k)).data(), k);
+  return {*shape, mean, factored, constant, given.flag("densities")};
 }
 
 NormalStatistics NormalScorer::statistics(const std::vector<double> &counts,

@@ -48,6 +48,9 @@ class NormalScorer final : public BlockScorer {
   double operations() const override;
   std::size_t raw_size() const override;
   std::unique_ptr<BlockWorker> worker() const override;
+  Document message() const override;
+  /// Throws Error(invalid_binary) unless message() has made it.
+  static NormalScorer from_message(const Document &message);
 
   /// About how many numbers a worker holds for each number of the statistics.
   static double sums_per_number(const CovarianceShape &shape, int dimension);

@@ -46,6 +46,11 @@ BAYES_API ProductSurvey survey_product(RowSource &rows, const SharedColumns &col
 BAYES_API SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns,
                                            Control &control);
 
+/// The parts of another server in a survey: the categories that occur, and the moments.
+BAYES_API Document answer_categories(RowSource &rows, const Document &request, Control &control);
+BAYES_API Document answer_product_survey(RowSource &rows, const Document &request,
+                                         Control &control);
+
 /// The same columns with categories renumbered from the label codes of `before` to those of `now`,
 /// which has all labels of `before`.
 BAYES_API SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,

@@ -1,8 +1,10 @@
 #include "families/product/product_scorer.hpp"
 
 #include "base/simd.hpp"
+#include "data/remote_rows.hpp"
 #include "families/holes.hpp"
 #include "families/product/column_families.hpp"
+#include "families/product/product_document.hpp"
 
 namespace bayes {
 
@@ -61,6 +63,27 @@ ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
     out.carrier(k) = *at++;
   }
   return out;
+}
+
+Document ProductScorer::message() const {
+  Document out = Document::object();
+  out.set("family", "product").set("dimension", columns_->count()).set("components", k_);
+  write_columns(out, *columns_);
+  out.set("terms", numbers_document({terms_.data(), std::size_t(terms_.size())}));
+  out.set("constants", numbers_document({constants_.data(), std::size_t(constants_.size())}));
+  return out;
+}
+
+ProductScorer ProductScorer::from_message(const Document &message) {
+  const PassReader given(message);
+  const int d = int(given.integer("dimension", 1, 1 << 24)),
+            k = int(given.integer("components", 1, 1 << 24));
+  const SharedColumns columns = read_product_columns(MemberReader(message), d);
+  const auto matrix = [&](const char *key, int rows) {
+    const auto &numbers = given.numbers(key, std::size_t(rows) * std::size_t(k));
+    return Matrix(Eigen::Map<const Matrix>(numbers.data(), rows, k));
+  };
+  return {columns, matrix("terms", columns->size().terms), matrix("constants", d)};
 }
 
 ProductScorer::Worker::Worker(const ProductScorer &scorer)

@@ -70,6 +70,9 @@ class BAYES_API ProductScorer final : public BlockScorer {
 
   std::unique_ptr<BlockWorker> worker() const override { return std::make_unique<Worker>(*this); }
   std::size_t raw_size() const override;
+  Document message() const override;
+  /// Throws Error unless message() has made it.
+  static ProductScorer from_message(const Document &message);
 
   /// The numbers that a worker holds per component.
   static double sums_per_component(const Columns &columns);

@@ -94,7 +94,7 @@ template <class C> void describe_rows(Model &model, C &data, bool stored, Contro
   if constexpr (requires { data.columns(); }) model.info.columns = data.columns();
   if constexpr (requires { data.before(); })
     if (stored && !model.words().takes)
-      model.info.reference = reference_of(model, data.rows, data.before(), control);
+      model.info.reference = reference_of(model, data.source(), data.before(), control);
 }
 
 /// Fits, and stores the model's byte form in `bytes`, unless nullptr, before issuing WARNINGs about

@@ -18,15 +18,22 @@ const char *query_text(FunctionCallInfo fcinfo, const char *hint);
 /// The request in the other arguments of such a function.
 FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles);
 
-/// The rows of a function F(query bayes_query, roles...), and the request.
+/// The rows of a function F(query bayes_query, roles...), and the request. `pushed`: methods that
+/// can be computed where the rows are (option push_down), the default one first; if there are none,
+/// the function has no such option.
 class QueryRows {
  public:
   QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
-            std::span<const Role> roles, NamedValues *names = nullptr);
+            std::span<const Role> roles, NamedValues *names = nullptr,
+            std::span<const Method> pushed = {});
   FitData<RowCollector> &data() { return *data_; }
+  /// To be called after a fit: other servers forget their rows.
+  void end();
   FitRequest request;
 
  private:
+  bool push(FunctionCallInfo fcinfo, const char *sql, const QueryColumns &given,
+            RowCollector::Check check, std::span<const Method> pushed);
   ScopedContext context_;
   std::optional<FitData<RowCollector>> data_;
 };

@@ -29,12 +29,14 @@ template <class C> Datum selection_final(FunctionCallInfo fcinfo, const Binding<
   return result.finish();
 }
 
-/// F_select(query text, ks [, options]) of rows.
-inline Datum selection_query(FunctionCallInfo fcinfo, const Binding<RowCollector> &binding) {
+/// F_select(query text, ks [, options]) of rows; `pushed`: as for QueryRows.
+inline Datum selection_query(FunctionCallInfo fcinfo, const Binding<RowCollector> &binding,
+                             std::span<const Method> pushed = {}) {
   ResultRows result(fcinfo);
-  QueryRows query(fcinfo, binding.family, binding.check_selection, by_ks);
+  QueryRows query(fcinfo, binding.family, binding.check_selection, by_ks, nullptr, pushed);
   fit_selection(binding, query.request, query.data(),
                 [&result](Cells cells) { result.row(cells); });
+  query.end();
   return Datum(0);
 }
 

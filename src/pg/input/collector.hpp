@@ -77,6 +77,8 @@ class WeightedCollector : public Collector {
   /// The data: items, one after another.
   RowStore rows;
 
+  RowSource &source() { return rows; }
+
   bool empty() const override { return rows.rows() == 0; }
   bool all_weights_zero() const override { return empty() && zero_weights_ > 0; }
 

@@ -7,6 +7,7 @@
 
 #include "base/control.hpp"
 #include "base/message.hpp"
+#include "data/remote_rows.hpp"
 #include "document/members.hpp"
 #include "pg/server/boundary.hpp"
 
@@ -17,24 +18,17 @@ constexpr const char *leave_out_hint = "Leave it out: SELECT f(r) FROM (SELECT a
 
 }  // namespace
 
-void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
-                   const std::vector<std::size_t> &normal_by_default, const char *option) {
-  const std::vector<std::string> names = quoted_names(columns);
-  for (std::size_t j = 0; j < columns.size(); ++j)
-    if (columns[j].kind == ValueKind::label && !too_few_to_warn(count) &&
-        std::ssize(columns[j].labels) == count)
-      report_once(WARNING, message("column {} has a different label in every row", names[j]),
-                  "It probably identifies the row, and has nothing in common with other rows.",
-                  leave_out_hint);
-
-  std::vector<std::size_t> unseen(columns.size()), whole = normal_by_default;
-  std::iota(unseen.begin(), unseen.end(), std::size_t(0));
-  std::vector<std::size_t> constant = unseen;
-  std::vector<double> value(columns.size(), std::numeric_limits<double>::quiet_NaN());
+ColumnFacts column_facts(RowSource &rows, std::size_t columns, std::vector<std::size_t> asked) {
+  ColumnFacts out;
+  out.unseen.resize(columns);
+  std::iota(out.unseen.begin(), out.unseen.end(), std::size_t(0));
+  out.constant = out.unseen;
+  out.whole = std::move(asked);
+  out.value.assign(columns, std::numeric_limits<double>::quiet_NaN());
   const RowShape shape = rows.shape();
   std::vector<double> block(shape.block_doubles());
   for (std::int64_t first = 0;
-       first < rows.rows() && !(unseen.empty() && whole.empty() && constant.empty());
+       first < rows.rows() && !(out.unseen.empty() && out.whole.empty() && out.constant.empty());
        first += block_rows) {
     poll_here();
     rows.read_block(first / block_rows, block.data());
@@ -47,34 +41,94 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
         if (!(weight && weight[i] == 0) && !holds(x[i])) return false;
       return true;
     };
-    std::erase_if(unseen,
+    std::erase_if(out.unseen,
                   [&](std::size_t j) { return !all(j, [](double v) { return std::isnan(v); }); });
-    std::erase_if(constant, [&](std::size_t j) {
-      return !all(j, [&of = value[j]](double v) {
+    std::erase_if(out.constant, [&](std::size_t j) {
+      return !all(j, [&of = out.value[j]](double v) {
         if (std::isnan(of)) of = v;
         return v == of || std::isnan(v);
       });
     });
-    std::erase_if(whole, [&](std::size_t j) {
+    std::erase_if(out.whole, [&](std::size_t j) {
       return !all(j, [](double v) { return v == 0 || v == 1 || std::isnan(v); });
     });
   }
-  if (!unseen.empty() && rows.rows() > 0)
-    throw Error(Errc::invalid_argument, message("column {} is NULL in every row", names[unseen[0]]),
+  return out;
+}
+
+void ColumnFacts::add(const ColumnFacts &other) {
+  const auto keep_common = [](std::vector<std::size_t> &own,
+                              const std::vector<std::size_t> &others) {
+    std::erase_if(own, [&others](std::size_t j) {
+      return !std::binary_search(others.begin(), others.end(), j);
+    });
+  };
+  keep_common(unseen, other.unseen);
+  keep_common(constant, other.constant);
+  keep_common(whole, other.whole);
+  std::erase_if(constant, [&](std::size_t j) {
+    return !std::isnan(value[j]) && !std::isnan(other.value[j]) && value[j] != other.value[j];
+  });
+  for (std::size_t j = 0; j < value.size(); ++j)
+    if (std::isnan(value[j])) value[j] = other.value[j];
+}
+
+Document ColumnFacts::message() const {
+  const auto numbers = [](const std::vector<std::size_t> &list) {
+    return numbers_document(std::vector<double>(list.begin(), list.end()));
+  };
+  Document out = Document::object();
+  out.set("unseen", numbers(unseen)).set("constant", numbers(constant));
+  out.set("whole", numbers(whole)).set("value", numbers_document(value));
+  return out;
+}
+
+ColumnFacts ColumnFacts::from_message(const Document &message, std::size_t columns) {
+  const PassReader given(message);
+  const auto indices = [&](const char *key) {
+    std::vector<std::size_t> out;
+    for (const double j : given.numbers(key)) {
+      if (!(j >= 0 && j < double(columns))) PassReader::refuse();
+      out.push_back(std::size_t(j));
+    }
+    return out;
+  };
+  return {indices("unseen"), indices("constant"), indices("whole"),
+          given.numbers("value", columns)};
+}
+
+void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
+                   const std::vector<std::size_t> &normal_by_default, const char *option) {
+  ColumnFacts facts = column_facts(rows, columns.size(), normal_by_default);
+  if (rows.rows() == 0) facts.unseen.clear();
+  check_columns(facts, count, columns, option);
+}
+
+void check_columns(const ColumnFacts &facts, std::int64_t count, const RowColumns &columns,
+                   const char *option) {
+  const std::vector<std::string> names = quoted_names(columns);
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    if (columns[j].kind == ValueKind::label && !too_few_to_warn(count) &&
+        std::ssize(columns[j].labels) == count)
+      report_once(WARNING, message("column {} has a different label in every row", names[j]),
+                  "It probably identifies the row, and has nothing in common with other rows.",
+                  leave_out_hint);
+  if (!facts.unseen.empty())
+    throw Error(Errc::invalid_argument,
+                message("column {} is NULL in every row", names[facts.unseen[0]]),
                 "A column of NULLs cannot be fitted.", leave_out_hint);
   if (too_few_to_warn(count)) return;
-  for (const std::size_t j : constant)
+  for (const std::size_t j : facts.constant)
     report_once(WARNING, message("column {} has the same value in every row", names[j]),
                 "A constant column carries no information about clusters.", leave_out_hint);
-  std::erase_if(whole, [&constant](std::size_t j) {
-    return std::find(constant.begin(), constant.end(), j) != constant.end();
-  });
-  for (const std::size_t j : whole)
+  for (const std::size_t j : facts.whole) {
+    if (std::binary_search(facts.constant.begin(), facts.constant.end(), j)) continue;
     report_once(NOTICE,
                 message("column {} contains only 0 and 1, but is modelled as normal", names[j]), {},
                 message("Cast it to boolean, or set option {}: {\"{}\": \"bernoulli\"} applies to "
                         "all columns of numbers.",
                         option, option));
+  }
 }
 
 void note_positions(const RowColumns &columns) {

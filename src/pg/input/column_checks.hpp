@@ -10,6 +10,23 @@
 
 namespace bayes::pg {
 
+/// What the checks of columns need to know of rows; adds up over parts of them.
+struct ColumnFacts {
+  // Indices of columns, from 0, in ascending order: those without any value, those with one value
+  // at most, and those of the columns asked for that have no values but 0 and 1.
+  std::vector<std::size_t> unseen, constant, whole;
+  /// of every column, some value; NaN if there is none
+  std::vector<double> value;
+
+  void add(const ColumnFacts &other);
+  /// As a message to another server, and back; throws Error(invalid_binary) unless it is one, of
+  /// `columns` columns.
+  Document message() const;
+  static ColumnFacts from_message(const Document &message, std::size_t columns);
+};
+/// `asked`: indices of columns that may be `whole`, in ascending order.
+ColumnFacts column_facts(RowSource &rows, std::size_t columns, std::vector<std::size_t> asked);
+
 /// Reports columns that are probably a mistake: labels that differ in every row, a constant column,
 /// and columns that contain only 0 and 1 but are normal by default (`normal_by_default`: indices,
 /// from 0, of the columns whose likelihood defaulted to normal). Throws Error(invalid_argument) for
@@ -17,6 +34,9 @@ namespace bayes::pg {
 /// `option`: the name of the option for likelihoods. Each message is reported once in a statement.
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
                    const std::vector<std::size_t> &normal_by_default, const char *option);
+/// The same from facts; there are rows.
+void check_columns(const ColumnFacts &facts, std::int64_t count, const RowColumns &columns,
+                   const char *option);
 
 /// NOTICE, once in a statement, if the columns of a fit have no names and are matched by position.
 void note_positions(const RowColumns &columns);

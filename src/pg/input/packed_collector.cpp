@@ -1,10 +1,12 @@
 #include "pg/input/packed_collector.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "base/message.hpp"
 #include "data/data_hash.hpp"
+#include "data/remote_rows.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -22,6 +24,21 @@ void PackedCollector::sort_labels() {
   std::vector<std::vector<double>> codes = reader_.sort_labels();
   if (codes.empty()) return;
   codes.insert(codes.begin(), std::size_t(before_), {});
+  rows.recode(codes);
+}
+
+void PackedCollector::recode(const RowColumns &all) {
+  const RowColumns own = columns();
+  if (own.empty()) return;
+  if (own.size() != all.size()) PassReader::refuse();
+  std::vector<std::vector<double>> codes(std::size_t(before_) + own.size());
+  for (std::size_t j = 0; j < own.size(); ++j)
+    for (const std::string &label : own[j].labels) {
+      const std::vector<std::string> &labels = all[j].labels;
+      const auto at = std::lower_bound(labels.begin(), labels.end(), label);
+      if (at == labels.end() || *at != label) PassReader::refuse();
+      codes[std::size_t(before_) + j].push_back(double(at - labels.begin()));
+    }
   rows.recode(codes);
 }
 

@@ -23,6 +23,22 @@ class PackedCollector : public WeightedCollector {
   void write_counts(std::string &out);
   /// number of bytes that write_blocks() writes
   std::size_t bytes() const;
+  /// The columns of rows that are read elsewhere: their labels are added to those of the reader.
+  void add_columns(const RowColumns &columns) { reader_.merge(columns); }
+  /// Replaces the codes of labels by those of `all`, which has the same columns and all labels.
+  /// Throws Error(invalid_binary) unless it has them.
+  void recode(const RowColumns &all);
+  /// Counts items that are read elsewhere: all, and those of weight 0.
+  void count_elsewhere(std::int64_t seen, std::int64_t zero_weights) {
+    seen_ += seen;
+    zero_weights_ += zero_weights;
+  }
+  std::int64_t zero_weights() const { return zero_weights_; }
+  int dimension() const { return dimension_; }
+  /// Do rows have columns with names?
+  bool described() const { return reader_.described(); }
+  /// Gives labels codes in the order of their bytes.
+  void sort_labels();
   /// The rows themselves; may throw Pending.
   void write_blocks(char *to);
   /// Appends the rows of another process, as written by write_counts() and write_blocks().
@@ -35,8 +51,6 @@ class PackedCollector : public WeightedCollector {
         before_(before),
         reader_(context, type) {}
 
-  /// Gives labels codes in the order of their bytes.
-  void sort_labels();
   /// Called for a row whose length differs from dimension_: sets dimension_ if it is the first row;
   /// throws Error for a later row, or for a length above `limit` (0: no limit).
   void check_length(std::size_t length, int limit);

@@ -1,4 +1,4 @@
-#include "pg/input/query.hpp"
+#include "pg/input/query_layout.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -25,20 +25,6 @@ const char *query_hint(bool named) { return named ? named_form_hint : form_hint;
 
 namespace {
 
-/// The roles of the columns of the query. Columns are counted from 0; -1: none.
-struct Layout {
-  /// the row is a single value, an array or a record, in column `row`; else it consists of several
-  /// columns
-  bool whole = false;
-  int row = -1, weight = -1, name = -1;
-  /// columns that do not belong to the row
-  std::vector<int> others;
-  /// type of the single value; type of the weight
-  Oid type = InvalidOid, weight_type = InvalidOid;
-  Oid name_output = InvalidOid;
-  const char *hint = nullptr;
-};
-
 /// Receives rows from the executor instead of a client. C code calls the callback receive(), which
 /// raises errors as ERRORs.
 struct Receiver {
@@ -48,7 +34,7 @@ struct Receiver {
   MemoryContext scratch;
 };
 
-void take_row(FitData<RowCollector> &data, NamedValues *names, const Layout &layout,
+void take_row(FitData<RowCollector> &data, NamedValues *names, const QueryLayout &layout,
               TupleTableSlot *slot) {
   const std::int64_t before = data ? data->rows.rows() : 0;
   const NullableDatum row =
@@ -83,7 +69,8 @@ bool receive(TupleTableSlot *slot, DestReceiver *self) {
   throw Error(Errc::invalid_argument, message("query {}", why), detail, hint);
 }
 
-/// The single SELECT of a plan; throws for anything else.
+}  // namespace
+
 CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
   List *const sources = SPI_plan_get_plan_sources(plan);
   if (list_length(sources) != 1)
@@ -104,11 +91,11 @@ CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
   return source;
 }
 
-Layout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool booleans) {
+QueryLayout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool booleans) {
   const auto is_number = [booleans](Oid type) {
     return is_number_type(type) || (booleans && type == BOOLOID);
   };
-  Layout layout;
+  QueryLayout layout;
   layout.hint = query_hint(named);
   if (columns->natts == 0)
     unsuitable("returns no columns", "There is nothing to fit.", layout.hint);
@@ -167,6 +154,19 @@ Layout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool 
   weigh(rest[1], "The column after an array is its weight, which must be a number.");
   return layout;
 }
+
+QueryForm form_of(const QueryLayout &layout, TupleDesc columns) {
+  QueryForm form;
+  form.item.weighted = layout.weight >= 0;
+  form.item.type = layout.type;
+  if (!layout.whole) {
+    form.columns = guarded([columns] { return CreateTupleDescCopy(columns); });
+    for (const int i : layout.others) TupleDescAttr(form.columns, i)->attisdropped = true;
+  }
+  return form;
+}
+
+namespace {
 
 /// Functions called by the query must not write either.
 struct ReadOnly {
@@ -318,20 +318,13 @@ QueryColumns QueryColumns::of(Document &options) {
 void read_query(const char *text, const QueryColumns &given,
                 const std::function<FitData<RowCollector> &(const QueryForm &)> &make,
                 NamedValues *names, bool booleans) {
-  Layout layout;
+  QueryLayout layout;
   FitData<RowCollector> *data = nullptr;
   run_query(
       text, query_hint(names),
       [&](TupleDesc columns) {
         layout = layout_of(columns, given, names != nullptr, booleans);
-        QueryForm form;
-        form.item.weighted = layout.weight >= 0;
-        form.item.type = layout.type;
-        if (!layout.whole) {
-          form.columns = guarded([columns] { return CreateTupleDescCopy(columns); });
-          for (const int i : layout.others) TupleDescAttr(form.columns, i)->attisdropped = true;
-        }
-        data = &make(form);
+        data = &make(form_of(layout, columns));
       },
       [&](TupleTableSlot *row) { take_row(*data, names, layout, row); });
 }

@@ -55,6 +55,19 @@ void RowCollector::begin(FitRequest &request, const Check &check, TupleDesc colu
   require_numbers();
 }
 
+void RowCollector::begin_part(const char *family, const RowPolicy &policy, TupleDesc columns) {
+  progress.begin(family);
+  policy_ = policy;
+  decided_ = true;
+  if (columns) reader_.describe(columns);
+}
+
+std::vector<int> RowCollector::attributes() const {
+  std::vector<int> out;
+  for (std::size_t j = 0; j < reader_.columns().size(); ++j) out.push_back(reader_.attribute_of(j));
+  return out;
+}
+
 /// Called once the columns are known: checks the options, whose meaning depends on the columns.
 void RowCollector::decide() {
   decided_ = true;
@@ -105,7 +118,20 @@ void RowCollector::require_numbers() const {
                 "of every kind are fitted by bmm_fit and dpmm_fit.");
 }
 
+void RowCollector::check_remote(const ColumnFacts &facts, std::int64_t count) const {
+  const RowColumns columns = reader_.columns();
+  note_positions(columns);
+  ColumnFacts own = facts;
+  std::erase_if(own.whole, [this](std::size_t j) {
+    return std::find(normal_by_default_.begin(), normal_by_default_.end(), j) ==
+           normal_by_default_.end();
+  });
+  check_columns(own, count, columns, "likelihood");
+  report_names_of_rows(columns);
+}
+
 void RowCollector::arrange(Control &control) {
+  if (remote) return;
   if (arranged_ == rows.rows()) return;
   rows.name_elements(quoted_names(reader_.columns()));
   sort_labels();

@@ -1,6 +1,11 @@
 // Collects rows of numbers: checks, counts and weights them, and skips rows as options say.
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "data/remote_rows.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/input/packed_collector.hpp"
 
 namespace bayes::pg {
@@ -50,6 +55,17 @@ class RowCollector : public PackedCollector {
   /// description.
   void begin(FitRequest &request, const Check &check, TupleDesc columns = nullptr);
   const RowPolicy &policy() const { return policy_; }
+  /// Begins a collection for the fit of another server, which has made the checks. `columns`: as in
+  /// begin().
+  void begin_part(const char *family, const RowPolicy &policy, TupleDesc columns);
+
+  /// The rows, wherever they are.
+  RowSource &source() { return remote ? static_cast<RowSource &>(*remote) : rows; }
+  /// If set, the rows are there, and `rows` is empty.
+  std::unique_ptr<RemoteRows> remote;
+  /// Reports columns of such rows that are probably a mistake; throws Error as arrange() does.
+  void check_remote(const ColumnFacts &facts, std::int64_t count) const;
+  bool empty() const override { return remote ? remote->rows() == 0 : PackedCollector::empty(); }
 
   void add(const Item &item) {
     count();
@@ -66,6 +82,9 @@ class RowCollector : public PackedCollector {
     take(reader_.read_fields(values, nulls, seen_, policy_.missing),
          weight ? DatumGetFloat8(weight->value) : 1);
   }
+
+  /// The attributes, from 0, that the elements of rows are read from, if rows are records.
+  std::vector<int> attributes() const;
 
   /// Puts rows into an order that depends on their contents alone, if all are in memory, so that a
   /// fit does not depend on the query plan. Labels get codes in the order of their bytes. Called

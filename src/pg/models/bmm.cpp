@@ -41,7 +41,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                    const TakeCells &take) {
   Choice choice(request, take);
   choice.run([&] {
-    bmm_select(data.rows, request.ks, request.options, control,
+    bmm_select(data.source(), request.ks, request.options, control,
                [&](std::unique_ptr<BernoulliMixture> model) {
                  choice.add(*model, data, control, {}, {Cell::or_null(model->icl())});
                });
@@ -59,15 +59,19 @@ constexpr Binding<RowCollector> bmm = {
         renumbered = start->with_labels_of(data.columns());
         start = renumbered.get();
       }
-      return bmm_fit(data.rows, request.k, request.options, start, request.update, control);
+      return bmm_fit(data.source(), request.k, request.options, start, request.update, control);
     },
     .check_selection = {select_policy, ColumnUse::likelihoods},
     .fit_selection = select_models,
 };
 
+constexpr Method pushed_methods[] = {Method::vi, Method::em, Method::map};
+
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
-  QueryRows query(fcinfo, bmm.family, bmm.check, by_k);
-  return fit_model(bmm, query.request, query.data(), bytes);
+  QueryRows query(fcinfo, bmm.family, bmm.check, by_k, nullptr, pushed_methods);
+  auto model = fit_model(bmm, query.request, query.data(), bytes);
+  query.end();
+  return model;
 }
 
 std::unique_ptr<Model> bmm_model(FunctionCallInfo fcinfo) {
@@ -86,7 +90,7 @@ BAYES_FUNCTION(bmm_fit_final) { return fit_final(fcinfo, bmm); }
 
 BAYES_FUNCTION(bmm_select_transition) { return selection_transition(fcinfo, bmm); }
 BAYES_FUNCTION(bmm_select_final) { return selection_final(fcinfo, bmm); }
-BAYES_FUNCTION(bmm_select_query) { return selection_query(fcinfo, bmm); }
+BAYES_FUNCTION(bmm_select_query) { return selection_query(fcinfo, bmm, pushed_methods); }
 
 BAYES_FUNCTION(bmm_cluster) { return cluster_window(fcinfo, bmm, by_k); }
 

@@ -42,7 +42,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                    const TakeCells &take) {
   Choice choice(request, take);
   choice.run([&] {
-    gmm_select(data.rows, request.ks, request.options, control,
+    gmm_select(data.source(), request.ks, request.options, control,
                [&](std::unique_ptr<GaussianMixture> model) {
                  const std::string covariance = model->covariance();
                  choice.add(*model, data, control, {Cell::text(covariance)},
@@ -56,16 +56,20 @@ constexpr Binding<RowCollector> gmm = {
     .check = {fit_policy},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      return gmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
+      return gmm_fit(data.source(), request.k, request.options, start_of(request), request.update,
                      control);
     },
     .check_selection = {select_policy},
     .fit_selection = select_models,
 };
 
+constexpr Method pushed_methods[] = {Method::vi, Method::em, Method::map, Method::kmeans};
+
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
-  QueryRows query(fcinfo, gmm.family, gmm.check, by_k);
-  return fit_model(gmm, query.request, query.data(), bytes);
+  QueryRows query(fcinfo, gmm.family, gmm.check, by_k, nullptr, pushed_methods);
+  auto model = fit_model(gmm, query.request, query.data(), bytes);
+  query.end();
+  return model;
 }
 
 std::unique_ptr<Model> gmm_model(FunctionCallInfo fcinfo) {
@@ -84,7 +88,7 @@ BAYES_FUNCTION(gmm_fit_final) { return fit_final(fcinfo, gmm); }
 
 BAYES_FUNCTION(gmm_select_transition) { return selection_transition(fcinfo, gmm); }
 BAYES_FUNCTION(gmm_select_final) { return selection_final(fcinfo, gmm); }
-BAYES_FUNCTION(gmm_select_query) { return selection_query(fcinfo, gmm); }
+BAYES_FUNCTION(gmm_select_query) { return selection_query(fcinfo, gmm, pushed_methods); }
 
 BAYES_FUNCTION(gmm_cluster) { return cluster_window(fcinfo, gmm, by_k); }
 

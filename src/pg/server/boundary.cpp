@@ -57,6 +57,30 @@ int sqlstate(Errc code) noexcept {
   return ERRCODE_INTERNAL_ERROR;
 }
 
+namespace {
+
+/// The error on PostgreSQL's error stack, in CurrentMemoryContext.
+ErrorData *pending_error() {
+  return guarded([] { return CopyErrorData(); });
+}
+
+std::string text_of(const char *text) { return text ? utf8_of_server(text) : std::string(); }
+
+}  // namespace
+
+int sqlstate_of_pending() { return pending_error()->sqlerrcode; }
+
+std::string context_of_pending() { return text_of(pending_error()->context); }
+
+SqlError error_of_pending(const std::string &sentence) {
+  const ErrorData *const error = pending_error();
+  guarded([] { FlushErrorState(); });
+  const std::string detail = text_of(error->detail);
+  return {error->sqlerrcode, text_of(error->message),
+          detail.empty() ? sentence : detail + (detail.ends_with('.') ? " " : ". ") + sentence,
+          text_of(error->hint)};
+}
+
 void save_current_exception() noexcept {
   try {
     throw;

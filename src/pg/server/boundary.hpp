@@ -77,6 +77,13 @@ void save_current_exception() noexcept;
 /// Raises the saved exception.
 [[noreturn]] void raise_saved();
 
+/// PostgreSQL's error behind a Pending: where it happened, as psql shows it in CONTEXT.
+std::string context_of_pending();
+int sqlstate_of_pending();
+/// Called inside a handler of a Pending: ends PostgreSQL's error, and returns it as an Error with
+/// this further sentence in its DETAIL, to be thrown in the place of the Pending.
+SqlError error_of_pending(const std::string &sentence);
+
 /// Calls f() from code that C++ exceptions must not leave: an exception of f() is raised as
 /// PostgreSQL's ERROR.
 template <class F> auto raising(F f) -> decltype(f()) {

@@ -1,0 +1,75 @@
+// Rows that stay where they are, on other servers: a pass over them is a request that goes to every
+// part of the rows and answers that come back, whose size does not depend on the number of rows.
+//
+// Whoever makes passes over a RowSource asks it whether it is remote, and if so sends what it would
+// compute with, and adds up the answers in the order of the parts. That is in the functions that
+// make passes, of which there are few (the local step, the sketch, surveys), so that learners,
+// restarts and drivers do not know where the rows are. Requests and answers are documents: exact,
+// and checked when they are read, since a server reads what another one sends.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "data/rows.hpp"
+#include "document/document.hpp"
+#include "document/row_columns.hpp"
+
+namespace bayes {
+
+/// The rows of a fit in several parts. What reads rows one at a time is refused.
+class BAYES_API RemoteRows : public RowSource {
+ public:
+  RemoteRows *remote() final { return this; }
+  /// Makes a pass over every part; returns the answers of those that have rows, in the order of the
+  /// parts. Main thread only; may throw. A member "parts" of the request, a list, has a document
+  /// for each part, with or without rows.
+  virtual std::vector<Document> ask(const Document &request) = 0;
+  /// the number of rows in every part
+  virtual const std::vector<std::int64_t> &rows_of_parts() const = 0;
+
+  // Each throws Error(invalid_argument): rows are needed one at a time.
+  std::int64_t stretches() const final;
+  std::span<const Piece> stretch(std::int64_t) final;
+  void read_block(std::int64_t, double *) final;
+};
+
+/// A request for a pass of this kind (src/models/passes.cpp).
+BAYES_API Document pass_request(const char *kind);
+
+/// Reads a request or an answer. Each getter throws Error(invalid_binary) where the member is
+/// absent, of another type or size.
+class BAYES_API PassReader {
+ public:
+  explicit PassReader(const Document &document) : document_(document) {}
+  const Document &member(std::string_view key) const;
+  std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
+  /// any double
+  double number(std::string_view key) const;
+  bool flag(std::string_view key) const;
+  const std::string &text(std::string_view key) const;
+  /// any doubles, as many as this
+  const std::vector<double> &numbers(std::string_view key, std::size_t size) const;
+  /// the same, as many as there are
+  const std::vector<double> &numbers(std::string_view key) const;
+  const Document::List &list(std::string_view key) const;
+  [[noreturn]] static void refuse();
+
+ private:
+  const Document &document_;
+};
+
+/// Numbers as a member of a request or an answer.
+BAYES_API Document numbers_document(std::span<const double> numbers);
+
+/// The columns of rows with their labels, of which one part of the rows may have none.
+BAYES_API Document columns_message(const RowColumns &columns);
+/// Throws Error(invalid_binary) unless columns_message() has made it.
+BAYES_API RowColumns columns_of_message(const Document &message);
+
+/// Throws Error(invalid_argument): this computation cannot be made where the rows are.
+[[noreturn]] BAYES_API void refuse_remote(const char *what);
+
+}  // namespace bayes

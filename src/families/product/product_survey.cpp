@@ -1,0 +1,347 @@
+// Surveys of product rows: their categories, and the moments that default priors are made of.
+#include "families/product/product_prior.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "base/message.hpp"
+#include "data/remote_rows.hpp"
+#include "document/members.hpp"
+#include "families/product/category_codes.hpp"
+#include "families/product/product_document.hpp"
+
+namespace bayes {
+namespace {
+
+/// The names of the families for which `choose` is true, as a list for messages.
+template <class Choose> std::string families_of(Choose choose) {
+  std::string out;
+  for (const Column *family : every_column_family())
+    if (choose(*family)) out += (out.empty() ? "\"" : ", \"") + std::string(family->name) + '"';
+  return out;
+}
+
+/// Rejects a value that its column does not allow; `fitted`: the columns are those of a fitted
+/// model, so options cannot help.
+[[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement,
+                             const std::string &element, std::int64_t row, bool fitted = false) {
+  const std::string where = row ? message("{} of row {}", element, row) : element,
+                    what =
+                        message("{} is {}, but must be {}", where, describe_number(x), requirement),
+                    detail = message("Its likelihood is {}.", likelihood);
+  if (fitted)
+    throw Error(Errc::invalid_argument, what, detail,
+                likelihood == categorical_family
+                    ? "To allow categories that do not occur in the rows, fit with option "
+                      "\"categories\" set to the number of categories."
+                    : "");
+  throw Error(Errc::invalid_argument, what, detail,
+              "Likelihoods that allow such a value: " + families_of([&](const Column &family) {
+                return family.allowed(x) && family.name != likelihood;
+              }) + ". Give one for all elements, or an array with one for each.");
+}
+
+/// The number of categories that the options give every element; 0 if they leave it open.
+std::vector<int> given_categories(const Document &categories, std::size_t d) {
+  std::vector<int> out(d, 0);
+  if (categories.is_null()) return out;
+  const Tensor given = read_categories(categories);
+  if (!given.shape.empty() && given.values.size() != d)
+    throw Error(Errc::invalid_argument,
+                message("option \"categories\" has {} numbers, but the rows have {} elements",
+                        given.values.size(), d));
+  for (std::size_t j = 0; j < d; ++j) out[j] = int(given.values[given.shape.empty() ? 0 : j]);
+  return out;
+}
+
+/// f(block, index of its first row, number of rows) for all blocks, in order.
+template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
+  Buffer block(rows.shape().block_doubles());
+  for (std::int64_t first = 0; first < rows.rows(); first += block_rows) {
+    if (control.pending()) control.poll();
+    rows.read_block(first / block_rows, block.data());
+    f(block.data(), first, int(std::min<std::int64_t>(block_rows, rows.rows() - first)));
+  }
+}
+
+void check_categories(const std::vector<double> &values, const std::string &where) {
+  const std::string hint =
+      "For measurements and counts use another likelihood: " +
+      families_of([&](const Column &family) {
+        return !family.by_value && family.allowed(values.front()) && family.allowed(values.back());
+      }) +
+      ". Number categories from 1.";
+  if (values.size() > std::size_t(max_categories))
+    throw Error(Errc::too_large, message("{} has more than {} categories", where, max_categories),
+                {}, hint);
+  if (values.back() - values.front() > CategoryCodes::widest)
+    throw Error(Errc::too_large,
+                message("the categories of {} reach from {} to {}, which is too far apart", where,
+                        describe_number(values.front()), describe_number(values.back())),
+                message("The limit is {}.", describe_number(CategoryCodes::widest)), hint);
+}
+
+/// The same over other servers.
+std::vector<std::vector<double>> categories_elsewhere(RemoteRows &rows,
+                                                      const std::vector<ColumnSpec> &specs) {
+  Document::List likelihoods;
+  for (const ColumnSpec &spec : specs) likelihoods.push_back(likelihood_document(spec));
+  Document request = pass_request("categories");
+  request.set("likelihoods", std::move(likelihoods));
+  std::vector<std::vector<double>> seen(specs.size());
+  for (const Document &answer : rows.ask(request)) {
+    const Document::List &list = PassReader(answer).list("values");
+    if (list.size() != specs.size()) PassReader::refuse();
+    for (std::size_t j = 0; j < specs.size(); ++j) {
+      const std::vector<double> &part = PassReader(list[j]).numbers("values");
+      std::vector<double> both;
+      std::set_union(seen[j].begin(), seen[j].end(), part.begin(), part.end(),
+                     std::back_inserter(both));
+      seen[j] = std::move(both);
+      if (!seen[j].empty()) check_categories(seen[j], rows.name_of_element(int(j)));
+    }
+  }
+  return seen;
+}
+
+/// The values of the categorical columns, increasing; empty for the others.
+std::vector<std::vector<double>> categories_seen(RowSource &rows,
+                                                 const std::vector<ColumnSpec> &specs,
+                                                 Control &control) {
+  if (RemoteRows *const remote = rows.remote()) return categories_elsewhere(*remote, specs);
+  std::vector<std::vector<double>> seen(specs.size());
+  for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
+    for (std::size_t j = 0; j < specs.size(); ++j) {
+      if (!is_categorical(specs[j])) continue;
+      std::vector<double> &values = seen[j];
+      double last = std::numeric_limits<double>::quiet_NaN();
+      for (int b = 0; b < size; ++b) {
+        const double x = block[j * block_rows + std::size_t(b)];
+        if (x == last || std::isnan(x)) continue;
+        last = x;
+        const auto at = std::lower_bound(values.begin(), values.end(), x);
+        if (at != values.end() && *at == x) continue;
+        if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest)
+          unsuitable(x, column_family(specs[j].kind).name, "a whole number",
+                     rows.name_of_element(int(j)), rows.number_of(first + b) + 1);
+        values.insert(at, x + 0.0);  // 0, not -0
+        check_categories(values, rows.name_of_element(int(j)));
+      }
+    }
+  });
+  return seen;
+}
+
+}  // namespace
+
+void check_product_row(const Columns &columns, const RowColumns &names, std::span<const double> x) {
+  columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
+    const double value = x[std::size_t(j)];
+    if (!column.allowed(value) && !std::isnan(value))
+      unsuitable(value, column.name, column.requirement(),
+                 names.empty()
+                     ? message("element {}", j + 1)
+                     : message("column {}", describe(Document(names[std::size_t(j)].name))),
+                 0, true);
+  });
+}
+
+ProductSurvey survey_product(RowSource &rows, const std::vector<ColumnSpec> &likelihood,
+                             const Document &categories, Control &control) {
+  const int d = rows.shape().dimension;
+  check_likelihood_count(likelihood, d);
+  std::vector<ColumnSpec> specs;
+  bool any = false;
+  for (int j = 0; j < d; ++j) {
+    specs.push_back(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)]);
+    any |= is_categorical(specs.back());
+  }
+  if (!categories.is_null()) read_categories(categories);
+  if (any) {
+    std::vector<std::vector<double>> seen = categories_seen(rows, specs, control);
+    const std::vector<int> given = given_categories(categories, std::size_t(d));
+    double lowest = 1;
+    for (const auto &values : seen)
+      if (!values.empty()) lowest = std::min(lowest, values.front());
+    for (std::size_t j = 0; j < specs.size(); ++j) {
+      if (!is_categorical(specs[j])) continue;
+      std::vector<double> &values = seen[j];
+      for (int v = 0; v < given[j]; ++v) values.push_back(v + (lowest > 0 ? 1 : 0));
+      std::sort(values.begin(), values.end());
+      values.erase(std::unique(values.begin(), values.end()), values.end());
+      if (values.empty()) values = {0};  // a column that is missing in every row
+      check_categories(values, rows.name_of_element(int(j)));
+      specs[j].set_categories(std::move(values));
+    }
+  }
+  return survey_product(rows, std::make_shared<const Columns>(std::move(specs)), control);
+}
+
+namespace {
+
+/// Moments of the elements. `variance` has sums of squares about the mean, where it is needed.
+struct ProductMoments {
+  double weight = 0, unobserved = 0;
+  Vector count, mean, variance;
+
+  explicit ProductMoments(int d)
+      : count(Vector::Zero(d)),
+        mean(Vector::Zero(d)),
+        variance(Vector::Zero(d)) {}
+
+  void add(const ProductMoments &other) {
+    weight += other.weight;
+    unobserved += other.unobserved;
+    for (Eigen::Index j = 0; j < count.size(); ++j) {
+      const double both = count(j) + other.count(j), away = other.mean(j) - mean(j);
+      if (!(other.count(j) > 0)) continue;
+      variance(j) += other.variance(j) + count(j) * (other.count(j) / both) * away * away;
+      mean(j) += other.count(j) / both * away;
+      count(j) = both;
+    }
+  }
+};
+
+Document numbers_of(const Vector &x) { return numbers_document({x.data(), std::size_t(x.size())}); }
+
+Vector vector_of(const PassReader &part, const char *key, int d) {
+  return Eigen::Map<const Vector>(part.numbers(key, std::size_t(d)).data(), d);
+}
+
+ProductMoments moments_elsewhere(RemoteRows &rows, const Columns &columns) {
+  const int d = columns.count();
+  Document request = pass_request("product survey");
+  write_columns(request, columns);
+  ProductMoments out(d);
+  for (const Document &answer : rows.ask(request)) {
+    const PassReader part(answer);
+    ProductMoments one(d);
+    one.weight = part.number("weight");
+    one.unobserved = part.number("unobserved");
+    one.count = vector_of(part, "count", d);
+    one.mean = vector_of(part, "mean", d);
+    one.variance = vector_of(part, "variance", d);
+    out.add(one);
+  }
+  for (int j = 0; j < d; ++j)
+    if (!columns.column(j).needs_variance) out.variance(j) = 0;
+  return out;
+}
+
+ProductMoments moments_of(RowSource &rows, const Columns &columns, Control &control) {
+  if (RemoteRows *const remote = rows.remote()) return moments_elsewhere(*remote, columns);
+  const int d = rows.shape().dimension;
+  const bool weighted = rows.shape().weighted;
+  ProductMoments out(d);
+  Vector &count = out.count;
+  for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
+    const double *const weight = block + std::size_t(d) * block_rows;
+    for (int b = 0; b < size; ++b) {
+      const double own = weighted ? weight[b] : 1;
+      out.weight += own;
+      int j = 0;
+      while (j < d && std::isnan(block[j * block_rows + b])) ++j;
+      if (j == d) out.unobserved += own;
+    }
+    columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
+      const double *const at = block + std::size_t(j) * block_rows;
+      if (const int b = column.first_disallowed(at, size); b < size)
+        unsuitable(at[b], column.name, column.requirement(), rows.name_of_element(j),
+                   rows.number_of(first + b) + 1);
+      double n = 0, sum = 0;
+      for (int b = 0; b < size; ++b) {
+        if (std::isnan(at[b])) continue;
+        const double x = column.by_value ? at[b] : column.element(at[b]);
+        const double w = weighted ? weight[b] : 1;
+        n += w;
+        if (column.needs_variance) {
+          const double away = x - out.mean(j);
+          count(j) += w;
+          out.mean(j) += w / count(j) * away;
+          out.variance(j) += w * away * (x - out.mean(j));
+        } else {
+          sum += w * x;
+        }
+      }
+      if (!column.needs_variance) {
+        count(j) += n;
+        if (count(j) > 0) out.mean(j) += (sum - n * out.mean(j)) / count(j);
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace
+
+Document answer_categories(RowSource &rows, const Document &request, Control &control) {
+  std::vector<ColumnSpec> specs;
+  for (const Document &each : PassReader(request).list("likelihoods")) {
+    const auto likelihood = stored_likelihood(each);
+    if (!likelihood) PassReader::refuse();
+    specs.push_back(*likelihood);
+  }
+  if (std::ssize(specs) != rows.shape().dimension) PassReader::refuse();
+  Document::List values;
+  for (const std::vector<double> &seen : categories_seen(rows, specs, control))
+    values.emplace_back(Document::object().set("values", numbers_document(seen)));
+  Document out = Document::object();
+  out.set("values", std::move(values));
+  return out;
+}
+
+Document answer_product_survey(RowSource &rows, const Document &request, Control &control) {
+  const SharedColumns columns = read_product_columns(MemberReader(request), rows.shape().dimension);
+  const ProductMoments found = moments_of(rows, *columns, control);
+  Document out = Document::object();
+  out.set("weight", found.weight).set("unobserved", found.unobserved);
+  out.set("count", numbers_of(found.count)).set("mean", numbers_of(found.mean));
+  out.set("variance", numbers_of(found.variance));
+  return out;
+}
+
+ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Control &control) {
+  const int d = rows.shape().dimension;
+  const ProductMoments found = moments_of(rows, *columns, control);
+  ProductSurvey out{columns,
+                    found.weight,
+                    found.mean,
+                    found.variance,
+                    std::vector<bool>(std::size_t(d), false),
+                    found.unobserved};
+  for (int j = 0; j < d; ++j) {
+    if (found.count(j) > 0) out.variance(j) /= found.count(j);
+    if (out.variance(j) > min_variance) continue;
+    out.constant[std::size_t(j)] = columns->column(j).needs_variance;
+    out.variance(j) = 1;
+    if (out.constant[std::size_t(j)]) require_constant(rows, j, control);
+  }
+  if (!out.mean.allFinite() || !out.variance.allFinite())
+    throw Error(Errc::numeric, "the variance of the rows overflows",
+                "Values or weights are too large for double precision.",
+                "Rescale the columns or the weights.");
+  return out;
+}
+
+SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns, Control &control) {
+  std::vector<ColumnSpec> specs = columns->specs();
+  if (std::none_of(specs.begin(), specs.end(), is_categorical)) return columns;
+  std::vector<std::vector<double>> seen = categories_seen(rows, specs, control);
+  bool any = false;
+  for (std::size_t j = 0; j < specs.size(); ++j) {
+    if (!is_categorical(specs[j])) continue;
+    const Column &known = columns->column(int(j));
+    std::vector<double> &values = seen[j];
+    std::erase_if(values, [&known](double value) { return known.allowed(value); });
+    if (values.empty()) continue;
+    for (int i = 0; i < known.numbers_per_name(); ++i) values.push_back(known.value(i));
+    std::sort(values.begin(), values.end());
+    check_categories(values, rows.name_of_element(int(j)));
+    specs[j].set_categories(std::move(values));
+    any = true;
+  }
+  return any ? std::make_shared<const Columns>(std::move(specs)) : columns;
+}
+
+}  // namespace bayes

@@ -1,0 +1,352 @@
+#include "pg/input/pushed_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "base/message.hpp"
+#include "document/model.hpp"
+#include "pg/input/column_checks.hpp"
+#include "pg/server/encoding.hpp"
+#include "pg/values/pass_value.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+
+/// A name for a fit, which no other one has.
+std::string new_fit() {
+  unsigned char bytes[16];
+  guarded([&bytes] {
+    if (!pg_strong_random(bytes, sizeof bytes)) elog(ERROR, "could not generate a random number");
+  });
+  std::string out;
+  for (const unsigned char byte : bytes) {
+    out.push_back("0123456789abcdef"[byte >> 4]);
+    out.push_back("0123456789abcdef"[byte & 15]);
+  }
+  return out;
+}
+
+/// Is this the plan of one part as it should be: a foreign scan that stands for the aggregate too?
+bool is_pushed(const Plan *plan) {
+  while (plan && IsA(plan, SubqueryScan))
+    plan = reinterpret_cast<const SubqueryScan *>(plan)->subplan;
+  return plan && IsA(plan, ForeignScan) &&
+         reinterpret_cast<const ForeignScan *>(plan)->scan.scanrelid == 0;
+}
+
+/// The beginning of every statement over all parts.
+constexpr const char *statement_begins = "SELECT s FROM (";
+
+/// The beginning of a call, before the number of its part.
+const char *call_of(bool keep) { return keep ? "_bayes_keep_rows(" : "_bayes_make_pass("; }
+
+/// Is a call for this part in the CONTEXT of an error?
+bool names_call(const std::string &context, std::size_t part) {
+  for (const bool keep : {true, false})
+    if (context.find(message("{}{}, ", call_of(keep), part)) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+PushDown push_down_of(Document &options) {
+  const std::optional<Document> given = take_option(options, "push_down");
+  if (!given) return PushDown::no;
+  if (const bool *const yes = given->as<bool>()) return *yes ? PushDown::yes : PushDown::no;
+  const std::string *const text = given->as<std::string>();
+  if (text && *text == "auto") return PushDown::if_possible;
+  throw Error(
+      Errc::invalid_argument,
+      message("option \"push_down\" is {}, but must be true, false or \"auto\"", describe(*given)));
+}
+
+class PushedRows::Statement {
+ public:
+  Statement(const std::string &text, Oid request_type) {
+    const char *const query = text.c_str();
+    guarded([this, query, request_type] {
+      Oid types[] = {request_type, BOOLOID};
+      if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
+      // A generic plan: in a custom one $1 would be a literal, to be parsed in every pass.
+      plan_ = SPI_prepare_cursor(query, 2, types, CURSOR_OPT_GENERIC_PLAN);
+      if (!plan_ || SPI_keepplan(plan_) != 0)
+        elog(ERROR, "pg_bayes: pass cannot be prepared: %s", SPI_result_code_string(SPI_result));
+      if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
+    });
+  }
+  ~Statement() { SPI_freeplan(plan_); }
+  Statement(const Statement &) = delete;
+  Statement &operator=(const Statement &) = delete;
+
+  /// For each of its parts, whether it is pushed down.
+  std::vector<bool> pushed(std::size_t parts) const {
+    std::vector<bool> out(parts);
+    guarded([this, &out] {
+      if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
+      CachedPlan *const cached = SPI_plan_get_cached_plan(plan_);
+      if (!cached) elog(ERROR, "pg_bayes: pass has no plan");
+      const Plan *plan = linitial_node(PlannedStmt, cached->stmt_list)->planTree;
+      while (IsA(plan, SubqueryScan)) plan = reinterpret_cast<const SubqueryScan *>(plan)->subplan;
+      if (IsA(plan, Append)) {
+        const List *const plans = reinterpret_cast<const Append *>(plan)->appendplans;
+        for (std::size_t i = 0; i < out.size() && int(i) < list_length(plans); ++i)
+          out[i] = is_pushed(static_cast<const Plan *>(list_nth(plans, int(i))));
+      } else if (out.size() == 1) {
+        out[0] = is_pushed(plan);
+      }
+      ReleaseCachedPlan(cached, CurrentResourceOwner);
+      if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
+    });
+    return out;
+  }
+
+  /// Runs it; take(value) gets every row that is not NULL.
+  void run(const Document &request, const std::function<void(Datum)> &take) {
+    const Datum given = pass_value(request);
+    const std::uint64_t rows = guarded([this, given] {
+      Datum values[] = {given, BoolGetDatum(false)};
+      const char nulls[] = {' ', 'n'};
+      if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
+      const int result = SPI_execute_plan(plan_, values, nulls, true, 0);
+      if (result != SPI_OK_SELECT) elog(ERROR, "pass failed: %s", SPI_result_code_string(result));
+      return std::uint64_t(SPI_processed);
+    });
+    SPITupleTable *const table = SPI_tuptable;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      bool null = false;
+      const Datum value = guarded(
+          [table, i, &null] { return SPI_getbinval(table->vals[i], table->tupdesc, 1, &null); });
+      if (!null) take(value);
+    }
+    guarded([given] {
+      if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
+      pfree(DatumGetPointer(given));
+    });
+  }
+
+ private:
+  SPIPlanPtr plan_ = nullptr;
+};
+
+PushedRows::PushedRows(PushableQuery query, Oid schema)
+    : query_(std::move(query)),
+      schema_(schema),
+      fit_(new_fit()),
+      rows_of_parts_(query_.parts.size()),
+      hashes_(query_.parts.size()) {
+  shape_.weighted = query_.form.item.weighted;
+}
+
+PushedRows::~PushedRows() = default;
+
+std::string PushedRows::name_of_element(int element) const {
+  return names_.empty() ? RowSource::name_of_element(element)
+                        : message("column {}", names_[std::size_t(element)]);
+}
+
+std::string PushedRows::servers() const {
+  std::set<std::string> names;
+  bool here = false;
+  for (const RowPart &part : query_.parts)
+    if (part.foreign)
+      names.insert(part.server);
+    else
+      here = true;
+  return message("{} {}{}", names.size(), names.size() == 1 ? "server" : "servers",
+                 here ? " and this one" : "");
+}
+
+std::string PushedRows::names_of_servers(const char *between) const {
+  std::set<std::string> names;
+  for (const RowPart &part : query_.parts)
+    if (part.foreign) names.insert(utf8_of_server(part.server));
+  std::string out;
+  for (const std::string &name : names)
+    out += (out.empty() ? "" : between) + message("server \"{}\"", name);
+  return out;
+}
+
+std::string PushedRows::text_of(std::size_t index, bool keep) const {
+  const RowPart &part = query_.parts[index];
+  const char *const schema =
+      guarded([this] { return quote_identifier(get_namespace_name(schema_)); });
+  std::string out = message("SELECT {}.{}{}, $1", schema, call_of(keep), index);
+  if (keep) {
+    out += arguments_ + ") AS s FROM " + part.relation + " AS t";
+    if (!query_.condition.empty()) out += " WHERE " + query_.condition;
+  } else if (part.foreign) {
+    // The other server finds out that nothing is equal to NULL before it plans, and so reads no row
+    // of the table; but whether the caller may read it is checked.
+    out += message(
+        ") WITHIN GROUP (ORDER BY t.{} IS NULL) AS s FROM {} AS t WHERE (t.{} IS NULL) "
+        "= $2",
+        query_.column, part.relation, query_.column);
+  } else {
+    out += ") WITHIN GROUP (ORDER BY true) AS s WHERE $2";
+  }
+  return out;
+}
+
+PushedRows::Statement PushedRows::prepared(const std::vector<std::size_t> &parts, bool keep) {
+  std::string text = statement_begins;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i ? " UNION ALL " : "") + text_of(parts[i], keep);
+  text += ") AS q";
+  const Oid type = guarded([this] {
+    return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bayes_pass"),
+                           ObjectIdGetDatum(schema_));
+  });
+  return {text, type};
+}
+
+std::vector<Document> PushedRows::answers(Statement &statement,
+                                          const std::vector<std::size_t> &parts,
+                                          const Document &body) {
+  Document request = Document::object();
+  request.set("version", library_version).set("fit", fit_).set("request", body);
+  std::vector<Document> out(query_.parts.size());
+  try {
+    statement.run(request, [&](Datum value) {
+      const Document message = document_of_pass(value);
+      const PassReader given(message);
+      const auto part = std::size_t(given.integer("part", 0, std::ssize(out) - 1));
+      out[part] = given.member("answer");
+    });
+  } catch (const Pending &) {
+    // Which server it was shows in the statement that it was sent, which comes before the whole
+    // one.
+    std::string context = context_of_pending();
+    const std::size_t end = context.find(statement_begins);
+    const int state = sqlstate_of_pending();
+    if (end == std::string::npos || state == ERRCODE_QUERY_CANCELED) throw;
+    context.resize(end);
+    for (const std::size_t i : parts) {
+      if (query_.parts[i].foreign && names_call(context, i))
+        throw error_of_pending(
+            message("This is an error of {}.", utf8_of_server(query_.parts[i].place)));
+    }
+    // That a connection is lost may be noticed when a cursor is closed, which names no part.
+    if (state != ERRCODE_CONNECTION_FAILURE && state != ERRCODE_ADMIN_SHUTDOWN) throw;
+    throw error_of_pending(message("This is an error of {}.", names_of_servers(" or ")));
+  }
+  return out;
+}
+
+std::string PushedRows::plan(const std::vector<int> &attributes) {
+  const auto add = [this](int column) {
+    arguments_ += ", " + query_.expressions[std::size_t(column)];
+  };
+  if (attributes.empty()) add(query_.layout.row);
+  for (const int column : attributes) add(column);
+  if (query_.layout.weight >= 0) add(query_.layout.weight);
+  std::vector<std::size_t> parts(query_.parts.size());
+  std::iota(parts.begin(), parts.end(), std::size_t(0));
+  keep_.reset(new Statement(prepared(parts, true)));
+  const std::vector<bool> pushed = keep_->pushed(parts.size());
+  for (const std::size_t i : parts)
+    if (query_.parts[i].foreign && !pushed[i])
+      return message("{} cannot be sent the query's expressions or its condition",
+                     utf8_of_server(query_.parts[i].place));
+  return {};
+}
+
+void PushedRows::collect(RowCollector &to, const char *family) {
+  Document::List names;
+  for (const RowColumn &column : to.columns()) names.emplace_back(column.name);
+  const RowPolicy &policy = to.policy();
+  keep_request_ = pass_request("keep");
+  keep_request_.set("family", family).set("columns", std::move(names));
+  keep_request_.set("weighted", shape_.weighted);
+  keep_request_.set("missing", int(policy.missing)).set("max_dimension", policy.max_dimension);
+  std::vector<std::size_t> parts(query_.parts.size());
+  std::iota(parts.begin(), parts.end(), std::size_t(0));
+  const std::vector<Document> found = answers(*keep_, parts, keep_request_);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i].is_null()) continue;  // no rows, not even some to be skipped
+    const PassReader part(found[i]);
+    rows_of_parts_[i] = part.integer("rows", 0, any);
+    rows_ += rows_of_parts_[i];
+    skipped_ += part.integer("skipped", 0, any);
+    to.count_elsewhere(part.integer("seen", 0, any), part.integer("zero_weights", 0, any));
+    const int d = int(part.integer("dimension", 0, std::numeric_limits<int>::max()));
+    if (rows_of_parts_[i] == 0) continue;
+    if (shape_.dimension != 0 && shape_.dimension != d)
+      throw Error(
+          Errc::array_shape,
+          message("rows have different lengths: {} and {} elements", shape_.dimension, d),
+          message("Those of {} differ from the others.", utf8_of_server(query_.parts[i].place)));
+    shape_.dimension = d;
+    parts_.push_back(i);
+    if (const Document *const columns = found[i].find("columns"))
+      to.add_columns(columns_of_message(*columns));
+  }
+  if (parts_.empty()) return;
+  to.sort_labels();
+  names_ = quoted_names(to.columns());
+  columns_ = columns_message(to.columns());
+  pass_.reset(new Statement(prepared(parts_, false)));
+  settle(parts_);
+}
+
+void PushedRows::settle(const std::vector<std::size_t> &parts) {
+  Document request = pass_request("settle");
+  request.set("columns", columns_);
+  const std::vector<Document> found = answers(*pass_, parts_, request);
+  for (const std::size_t i : parts) {
+    if (found[i].is_null()) PassReader::refuse();
+    if (const Document *const facts = found[i].find("facts"); facts && hashes_[i] == 0) {
+      const ColumnFacts part = ColumnFacts::from_message(*facts, names_.size());
+      facts_ ? facts_->add(part) : void(facts_ = part);
+    }
+    const std::int64_t hash = PassReader(found[i]).integer("hash", -any - 1, any);
+    if (hashes_[i] != 0 && hashes_[i] != hash)
+      throw Error(Errc::invalid_argument,
+                  message("the rows of {} have changed since the fit began",
+                          utf8_of_server(query_.parts[i].place)),
+                  "They were read again, as the session that had them lost them.",
+                  "In a transaction of isolation level REPEATABLE READ they do not change.");
+    hashes_[i] = hash;
+  }
+}
+
+/// Reads the rows of parts again whose sessions have lost them.
+void PushedRows::keep_again(const std::vector<std::size_t> &parts) {
+  Statement keep = prepared(parts, true);
+  const std::vector<Document> found = answers(keep, parts, keep_request_);
+  for (const std::size_t i : parts)
+    if (found[i].is_null() || PassReader(found[i]).integer("rows", 0, any) != rows_of_parts_[i])
+      throw Error(Errc::invalid_argument,
+                  message("the rows of {} have changed since the fit began",
+                          utf8_of_server(query_.parts[i].place)),
+                  {}, "In a transaction of isolation level REPEATABLE READ they do not change.");
+  settle(parts);
+}
+
+std::vector<Document> PushedRows::ask(const Document &request) {
+  std::vector<Document> found = answers(*pass_, parts_, request);
+  std::vector<std::size_t> lost;
+  for (const std::size_t i : parts_)
+    if (found[i].is_null()) lost.push_back(i);
+  if (!lost.empty()) {
+    keep_again(lost);
+    found = answers(*pass_, parts_, request);
+  }
+  std::vector<Document> out;
+  for (const std::size_t i : parts_) {
+    if (found[i].is_null()) PassReader::refuse();
+    out.push_back(std::move(found[i]));
+  }
+  return out;
+}
+
+void PushedRows::forget() {
+  if (pass_) answers(*pass_, parts_, pass_request("forget"));
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,307 @@
+// Fits of rows in several parts, which get requests and give sums as bytes, as other servers do,
+// against fits of the same rows in one piece.
+#include "data/remote_rows.hpp"
+
+#include "base/error.hpp"
+#include "base/unseen.hpp"
+#include "data/reference_rows.hpp"
+#include "data/sketch.hpp"
+#include "mixture/bmm.hpp"
+#include "models/passes.hpp"
+#include "support.hpp"
+
+using namespace bayes;
+using support::data_set;
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+/// Parts of the rows, one of them empty. Messages pass through bytes.
+class Parts final : public RemoteRows {
+ public:
+  explicit Parts(RowShape shape) {
+    shape_ = shape;
+    for (int i = 0; i < 4; ++i) parts_.push_back(std::make_unique<MemoryRows>(shape));
+    rows_of_parts_.resize(parts_.size());
+  }
+  void append(const double *x, double weight) {
+    // Unequal parts, the second empty.
+    const std::size_t part = std::size_t(rows_ % 7 < 4 ? 0 : rows_ % 7 < 6 ? 2 : 3);
+    parts_[part]->append(x, weight);
+    ++rows_of_parts_[part];
+    ++rows_;
+  }
+  std::vector<Document> ask(const Document &request) override {
+    std::vector<Document> out;
+    std::string sent;
+    request.to_bytes(sent);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (rows_of_parts_[i] == 0) continue;
+      Control control;
+      std::string answer;
+      answer_pass(*parts_[i], Document::from_bytes(sent), i, control).to_bytes(answer);
+      out.push_back(Document::from_bytes(answer));
+      bytes += std::int64_t(sent.size() + answer.size());
+    }
+    ++passes;
+    return out;
+  }
+  const std::vector<std::int64_t> &rows_of_parts() const override { return rows_of_parts_; }
+
+  std::int64_t bytes = 0;
+  int passes = 0;
+
+ private:
+  std::vector<std::unique_ptr<MemoryRows>> parts_;
+  std::vector<std::int64_t> rows_of_parts_;
+};
+
+/// The same rows in one piece and in parts.
+struct Both {
+  MemoryRows one;
+  Parts parts;
+  explicit Both(RowShape shape) : one(shape), parts(shape) {}
+  void append(const std::vector<double> &x, double weight) {
+    one.append(x.data(), weight);
+    parts.append(x.data(), weight);
+  }
+};
+
+/// Rows of three clusters, more than a sketch holds; with missing values, some rows have none.
+void fill(Both &to, int rows, bool holes) {
+  Random random(7);
+  const RowShape shape = to.one.shape();
+  for (int i = 0; i < rows; ++i) {
+    std::vector<double> x;
+    for (int j = 0; j < shape.dimension; ++j) {
+      x.push_back(1e3 + 3.0 * (i % 3) * (j + 1) + (1 + j) * random.normal());
+      if (holes && (random.uniform() < 0.1 || i % 1000 == 3)) x.back() = none;
+    }
+    to.append(x, shape.weighted ? 0.5 + random.uniform() : 1);
+  }
+}
+
+/// The parameters of a model, with their deviations.
+std::vector<double> numbers_of(const Model &model) {
+  std::vector<double> out;
+  model.describe_parameters(0.9, [&out](const Parameter &p) {
+    for (const double x : {p.value, p.deviation, p.lower, p.upper})
+      if (std::isfinite(x)) out.push_back(x);
+  });
+  return out;
+}
+
+void compare(const Model &a, const Model &b) {
+  BOOST_TEST(support::distance(numbers_of(a), numbers_of(b)) < 1e-9);
+  BOOST_TEST(support::distance(a.info.objective, b.info.objective) < 1e-9);
+  BOOST_TEST(support::distance(a.info.log_likelihood, b.info.log_likelihood) < 1e-9);
+  BOOST_TEST(a.info.rows == b.info.rows);
+  BOOST_TEST((a.info.incomplete == b.info.incomplete));
+  BOOST_TEST(a.trace.size() == b.trace.size());
+}
+
+Document options_of(const std::string &method, const char *shape = nullptr) {
+  Document out = Document::object();
+  out.set("method", method).set("max_iter", 6).set("tol", 0.0).set("restarts", 2);
+  if (shape) out.set("covariance", shape);
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(remote_rows)
+
+BOOST_AUTO_TEST_CASE(gaussian_mixtures_are_those_of_one_table) {
+  for (const bool holes : {false, true}) {
+    const bool weighted = holes;
+    Both rows({2, weighted});
+    fill(rows, 11000, holes);
+    for (const char *const method : {"em", "map", "vi"})
+      for (const std::string &shape : support::shapes) {
+        if (std::string(method) != "em" && shape != "full") continue;
+        BOOST_TEST_CONTEXT(method << ' ' << shape << ' ' << holes << weighted) {
+          Control control;
+          const Document options = options_of(method, shape.c_str());
+          const auto one = gmm_fit(rows.one, 3, options, nullptr, false, control);
+          const int before = rows.parts.passes;
+          const auto parts = gmm_fit(rows.parts, 3, options, nullptr, false, control);
+          compare(*one, *parts);
+          BOOST_TEST(rows.parts.passes - before > 6);
+        }
+      }
+    Document kmeans = options_of("kmeans");
+    Control control;
+    compare(*gmm_fit(rows.one, 3, kmeans, nullptr, false, control),
+            *gmm_fit(rows.parts, 3, kmeans, nullptr, false, control));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(few_distinct_rows_travel_once) {
+  Both rows({2, false});
+  for (int i = 0; i < 3000; ++i) rows.append({double(i % 50), double(i % 7)}, 1);
+  Control control;
+  const auto one = gmm_fit(rows.one, 2, options_of("vi"), nullptr, false, control);
+  const auto parts = gmm_fit(rows.parts, 2, options_of("vi"), nullptr, false, control);
+  compare(*one, *parts);
+  BOOST_TEST(rows.parts.passes == 1);  // the sketch
+}
+
+BOOST_AUTO_TEST_CASE(bytes_do_not_depend_on_the_number_of_rows) {
+  std::vector<std::int64_t> bytes;
+  for (const int n : {12000, 24000}) {
+    Both rows({3, false});
+    fill(rows, n, false);
+    Control control;
+    Sketch::of(rows.parts, control, 1, 500);
+    rows.parts.bytes = 0;
+    Document options = options_of("em");
+    options.set("restarts", 1);
+    gmm_fit(rows.parts, 3, options, nullptr, false, control);
+    bytes.push_back(rows.parts.bytes);
+  }
+  // Parts below the capacity of the sketch send fewer rows for it.
+  BOOST_TEST(bytes[0] <= bytes[1]);
+  BOOST_TEST(bytes[1] < bytes[0] + 24 * 30000);
+}
+
+BOOST_AUTO_TEST_CASE(sketches_merge_to_that_of_one_table) {
+  Both rows({2, true});
+  fill(rows, 5000, true);
+  Control control;
+  for (const std::size_t capacity : {100, 1200, 2857, 4000, 6000}) {
+    const Sketch one = Sketch::of(rows.one, control, 3, capacity),
+                 parts = Sketch::of(rows.parts, control, 3, capacity);
+    BOOST_TEST(one.size() == parts.size());
+    BOOST_TEST(one.complete() == parts.complete());
+    BOOST_TEST(one.incomplete() == parts.incomplete());
+    MemoryRows a = one.sorted(), b = parts.sorted();
+    BOOST_REQUIRE(a.rows() == b.rows());
+    std::vector<double> x(a.shape().block_doubles()), y = x;
+    for (std::int64_t i = 0; i * block_rows < a.rows(); ++i) {
+      a.read_block(i, x.data());
+      b.read_block(i, y.data());
+      for (std::size_t j = 0; j < x.size(); ++j)
+        BOOST_REQUIRE((x[j] == y[j] || (std::isnan(x[j]) && std::isnan(y[j])) ||
+                       support::distance(x[j], y[j]) < 1e-12));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(products_are_those_of_one_table) {
+  Random random(11);
+  for (const bool weighted : {false, true}) {
+    Both rows({4, weighted});
+    for (int i = 0; i < 11000; ++i) {
+      const int c = i % 3;
+      std::vector<double> x = {double(random.uniform() < 0.2 + 0.3 * c),
+                               double(std::int64_t(random.uniform() * (2 + c))),
+                               2.0 * c + random.normal(), double(i % (c + 5))};
+      // Not the third, which keeps rows from being as probable in two components to the last bit.
+      if (i % 11 == 0) x[std::size_t(i % 3 == 2 ? 3 : i % 3)] = none;
+      rows.append(x, weighted ? 0.5 + random.uniform() : 1);
+    }
+    for (const char *const method : {"em", "map", "vi"}) BOOST_TEST_CONTEXT(method << weighted) {
+        Document options = options_of(method);
+        options.set("likelihood", Document::List{"bernoulli", "categorical", "normal", "poisson"});
+        if (std::string(method) == "map")
+          options.set("prior", Document::object().set(
+                                   "categorical", Document::object().set("category_alpha", 1.5)));
+        Control control;
+        compare(*bmm_fit(rows.one, 3, options, nullptr, false, control),
+                *bmm_fit(rows.parts, 3, options, nullptr, false, control));
+      }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_a_reference) {
+  for (const bool weighted : {false, true})
+    for (const int n : {500, 9000}) {
+      Both rows({2, weighted});
+      fill(rows, n, false);
+      Control control;
+      const ReferenceRows one = reference_rows(rows.one, 0, 5, control),
+                          parts = reference_rows(rows.parts, 0, 5, control);
+      BOOST_TEST(one.weights.size() == parts.weights.size());
+      BOOST_TEST(one.elements.size() == parts.elements.size());
+      BOOST_TEST(support::distance(one.size, parts.size) < 1e-12);
+      // All are rows of the table, in equal shares of the parts.
+      double sum[2] = {}, total[2] = {};
+      for (int s = 0; s < 2; ++s) {
+        const ReferenceRows &rows_of = s ? parts : one;
+        for (std::size_t i = 0; i < rows_of.weights.size(); ++i) {
+          sum[s] += rows_of.weights[i] * (rows_of.elements[2 * i] - 1e3);
+          total[s] += rows_of.weights[i];
+        }
+      }
+      BOOST_TEST(std::abs(sum[0] / total[0] - sum[1] / total[1]) < (n == 500 ? 1e-9 : 0.5));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_needs_single_rows_is_refused) {
+  Both rows({2, false});
+  fill(rows, 11000, false);
+  Control control;
+  for (const char *const method : {"gibbs", "svi", "mcem", "collapsed"})
+    BOOST_CHECK_THROW(
+        gmm_fit(rows.parts, 2, Document::object().set("method", method), nullptr, false, control),
+        Error);
+}
+
+BOOST_AUTO_TEST_CASE(constant_columns_and_tiny_differences) {
+  for (const double step : {0.0, 1e-150}) {
+    Both rows({2, false});
+    for (int i = 0; i < 11000; ++i) rows.append({double(i), i % 7 == 6 ? step : 0.0}, 1);
+    Control control;
+    const auto fit = [&](RowSource &source) {
+      gmm_fit(source, 1, options_of("vi"), nullptr, false, control);
+    };
+    if (step == 0) {
+      fit(rows.one);
+      fit(rows.parts);
+    } else {
+      BOOST_CHECK_THROW(fit(rows.one), Error);
+      BOOST_CHECK_THROW(fit(rows.parts), Error);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
+  MemoryRows rows({2, false});
+  const double x[] = {1, 2};
+  rows.append(x);
+  Control control;
+  const auto refused = [&](const Document &request) {
+    BOOST_CHECK_THROW(answer_pass(rows, request, 0, control), Error);
+  };
+  refused(Document());
+  refused(Document::object());
+  for (const char *const kind : {"nothing", "local step", "sketch", "observed sums", "constant",
+                                 "rows", "weighted rows", "categories", "product survey"})
+    refused(pass_request(kind));
+  Document scorer = Document::object();
+  scorer.set("family", "normal").set("shape", "full").set("densities", true);
+  scorer.set("dimension", 3).set("components", 1);
+  const auto zeros = [](std::size_t n) { return numbers_document(std::vector<double>(n)); };
+  scorer.set("mean", zeros(3)).set("whiten", zeros(6)).set("constant", zeros(1));
+  Document request = pass_request("local step");
+  request.set("scorer", scorer).set("log_weights", zeros(1)).set("allocation", "soft");
+  refused(request);  // the rows have two elements
+  scorer.set("dimension", 2);
+  request.set("scorer", scorer);
+  refused(request);  // the numbers are those of three
+  scorer.set("mean", zeros(2)).set("whiten", zeros(3));
+  request.set("scorer", scorer);
+  answer_pass(rows, request, 0, control);
+  request.set("log_weights", zeros(2));
+  refused(request);
+  Document numbers = pass_request("rows");
+  numbers.set("before", 0);
+  for (const double number : {-1.0, 1.0, none}) {
+    numbers.set("parts", Document::List{Document::object().set(
+                             "numbers", numbers_document(std::vector<double>{number}))});
+    refused(numbers);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,246 @@
+# Fits over partitions on other servers (option push_down): two servers and tables of the server of
+# the fit, one of them empty. Models are those of one table; rows do not travel; errors name the
+# server; nothing is left, whatever happens.
+#
+# How long, for the runner:
+# seconds: 40
+use strict;
+use warnings;
+use Server;
+use Test::More;
+
+# ---- the servers, and one table in two forms ----
+
+my %log = (log_statement => 'all', maintenance_work_mem => '1MB');
+my ($one, $two, $here) = map { Server->new(settings => $_) } {%log}, {%log}, {};
+my $columns = 'id int, x float8, y float8, z float8, g text, u boolean, n int, w float8, v float8[]';
+for my $server ($one, $two) {
+    $server->query("CREATE TABLE obs ($columns); CREATE TABLE nothing ($columns);
+        CREATE ROLE reader LOGIN; GRANT SELECT ON obs, nothing TO reader");
+}
+my $options = "OPTIONS (host '%s', port '5432', dbname 'postgres', extensions 'pg_bayes',
+    async_capable 'true', batch_size '2000')";
+$here->query("CREATE EXTENSION postgres_fdw;
+    CREATE ROLE reader LOGIN;
+    CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $one->host) . ";
+    CREATE SERVER two FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $two->host) . ";
+    CREATE USER MAPPING FOR postgres SERVER one;
+    CREATE USER MAPPING FOR postgres SERVER two;
+    CREATE USER MAPPING FOR reader SERVER one
+      OPTIONS (user 'reader', password_required 'false');
+    CREATE USER MAPPING FOR reader SERVER two
+      OPTIONS (user 'reader', password_required 'false');
+    CREATE TABLE obs ($columns) PARTITION BY RANGE (id);
+    CREATE FOREIGN TABLE obs_d PARTITION OF obs FOR VALUES FROM (0) TO (7000)
+      SERVER one OPTIONS (table_name 'obs');
+    CREATE FOREIGN TABLE obs_b PARTITION OF obs FOR VALUES FROM (7000) TO (10000)
+      SERVER two OPTIONS (table_name 'obs');
+    CREATE TABLE obs_c PARTITION OF obs FOR VALUES FROM (10000) TO (13000);
+    CREATE FOREIGN TABLE obs_a PARTITION OF obs FOR VALUES FROM (20000) TO (30000)
+      SERVER two OPTIONS (table_name 'nothing');
+    CREATE TABLE obs_e PARTITION OF obs FOR VALUES FROM (30000) TO (40000);
+    CREATE TABLE plain AS SELECT i AS id, c * 3 + sin(i * 1.7) + cos(i * 0.37) AS x,
+      CASE WHEN i % 13 > 0 THEN c * -2 + sin(i * 2.3) * 0.8 + cos(i * .11) END AS y,
+      1e4 + sqrt(i % 17) + sin(i * 0.7) AS z,
+      CASE WHEN i % 7 > 0 THEN (CASE WHEN i < 7000 THEN '{low,blue,NULL}' ELSE '{low,green,red}'
+        END::text[])[1 + (c + i / 50) % 3] END AS g,
+      (i * 7 % 11 < 3 + 2 * c) AS u, i * 31 % 97 % (3 + c) AS n, 0.5 + i % 3 AS w,
+      ARRAY[c + sin(i), c - cos(i * 0.9)] AS v
+    FROM (SELECT i, i % 3 AS c FROM generate_series(1, 12500) AS i) AS s;
+    INSERT INTO obs SELECT * FROM plain;
+    GRANT SELECT ON obs, obs_a, obs_b, obs_c, obs_d, obs_e, plain TO reader;
+    ANALYZE;");
+
+# The largest difference of the numbers of two models, relative to 1 or to the numbers; 1e9 if they
+# have other members. What is left out: the duration, and the sample of rows for bayes_drift.
+$here->query(<<'SQL');
+CREATE FUNCTION leaves(j jsonb) RETURNS TABLE (path text, leaf jsonb) LANGUAGE sql AS $$
+  WITH RECURSIVE t(path, value) AS (
+    SELECT '', j - 'seconds' - 'row_reference'
+    UNION ALL
+    SELECT path || '/' || m.key, m.value FROM t, LATERAL (
+      SELECT key, value FROM jsonb_each(CASE jsonb_typeof(t.value) WHEN 'object' THEN t.value END)
+      UNION ALL
+      SELECT n::text, value FROM jsonb_array_elements(
+        CASE jsonb_typeof(t.value) WHEN 'array' THEN t.value END) WITH ORDINALITY AS a(value, n)
+    ) AS m)
+  SELECT path, value FROM t WHERE jsonb_typeof(value) NOT IN ('object', 'array') $$;
+CREATE FUNCTION difference(a bayes_model, b bayes_model) RETURNS float8 LANGUAGE sql AS $$
+  SELECT coalesce(max(CASE
+    WHEN l.leaf = r.leaf THEN 0
+    WHEN jsonb_typeof(l.leaf) = 'number' AND jsonb_typeof(r.leaf) = 'number'
+    THEN abs(l.leaf::float8 - r.leaf::float8)
+      / greatest(1, abs(l.leaf::float8), abs(r.leaf::float8))
+    ELSE 1e9 END), 1e9)
+  FROM leaves(a::jsonb) AS l FULL JOIN leaves(b::jsonb) AS r USING (path) $$;
+SQL
+
+# ---- the same models ----
+
+my $fixed = '"max_iter": 7, "tol": 0, "restarts": 2';
+my @cases = (
+    (map { ["gmm, $_", 'gmm_model', 'SELECT x, y, z FROM %s', "\"method\": \"$_\", $fixed"] }
+            qw(em map vi kmeans)),
+    (map { ["gmm, $_", 'gmm_model', 'SELECT x, z FROM %s WHERE id % 5 > 0',
+            "\"method\": \"vi\", \"covariance\": \"$_\", $fixed"] } qw(diagonal spherical tied)),
+    ['arrays', 'gmm_model', 'SELECT v FROM %s', $fixed],
+    ['arrays with weights', 'gmm_model', 'SELECT v, w FROM %s', $fixed],
+    ['weights, expressions', 'gmm_model', 'SELECT x, z - 1e4 AS z, w FROM %s WHERE y > -3',
+        "\"weight\": \"w\", $fixed"],
+    ['skipped rows', 'gmm_model', 'SELECT x, y, z FROM %s', "\"missing\": \"skip\", $fixed"],
+    ['a name and an order', 'gmm_model', 'SELECT id, x, z FROM %s ORDER BY z', "\"id\": \"id\", $fixed"],
+    ['one partition', 'gmm_model', 'SELECT x, z FROM %s WHERE id < 300', $fixed],
+    ['rows on one server', 'gmm_model', 'SELECT x, z FROM %s WHERE id BETWEEN 7000 AND 9999',
+        $fixed],
+    ['few rows', 'gmm_model', 'SELECT x FROM %s WHERE id IN (5, 6, 7001, 7002, 12000)', $fixed],
+    (map { ["bmm, $_", 'bmm_model', 'SELECT x, g, u, n FROM %s',
+            "\"method\": \"$_\", \"likelihood\": {\"n\": \"poisson\"}, $fixed"
+            . ($_ eq 'map' ? ', "prior": {"categorical": {"category_alpha": 2}, "bernoulli": {"a": 2, "b": 2},'
+                . ' "poisson": {"shape": 2}}' : '')] } qw(em map vi)),
+    ['bmm, labels of one server', 'bmm_model', "SELECT g, u FROM %s WHERE g <> 'red'", $fixed],
+    ['bmm, weights', 'bmm_model', 'SELECT g, u, n, w FROM %s',
+        "\"weight\": \"w\", \"likelihood\": {\"n\": \"categorical\"}, $fixed"],
+);
+my %logged = map { ($_ => length $_->log) } $one, $two;
+my $session = $here->session;
+$session->run('SET client_min_messages = error');
+for my $case (@cases) {
+    my ($name, $function, $query, $given) = @$case;
+    my $of = sub { "$function('" . sprintf($query =~ s/%(?!s)/%%/gr =~ s/'/''/gr, $_[0])
+        . "', 3, '{$given$_[1]}')" };
+    my $said = $session->run('SELECT difference(' . $of->('plain', '') . ', '
+            . $of->('obs', ', "push_down": true') . ')');
+    ok($said =~ /^[\d.e-]+$/ && $said < 1e-9, "$name: the model of one table") or diag $said;
+}
+is($session->run("SELECT gmm_model('SELECT x FROM obs WHERE id < 0', 2, '{\"push_down\": true}')"),
+    '', 'no rows give no model');
+my $bits = "SELECT md5((gmm_model('SELECT x, y, z FROM obs', 3, '{\"push_down\": true, $fixed}')
+    ::jsonb - 'seconds')::text)";
+is($session->run($bits), $here->query("SET client_min_messages = error; $bits"),
+    'a fit of given partitions has the same bits in every run');
+
+# ---- what travels ----
+
+for my $server ($one, $two) {
+    my @read = grep { /FROM public\.(?:obs|nothing)/ && /SELECT/ && !/_bayes_(?:keep_rows|make_pass)\(/ }
+        substr($server->log, $logged{$server}) =~ /^.*SELECT.*$/mg;
+    is("@read", '', 'rows stay where they are');
+    cmp_ok(scalar(() = $server->log =~ /_bayes_make_pass\(\d+, \$1/g), '>', 50, 'passes are made');
+}
+
+# ---- auto ----
+
+sub said {
+    my ($sql) = @_;
+    my ($out, $err) = $here->attempt($sql);
+    return "$out$err";
+}
+like(said("SELECT count(*) FROM gmm_fit('SELECT x, z FROM obs', 2,
+        '{\"push_down\": \"auto\", $fixed}')"),
+    qr/NOTICE:  00000: fit is pushed down: 2 servers and this one, 12500 rows/, 'auto says so');
+my %collected = (
+    'SELECT x, z FROM plain' => 'the rows of "plain" are on this server',
+    'SELECT x, z FROM obs LIMIT 2000' => 'the query has LIMIT or OFFSET',
+    'SELECT DISTINCT x, z FROM obs' => 'the query has DISTINCT',
+    'SELECT o.x, o.z FROM obs AS o JOIN plain USING (id)' => 'the query is not over a single table',
+    'SELECT x, z FROM obs UNION ALL SELECT x, z FROM plain'
+        => 'the query is a UNION, INTERSECT or EXCEPT',
+    'SELECT avg(x) AS x, n FROM obs GROUP BY n' => 'the query aggregates',
+    'SELECT x, z FROM obs WHERE random() < 2' => 'the query calls a volatile function',
+    'SELECT x, z FROM obs WHERE id IN (SELECT id FROM plain)' => 'the query has a subquery',
+    'SELECT x, z FROM obs WHERE now() > \'2000-01-01\''
+        => 'server "two", table public.obs_a cannot be sent',
+    'SELECT 1 AS a' => 'the query is not over a single table',
+);
+for my $query (sort keys %collected) {
+    my $of = sub { "SELECT count(*) FROM gmm_fit('" . ($query =~ s/'/''/gr)
+        . "', 1, '{\"push_down\": $_[0], \"restarts\": 1}')" };
+    like(said($of->('true')), qr/22023: query cannot be pushed down: \Q$collected{$query}\E/,
+        "$query: refused");
+    next if $query eq 'SELECT 1 AS a';
+    like(said($of->('"auto"')),
+        qr/NOTICE:  00000: rows are collected on this server: \Q$collected{$query}\E/, 'or collected');
+}
+for my $method (qw(gibbs collapsed mcem svi)) {
+    like(said("SELECT gmm_model('SELECT x FROM obs', 2, '{\"push_down\": true,
+            \"method\": \"$method\"}')"),
+        qr/22023: query cannot be pushed down: method $method needs rows one at a time/,
+        "$method: refused");
+}
+like(said("SELECT gmm_model('SELECT x FROM obs', 2, '{\"push_down\": \"yes\"}')"),
+    qr/22023: option "push_down" is "yes", but must be true, false or "auto"/, 'another value');
+
+# ---- errors name the server ----
+
+sub fails {
+    my ($sql, $error, $name) = @_;
+    like(said($sql), $error, $name);
+}
+my $fit = "SELECT gmm_model('SELECT x, z FROM obs', 2, '{\"push_down\": true, $fixed}')";
+my $where = qr/DETAIL:.*This is an error of server "two", table public\.obs_b\./s;
+$two->query('BEGIN; ALTER TABLE obs RENAME TO gone; COMMIT');
+fails($fit, qr/42P01: relation "public\.obs" does not exist.*$where/s, 'no table');
+$two->query('ALTER TABLE gone RENAME TO obs; REVOKE SELECT ON obs FROM reader');
+fails("SET ROLE reader; $fit", qr/42501: permission denied for table obs.*$where/s, 'no grant');
+$two->query('GRANT SELECT ON obs TO reader');
+like(said("SET ROLE reader; $fit"), qr/^\{"/m, 'with the grant it works');
+$here->query('REVOKE SELECT ON obs_b FROM reader');
+fails("SET ROLE reader; $fit", qr/the caller may not read partition "obs_b" itself/,
+    'no grant on a partition here');
+$two->query("DROP EXTENSION pg_bayes");
+fails($fit, qr/427?04: type "public\.bayes_pass" does not exist/s, 'no extension');
+like(said($fit), qr/This is an error of server "two", table public\.obs_/, '... says where');
+$two->query('CREATE EXTENSION pg_bayes');
+$two->query("UPDATE obs SET x = 'NaN' WHERE id = 8000");
+fails($fit, qr/row \d+ .*NaN.*$where|NaN.*$where/s, 'a value that cannot be used');
+$two->query("UPDATE obs SET x = 1 WHERE id = 8000");
+$here->query("ALTER SERVER two OPTIONS (SET extensions 'cube')");
+fails($fit, qr/server "two" does not have pg_bayes in its option extensions/, 'option extensions');
+$here->query("ALTER SERVER two OPTIONS (SET extensions 'pg_bayes')");
+
+# ---- nothing is left ----
+
+sub kept { return map { $_->temporary_files } $one, $two, $here }
+my $long = "SELECT gmm_model('SELECT x, y, z, x*y AS a, y*z AS b, x*z AS c, x+z AS d, sin(z) AS e,
+    sin(x) AS f, z*z AS h, n, id + 0.5 AS i, v[1] AS j, v[2] AS k FROM obs WHERE y IS NOT NULL', 40,
+    '{\"push_down\": true, \"tol\": 0, \"max_iter\": 100000, \"restarts\": 1, \"method\": \"em\"}')";
+sub waits_for_passes {
+    my ($session) = @_;
+    my $before = () = $one->log =~ /_bayes_make_pass/g;
+    $session->send($long);
+    for (1 .. 200) {
+        last if (() = $one->log =~ /_bayes_make_pass/g) > $before + 20;
+        select(undef, undef, undef, 0.1);
+    }
+}
+waits_for_passes($session);
+isnt(join(' ', $one->temporary_files), '', 'rows beyond maintenance_work_mem are in a file there');
+$session->cancel;
+like($session->wait, qr/57014/, 'a cancel ends the fit');
+is(join(' ', kept()), '', '... and no file is left');
+like($session->run("BEGIN; SET LOCAL statement_timeout = '2s'; $long"), qr/57014/,
+    'so does a timeout');
+$session->run('ROLLBACK');
+is(join(' ', kept()), '', '... and no file is left');
+my $said = $session->run("BEGIN; SAVEPOINT s; $fit; ROLLBACK TO s; $fit; RELEASE s; COMMIT");
+unlike($said, qr/ERROR|WARNING/, 'savepoints');
+waits_for_passes($session);
+$two->query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'postgres_fdw'");
+like($session->wait, qr/ERROR:  (?:57P01|08006).*DETAIL:.*error of server.*"two"/s, 'a killed backend: an error');
+is(join(' ', kept()), '', '... and no file is left');
+like($session->run($fit), qr/^\{"/m, '... and the next fit works');
+
+# ---- a session that has lost its rows says so, and what is no request is refused ----
+
+my ($request) = $one->log =~ /_bayes_make_pass\(\d+, \$1.*?parameters: \$1 = '([^']+)'/s;
+$request =~ tr{A-Za-z0-9+/=}{}cd;
+my $pass = "_bayes_make_pass(0, '%s') WITHIN GROUP (ORDER BY true)";
+my $answer = $one->query('SELECT ' . sprintf($pass, $request));
+cmp_ok(length $answer, '<', 120, 'a session without the rows has an answer without sums');
+for my $bad ('', 'AAAA', 'no base64', substr($request, 0, 40)) {
+    my ($out, $err) = $one->attempt('SELECT ' . sprintf($pass, $bad));
+    like($err, qr/ERROR:  22P0[23]/, 'what is no message is refused');
+}
+
+done_testing();
