@@ -49,7 +49,8 @@ COMMENT IS 'Keeps rows in this session until the transaction ends, for a fit tha
 CREATE FUNCTION _bayes_make_pass_transition(state internal, boolean) RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_make_pass_transition' @immutable;
 COMMENT IS 'Internal. Does nothing.';
-CREATE FUNCTION _bayes_make_pass_final(state internal, part int, request bayes_pass) RETURNS bayes_pass
+CREATE FUNCTION _bayes_make_pass_final(state internal, part int, request bayes_pass)
+  RETURNS bayes_pass
   AS 'MODULE_PATHNAME', 'bayes_make_pass_final' @immutable;
 COMMENT IS 'Internal. Makes the pass.';
 CREATE AGGREGATE _bayes_make_pass(part int, request bayes_pass ORDER BY boolean) (

@@ -13,7 +13,8 @@ use Test::More;
 
 my %log = (log_statement => 'all', maintenance_work_mem => '1MB');
 my ($one, $two, $here) = map { Server->new(settings => $_) } {%log}, {%log}, {};
-my $columns = 'id int, x float8, y float8, z float8, g text, u boolean, n int, w float8, v float8[]';
+my $columns = 'id int, x float8, y float8, z float8, g text, u boolean, n int, w float8,
+    v float8[]';
 for my $server ($one, $two) {
     $server->query("CREATE TABLE obs ($columns); CREATE TABLE nothing ($columns);
         CREATE ROLE reader LOGIN; GRANT SELECT ON obs, nothing TO reader");
@@ -88,15 +89,17 @@ my @cases = (
     ['weights, expressions', 'gmm_model', 'SELECT x, z - 1e4 AS z, w FROM %s WHERE y > -3',
         "\"weight\": \"w\", $fixed"],
     ['skipped rows', 'gmm_model', 'SELECT x, y, z FROM %s', "\"missing\": \"skip\", $fixed"],
-    ['a name and an order', 'gmm_model', 'SELECT id, x, z FROM %s ORDER BY z', "\"id\": \"id\", $fixed"],
+    ['a name and an order', 'gmm_model', 'SELECT id, x, z FROM %s ORDER BY z',
+        "\"id\": \"id\", $fixed"],
     ['one partition', 'gmm_model', 'SELECT x, z FROM %s WHERE id < 300', $fixed],
     ['rows on one server', 'gmm_model', 'SELECT x, z FROM %s WHERE id BETWEEN 7000 AND 9999',
         $fixed],
     ['few rows', 'gmm_model', 'SELECT x FROM %s WHERE id IN (5, 6, 7001, 7002, 12000)', $fixed],
     (map { ["bmm, $_", 'bmm_model', 'SELECT x, g, u, n FROM %s',
             "\"method\": \"$_\", \"likelihood\": {\"n\": \"poisson\"}, $fixed"
-            . ($_ eq 'map' ? ', "prior": {"categorical": {"category_alpha": 2}, "bernoulli": {"a": 2, "b": 2},'
-                . ' "poisson": {"shape": 2}}' : '')] } qw(em map vi)),
+            . ($_ eq 'map' ? ', "prior": {"categorical": {"category_alpha": 2},'
+                . ' "bernoulli": {"a": 2, "b": 2}, "poisson": {"shape": 2}}' : '')]
+        } qw(em map vi)),
     ['bmm, labels of one server', 'bmm_model', "SELECT g, u FROM %s WHERE g <> 'red'", $fixed],
     ['bmm, weights', 'bmm_model', 'SELECT g, u, n, w FROM %s',
         "\"weight\": \"w\", \"likelihood\": {\"n\": \"categorical\"}, $fixed"],
@@ -122,11 +125,33 @@ is($session->run($bits), $here->query("SET client_min_messages = error; $bits"),
 # ---- what travels ----
 
 for my $server ($one, $two) {
-    my @read = grep { /FROM public\.(?:obs|nothing)/ && /SELECT/ && !/_bayes_(?:keep_rows|make_pass)\(/ }
+    my @read = grep { /FROM public\.(?:obs|nothing)/ && !/_bayes_(?:keep_rows|make_pass)\(/ }
         substr($server->log, $logged{$server}) =~ /^.*SELECT.*$/mg;
     is("@read", '', 'rows stay where they are');
     cmp_ok(scalar(() = $server->log =~ /_bayes_make_pass\(\d+, \$1/g), '>', 50, 'passes are made');
 }
+
+# ---- checks of columns over all parts ----
+
+for my $case (['id < 7000 AND y IS NULL', 'SELECT y, x, z FROM %s WHERE y IS NULL'],
+    ['a constant', 'SELECT x, 5.0 + 0 * id AS five, u::int AS u FROM %s'],
+    ['a constant here and there', 'SELECT x, (id < 7000)::int AS early FROM %s'],
+    ['a name', 'SELECT id, x FROM %s']) {
+    my ($name, $query) = @$case;
+    my @said = map {
+        my ($from, $more) = @$_;
+        my ($out, $err) = $here->attempt("SELECT count(*) FROM bmm_fit('"
+            . ($query =~ s/%s/$from/r) . "', 2, '{$fixed$more}')");
+        join '', "$out\n", sort grep { !/^LOCATION/ } split /^/m, $err;
+    } ['plain', ''], ['obs', ', "push_down": true'];
+    is($said[1], $said[0], "$name: the same is said");
+}
+is($session->run("SELECT string_agg(k || ' ' || round(bic::numeric, 4), ', ' ORDER BY k)
+        FROM gmm_select('SELECT x, z FROM obs', '{1,2,3}',
+        '{\"push_down\": true, \"method\": \"em\", $fixed}')"),
+    $session->run("SELECT string_agg(k || ' ' || round(bic::numeric, 4), ', ' ORDER BY k)
+        FROM gmm_select('SELECT x, z FROM plain', '{1,2,3}', '{\"method\": \"em\", $fixed}')"),
+    'selections');
 
 # ---- auto ----
 
@@ -159,7 +184,8 @@ for my $query (sort keys %collected) {
         "$query: refused");
     next if $query eq 'SELECT 1 AS a';
     like(said($of->('"auto"')),
-        qr/NOTICE:  00000: rows are collected on this server: \Q$collected{$query}\E/, 'or collected');
+        qr/NOTICE:  00000: rows are collected on this server: \Q$collected{$query}\E/,
+        'or collected');
 }
 for my $method (qw(gibbs collapsed mcem svi)) {
     like(said("SELECT gmm_model('SELECT x FROM obs', 2, '{\"push_down\": true,
@@ -203,7 +229,8 @@ $here->query("ALTER SERVER two OPTIONS (SET extensions 'pg_bayes')");
 sub kept { return map { $_->temporary_files } $one, $two, $here }
 my $long = "SELECT gmm_model('SELECT x, y, z, x*y AS a, y*z AS b, x*z AS c, x+z AS d, sin(z) AS e,
     sin(x) AS f, z*z AS h, n, id + 0.5 AS i, v[1] AS j, v[2] AS k FROM obs WHERE y IS NOT NULL', 40,
-    '{\"push_down\": true, \"tol\": 0, \"max_iter\": 100000, \"restarts\": 1, \"method\": \"em\"}')";
+    '{\"push_down\": true, \"tol\": 0, \"max_iter\": 100000, \"restarts\": 1,
+    \"method\": \"em\"}')";
 sub waits_for_passes {
     my ($session) = @_;
     my $before = () = $one->log =~ /_bayes_make_pass/g;
@@ -227,7 +254,8 @@ unlike($said, qr/ERROR|WARNING/, 'savepoints');
 waits_for_passes($session);
 $two->query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'postgres_fdw'");
-like($session->wait, qr/ERROR:  (?:57P01|08006).*DETAIL:.*error of server.*"two"/s, 'a killed backend: an error');
+like($session->wait, qr/ERROR:  (?:57P01|08006).*DETAIL:.*error of server.*"two"/s,
+    'a killed backend: an error');
 is(join(' ', kept()), '', '... and no file is left');
 like($session->run($fit), qr/^\{"/m, '... and the next fit works');
 

@@ -72,7 +72,8 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_drift'),
-  ('bayes_model'), ('bayes_prediction'), ('bayes_probability'), ('bayes_profile'), ('bayes_query'),
+  ('bayes_model'), ('bayes_pass'), ('bayes_prediction'), ('bayes_probability'), ('bayes_profile'),
+  ('bayes_query'),
   ('bayes_scores'),
   ('bmm_bootstrap_test'),
   ('bmm_selection'), ('bmm_statistics'),
