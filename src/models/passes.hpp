@@ -1,16 +1,27 @@
 // The passes over rows that a server makes for another one.
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 #include "base/control.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
 
 namespace bayes {
 
-/// Makes the pass that a request asks for (data/remote_rows.hpp) over these rows, which are part
-/// number `part` of all rows, from 0. Throws Error: invalid_binary for a request that no server of
-/// this version makes, else as the pass itself.
-BAYES_API Document answer_pass(RowSource &rows, const Document &request, std::size_t part,
-                               Control &control);
+/// The rows of one part of a fit.
+struct PartOfRows {
+  RowSource &rows;
+  /// its number among all parts, from 0
+  std::size_t number = 0;
+  /// The columns, as bytes, whose likelihoods allow every value of the rows: kernels of products
+  /// trust their rows, so that is checked before the first pass with these columns.
+  std::string checked = {};
+};
+
+/// Makes the pass that a request asks for (data/remote_rows.hpp). Throws Error: invalid_binary for
+/// a request that no server of this version makes, else as the pass itself.
+BAYES_API Document answer_pass(PartOfRows &part, const Document &request, Control &control);
 
 }  // namespace bayes

@@ -22,7 +22,10 @@ class Parts final : public RemoteRows {
  public:
   explicit Parts(RowShape shape) {
     shape_ = shape;
-    for (int i = 0; i < 4; ++i) parts_.push_back(std::make_unique<MemoryRows>(shape));
+    for (std::size_t i = 0; i < 4; ++i) {
+      parts_.push_back(std::make_unique<MemoryRows>(shape));
+      named_.push_back({*parts_.back(), i});
+    }
     rows_of_parts_.resize(parts_.size());
   }
   void append(const double *x, double weight) {
@@ -40,7 +43,7 @@ class Parts final : public RemoteRows {
       if (rows_of_parts_[i] == 0) continue;
       Control control;
       std::string answer;
-      answer_pass(*parts_[i], Document::from_bytes(sent), i, control).to_bytes(answer);
+      answer_pass(named_[i], Document::from_bytes(sent), control).to_bytes(answer);
       out.push_back(Document::from_bytes(answer));
       bytes += std::int64_t(sent.size() + answer.size());
     }
@@ -54,6 +57,7 @@ class Parts final : public RemoteRows {
 
  private:
   std::vector<std::unique_ptr<MemoryRows>> parts_;
+  std::vector<PartOfRows> named_;
   std::vector<std::int64_t> rows_of_parts_;
 };
 
@@ -270,9 +274,10 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   MemoryRows rows({2, false});
   const double x[] = {1, 2};
   rows.append(x);
+  PartOfRows part{rows};
   Control control;
   const auto refused = [&](const Document &request) {
-    BOOST_CHECK_THROW(answer_pass(rows, request, 0, control), Error);
+    BOOST_CHECK_THROW(answer_pass(part, request, control), Error);
   };
   refused(Document());
   refused(Document::object());
@@ -292,8 +297,26 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(request);  // the numbers are those of three
   scorer.set("mean", zeros(2)).set("whiten", zeros(3));
   request.set("scorer", scorer);
-  answer_pass(rows, request, 0, control);
+  answer_pass(part, request, control);
   request.set("log_weights", zeros(2));
+  refused(request);
+  // Values that the likelihoods of a request do not allow would be indices out of range.
+  Document product = Document::object();
+  product.set("family", "product").set("dimension", 2).set("components", 1);
+  product.set("columns", Document::List{"categorical", "poisson"});
+  product.set("categories", Tensor{{1}, {2}}).set("category_values", Tensor{{2}, {0, 1}});
+  product.set("constants", zeros(2));
+  for (const std::size_t terms : {2, 3, 4}) {
+    product.set("terms", zeros(terms));
+    request.set("scorer", product).set("log_weights", zeros(1));
+    if (terms != 3) refused(request);
+  }
+  product.set("terms", zeros(3));
+  request.set("scorer", product);
+  answer_pass(part, request, control);
+  product.set("categories", Tensor{{1}, {1}}).set("category_values", Tensor{{1}, {0}});
+  product.set("terms", zeros(2));
+  request.set("scorer", product);
   refused(request);
   Document numbers = pass_request("rows");
   numbers.set("before", 0);

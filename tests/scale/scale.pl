@@ -6,6 +6,7 @@
 # seconds: 40
 use strict;
 use warnings;
+use MIME::Base64 qw(decode_base64 encode_base64);
 use Server;
 use Test::More;
 
@@ -117,7 +118,7 @@ for my $case (@cases) {
 }
 is($session->run("SELECT gmm_model('SELECT x FROM obs WHERE id < 0', 2, '{\"push_down\": true}')"),
     '', 'no rows give no model');
-my $bits = "SELECT md5((gmm_model('SELECT x, y, z FROM obs', 3, '{\"push_down\": true, $fixed}')
+my $bits = "SELECT md5((bmm_model('SELECT x, y, g, u FROM obs', 3, '{\"push_down\": true, $fixed}')
     ::jsonb - 'seconds')::text)";
 is($session->run($bits), $here->query("SET client_min_messages = error; $bits"),
     'a fit of given partitions has the same bits in every run');
@@ -263,12 +264,35 @@ like($session->run($fit), qr/^\{"/m, '... and the next fit works');
 
 my ($request) = $one->log =~ /_bayes_make_pass\(\d+, \$1.*?parameters: \$1 = '([^']+)'/s;
 $request =~ tr{A-Za-z0-9+/=}{}cd;
+my $other = decode_base64($request);
+$other =~ s/0\.\d\.\d/9.9.9/ or die 'a request has no version';
 my $pass = "_bayes_make_pass(0, '%s') WITHIN GROUP (ORDER BY true)";
 my $answer = $one->query('SELECT ' . sprintf($pass, $request));
 cmp_ok(length $answer, '<', 120, 'a session without the rows has an answer without sums');
+my (undef, $refused) = $one->attempt('SELECT ' . sprintf($pass, encode_base64($other, '')));
+like($refused, qr/22023: this server has pg_bayes [\d.]+, but the server of the fit has 9\.9\.9/,
+    'nor is one of another version');
 for my $bad ('', 'AAAA', 'no base64', substr($request, 0, 40)) {
     my ($out, $err) = $one->attempt('SELECT ' . sprintf($pass, $bad));
     like($err, qr/ERROR:  22P0[23]/, 'what is no message is refused');
 }
+
+# The second server answers the fourth pass as if its session had no rows.
+my $before = $session->run($bits);
+$two->query("ALTER AGGREGATE _bayes_make_pass(int, bayes_pass ORDER BY boolean) RENAME TO real_pass;
+    CREATE SEQUENCE passes;
+    GRANT ALL ON SEQUENCE passes TO PUBLIC;
+    CREATE FUNCTION nothing(bayes_pass, boolean) RETURNS bayes_pass LANGUAGE sql AS 'SELECT \$1';
+    CREATE FUNCTION forgetful(bayes_pass, part int, request bayes_pass) RETURNS bayes_pass
+    LANGUAGE sql AS \$\$
+      SELECT public.real_pass(part,
+          CASE WHEN nextval('public.passes') = 4 THEN '$request' ELSE request END)
+        WITHIN GROUP (ORDER BY true) FROM (VALUES (1)) AS v \$\$;
+    CREATE AGGREGATE _bayes_make_pass(int, bayes_pass ORDER BY boolean) (
+      SFUNC = nothing, STYPE = bayes_pass, FINALFUNC = forgetful)");
+my $reads = () = $two->log =~ /_bayes_keep_rows\(1, \$1/g;
+is($session->run($bits), $before, 'rows that are lost are read again, and the fit is the same');
+cmp_ok(scalar(() = $two->log =~ /_bayes_keep_rows\(1, \$1/g), '>', $reads + 1, '... twice in all');
+cmp_ok($two->query('SELECT last_value FROM passes'), '>', 4, '... after the fourth pass');
 
 done_testing();

@@ -51,6 +51,10 @@ BAYES_API Document answer_categories(RowSource &rows, const Document &request, C
 BAYES_API Document answer_product_survey(RowSource &rows, const Document &request,
                                          Control &control);
 
+/// Throws Error(invalid_argument) if a value is not allowed by its column, and Error(invalid_text)
+/// unless write_columns() has made `columns`, for rows of this dimension.
+BAYES_API void require_allowed_values(RowSource &rows, const Document &columns, Control &control);
+
 /// The same columns with categories renumbered from the label codes of `before` to those of `now`,
 /// which has all labels of `before`.
 BAYES_API SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,

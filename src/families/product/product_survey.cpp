@@ -275,6 +275,18 @@ ProductMoments moments_of(RowSource &rows, const Columns &columns, Control &cont
 
 }  // namespace
 
+void require_allowed_values(RowSource &rows, const Document &columns, Control &control) {
+  const SharedColumns read = read_product_columns(MemberReader(columns), rows.shape().dimension);
+  for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
+    read->for_each([&](int j, const Column &column, const ColumnOffsets &) {
+      const double *const at = block + std::size_t(j) * block_rows;
+      if (const int b = column.first_disallowed(at, size); b < size)
+        unsuitable(at[b], column.name, column.requirement(), rows.name_of_element(j),
+                   rows.number_of(first + b) + 1);
+    });
+  });
+}
+
 Document answer_categories(RowSource &rows, const Document &request, Control &control) {
   std::vector<ColumnSpec> specs;
   for (const Document &each : PassReader(request).list("likelihoods")) {

@@ -119,11 +119,14 @@ void read_row(FunctionCallInfo fcinfo, KeptRows &to) {
   to.rows.add_fields(fields.data(), nulls.get(), weighted ? &weight : nullptr);
 }
 
-/// Gives labels the codes that they have in all parts, and orders the rows.
+/// Gives labels the codes that they have in all parts, and orders the rows; once.
 Document settle(KeptRows &rows, const Document &request, Control &control) {
+  if (rows.settled) PassReader::refuse();
+  rows.settled = true;
   if (rows.rows.described())
     rows.rows.recode(columns_of_message(PassReader(request).member("columns")));
   rows.rows.rows.arrange(control);
+  rows.rows.rows.set_incomplete(count_incomplete(rows.rows.rows, control));
   DataHash hash;
   hash.add(rows.rows.rows, false, control);
   Document out = Document::object();
@@ -186,6 +189,5 @@ BAYES_FUNCTION(bayes_make_pass_final) {
   ServerControl control;
   return answer_value(request.part, given.text("pass") == "settle"
                                         ? settle(*kept, request.body(), control)
-                                        : answer_pass(kept->rows.rows, request.body(),
-                                                      std::size_t(request.part), control));
+                                        : answer_pass(kept->as_part, request.body(), control));
 }

@@ -21,6 +21,7 @@ void end_of_transaction(XactEvent event, void *) {
 
 KeptRows::KeptRows(MemoryContext context, std::string fit, int part, const ItemForm &form)
     : rows(context, form),
+      as_part{rows.rows, std::size_t(part)},
       fit_(std::move(fit)),
       part_(part),
       serial_(++last_serial) {

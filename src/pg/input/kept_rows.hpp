@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "models/passes.hpp"
 #include "pg/input/row_collector.hpp"
 
 namespace bayes::pg {
@@ -27,6 +28,10 @@ class KeptRows {
   std::uint64_t serial() const { return serial_; }
 
   RowCollector rows;
+  /// for passes over them
+  PartOfRows as_part;
+  /// labels have the codes that they have in all parts
+  bool settled = false;
   /// arguments that hold a row: its columns, or one array
   int columns = 0;
   /// base type of the argument after these, the weight; invalid: rows have none

@@ -291,13 +291,13 @@ void PushedRows::collect(RowCollector &to, const char *family) {
   names_ = quoted_names(to.columns());
   columns_ = columns_message(to.columns());
   pass_.reset(new Statement(prepared(parts_, false)));
-  settle(parts_);
+  settle(*pass_, parts_);
 }
 
-void PushedRows::settle(const std::vector<std::size_t> &parts) {
+void PushedRows::settle(Statement &pass, const std::vector<std::size_t> &parts) {
   Document request = pass_request("settle");
   request.set("columns", columns_);
-  const std::vector<Document> found = answers(*pass_, parts_, request);
+  const std::vector<Document> found = answers(pass, parts, request);
   for (const std::size_t i : parts) {
     if (found[i].is_null()) PassReader::refuse();
     if (const Document *const facts = found[i].find("facts"); facts && hashes_[i] == 0) {
@@ -325,7 +325,8 @@ void PushedRows::keep_again(const std::vector<std::size_t> &parts) {
                   message("the rows of {} have changed since the fit began",
                           utf8_of_server(query_.parts[i].place)),
                   {}, "In a transaction of isolation level REPEATABLE READ they do not change.");
-  settle(parts);
+  Statement pass = prepared(parts, false);
+  settle(pass, parts);
 }
 
 std::vector<Document> PushedRows::ask(const Document &request) {

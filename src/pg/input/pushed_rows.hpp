@@ -53,7 +53,7 @@ class PushedRows final : public RemoteRows {
   std::vector<Document> answers(Statement &statement, const std::vector<std::size_t> &parts,
                                 const Document &request);
   void keep_again(const std::vector<std::size_t> &parts);
-  void settle(const std::vector<std::size_t> &parts);
+  void settle(Statement &pass, const std::vector<std::size_t> &parts);
 
   const PushableQuery query_;
   const Oid schema_;
