@@ -276,6 +276,7 @@ my %values = (
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "_bayes_model_send($models[0])"],
     internal => ['NULL'],
+    bayes_pass => ['NULL', q{''}, q{'AAAA'}, q{'no base64'}],
     linreg_stats => ['(SELECT sums FROM regressions)', '(SELECT sums_labels FROM regressions)',
         'NULL', q{'{}'}, q{'[]'}, q{'{"linreg_stats": {"format": 99}}'},
         map { "((SELECT sums FROM regressions)::jsonb || '$_')::linreg_stats" } '{"rows": 0}',
