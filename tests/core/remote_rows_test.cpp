@@ -3,7 +3,6 @@
 #include "data/remote_rows.hpp"
 
 #include "base/error.hpp"
-#include "base/unseen.hpp"
 #include "data/reference_rows.hpp"
 #include "data/sketch.hpp"
 #include "mixture/bmm.hpp"
