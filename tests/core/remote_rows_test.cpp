@@ -2,6 +2,8 @@
 // against fits of the same rows in one piece.
 #include "data/remote_rows.hpp"
 
+#include <set>
+
 #include "base/error.hpp"
 #include "data/reference_rows.hpp"
 #include "data/sketch.hpp"
@@ -200,6 +202,7 @@ BOOST_AUTO_TEST_CASE(products_are_those_of_one_table) {
       std::vector<double> x = {double(random.uniform() < 0.2 + 0.3 * c),
                                double(std::int64_t(random.uniform() * (2 + c))),
                                2.0 * c + random.normal(), double(i % (c + 5))};
+      if (i % 35 == 15) x[1] = 5;  // of the first part alone
       // Not the third, which keeps rows from being as probable in two components to the last bit.
       if (i % 11 == 0) x[std::size_t(i % 3 == 2 ? 3 : i % 3)] = none;
       rows.append(x, weighted ? 0.5 + random.uniform() : 1);
@@ -228,6 +231,12 @@ BOOST_AUTO_TEST_CASE(rows_of_a_reference) {
       BOOST_TEST(one.weights.size() == parts.weights.size());
       BOOST_TEST(one.elements.size() == parts.elements.size());
       BOOST_TEST(support::distance(one.size, parts.size) < 1e-12);
+      if (!weighted) {
+        std::set<double> different;
+        for (std::size_t i = 0; i < parts.elements.size(); i += 2)
+          different.insert(parts.elements[i]);
+        BOOST_TEST(different.size() == parts.weights.size());
+      }
       // All are rows of the table, in equal shares of the parts.
       double sum[2] = {}, total[2] = {};
       for (int s = 0; s < 2; ++s) {

@@ -123,6 +123,18 @@ my $bits = "SELECT md5((bmm_model('SELECT x, y, g, u FROM obs', 3, '{\"push_down
 is($session->run($bits), $here->query("SET client_min_messages = error; $bits"),
     'a fit of given partitions has the same bits in every run');
 
+# ---- memory ----
+
+my ($there) = $one->query("SELECT pid FROM pg_stat_activity WHERE application_name = 'postgres_fdw'
+    AND datname = 'postgres' ORDER BY backend_start LIMIT 1");
+my $short = "SELECT count(*) FROM bmm_fit('SELECT x, g FROM obs', 2, '{\"push_down\": true,
+    \"max_iter\": 2, \"restarts\": 1}')";
+my $far = bless {pid => $there, owner => 0}, 'Server::Session';
+for my $which ([$session, 'here'], [$far, 'on another server']) {
+    my $grown = $which->[0]->growth_kb(20, 400, sub { $session->run($short) });
+    cmp_ok($grown, '<=', 400, "fits leave no memory behind, $which->[1]");
+}
+
 # ---- what travels ----
 
 for my $server ($one, $two) {
