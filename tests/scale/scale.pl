@@ -200,6 +200,12 @@ for my $query (sort keys %collected) {
         qr/NOTICE:  00000: rows are collected on this server: \Q$collected{$query}\E/,
         'or collected');
 }
+# What is said of columns is said once the rows are there, wherever that is.
+like(said("SELECT count(*)
+        FROM bmm_fit('SELECT x, u::int AS u FROM obs WHERE now() > ''2000-01-01''',
+        2, '{\"push_down\": \"auto\", $fixed}')"),
+    qr/are collected on this server.*column "u" contains only 0 and 1, but is modelled as normal/s,
+    'rows that are collected after all are checked as ever');
 for my $method (qw(gibbs collapsed mcem svi)) {
     like(said("SELECT gmm_model('SELECT x FROM obs', 2, '{\"push_down\": true,
             \"method\": \"$method\"}')"),

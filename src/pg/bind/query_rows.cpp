@@ -75,6 +75,7 @@ bool QueryRows::push(FunctionCallInfo fcinfo, const char *sql, const QueryColumn
                      RowCollector::Check check, std::span<const Method> pushed) {
   const PushDown wanted = push_down_of(request.options);
   if (wanted == PushDown::no) return false;
+  const Document options = request.options;
   std::string reason = reason_of(request, pushed);
   std::optional<PushableQuery> query;
   if (reason.empty()) query = pushable_query(sql, given, check.use != ColumnUse::numbers, reason);
@@ -95,6 +96,7 @@ bool QueryRows::push(FunctionCallInfo fcinfo, const char *sql, const QueryColumn
                   "With \"push_down\": \"auto\" the rows are collected on this server.");
     report(NOTICE, message("rows are collected on this server: {}", reason));
     data_.reset();
+    request.options = options;  // begin() makes them those of the columns
     return false;
   }
   data_->read([&](RowCollector &to) {
