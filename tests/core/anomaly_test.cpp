@@ -114,8 +114,9 @@ BOOST_AUTO_TEST_CASE(rows_of_the_model_are_uniform) {
     std::sort(p.begin(), p.end());
     double away = 0;
     for (int i = 0; i < n; ++i) away = std::max(away, std::abs(p[std::size_t(i)] - (i + 0.5) / n));
-    // 2.4705 of Kolmogorov and Smirnov, and as much again for 1,000 draws
-    BOOST_TEST(away < 2.4705 / std::sqrt(double(n)) + 2.4705 / std::sqrt(1000.0), asked.name);
+    // Kolmogorov and Smirnov's, and as much again for 1,000 draws
+    BOOST_TEST(away < support::largest_gap * (1 / std::sqrt(double(n)) + 1 / std::sqrt(1000.0)),
+               asked.name);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace support {
@@ -41,5 +42,24 @@ inline double distance(const std::vector<double> &a, const std::vector<double> &
     most = larger(most, a[i] == b[i] ? 0 : std::abs(a[i] - b[i]) / size);
   return most;
 }
+
+/// Kolmogorov and Smirnov's distance of a sample from the distribution with this cdf, by default
+/// the uniform one on (0, 1), times the square root of the sample's size with Stephens' correction.
+/// Infinite if the sample has NaN.
+template <class Cdf> double scaled_gap(std::vector<double> sample, const Cdf &cdf) {
+  std::sort(sample.begin(), sample.end());
+  const double n = double(sample.size());
+  double away = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const double p = cdf(sample[i]);
+    away = larger(away, larger(p - double(i) / n, double(i + 1) / n - p));
+  }
+  return away * (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n));
+}
+inline double scaled_gap(std::vector<double> sample) {
+  return scaled_gap(std::move(sample), [](double u) { return u; });
+}
+/// A sample of the distribution has a larger gap with probability 1e-5.
+constexpr double largest_gap = 2.4705;
 
 }  // namespace support

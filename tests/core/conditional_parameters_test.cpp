@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(parameters_have_the_posterior_of_the_regression) {
         }
       }
       for (int p = 0; p < 2; ++p) {
-        if (shape.dense) BOOST_TEST(largest_gap(uniform[p]) < 2.4705, shape.name << p);
+        if (shape.dense)
+          BOOST_TEST(support::scaled_gap(uniform[p]) < support::largest_gap, shape.name << p);
         // 5 standard errors of the effective number of draws
         for (int k = 0; k < 3; ++k)
           BOOST_TEST(std::abs(below[p][k] / weight - points[k]) <

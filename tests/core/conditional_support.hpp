@@ -33,14 +33,4 @@ template <class Use> void each_pattern(const Asked &asked, Use use) {
       use(support::row(asked.rows, i), pattern);
 }
 
-inline double largest_gap(std::vector<double> uniforms) {
-  std::sort(uniforms.begin(), uniforms.end());
-  const double n = double(uniforms.size());
-  double away = 0;
-  for (std::size_t i = 0; i < uniforms.size(); ++i)
-    away = std::max({away, uniforms[i] - double(i) / n, double(i + 1) / n - uniforms[i]});
-  // Kolmogorov-Smirnov, with Stephens' correction; beyond 2.4705 with probability 1e-5
-  return away * (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n));
-}
-
 }  // namespace questions

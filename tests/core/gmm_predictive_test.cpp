@@ -69,17 +69,8 @@ double slow_independent_log_density(const GaussianMixture &model, double x) {
   return double(std::log(density));
 }
 
-/// Kolmogorov-Smirnov: 2.4705 is the point beyond which the limit distribution has probability
-/// 1e-5; the factor is Stephens' correction for finite n.
 bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
-  std::sort(x.begin(), x.end());
-  const double n = double(x.size());
-  double away = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double p = cdf(x[i]);
-    away = support::larger(away, support::larger(p - double(i) / n, double(i + 1) / n - p));
-  }
-  return (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * away < 2.4705;
+  return support::scaled_gap(std::move(x), cdf) < support::largest_gap;
 }
 
 /// A component's distribution: centre, scale matrix, and degrees of freedom (0: normal).

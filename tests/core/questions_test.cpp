@@ -72,17 +72,6 @@ Integrals sums(const Asked &asked, std::vector<double> x, std::size_t j, const N
   return out;
 }
 
-double largest_gap(const std::vector<double> &uniforms) {
-  std::vector<double> sorted = uniforms;
-  std::sort(sorted.begin(), sorted.end());
-  const double n = double(sorted.size());
-  double away = 0;
-  for (std::size_t i = 0; i < sorted.size(); ++i)
-    away = std::max({away, sorted[i] - double(i) / n, double(i + 1) / n - sorted[i]});
-  // Kolmogorov-Smirnov, with Stephens' correction; beyond 2.4705 with probability 1e-5
-  return away * (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n));
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(questions_to_models)
@@ -221,8 +210,8 @@ BOOST_AUTO_TEST_CASE(draws_have_the_joint_distribution) {
       flat.condition(more);
       second.push_back(below(numbers[1], drawn[std::size_t(numbers[1])]));
     }
-    BOOST_TEST(largest_gap(first) < 2.4705, asked.name);
-    if (!second.empty()) BOOST_TEST(largest_gap(second) < 2.4705, asked.name);
+    BOOST_TEST(support::scaled_gap(first) < support::largest_gap, asked.name);
+    if (!second.empty()) BOOST_TEST(support::scaled_gap(second) < support::largest_gap, asked.name);
   }
 }
 
@@ -248,7 +237,7 @@ BOOST_AUTO_TEST_CASE(draws_of_a_student_have_its_tails) {
       rows.draw(random, x);
       uniform.push_back(rows.predicted(1)[0].probability_below(x[1]));
     }
-    BOOST_TEST(largest_gap(uniform) < 2.4705);
+    BOOST_TEST(support::scaled_gap(uniform) < support::largest_gap);
     // beyond the 0.1 % and the 99.9 % quantile: Poisson of mean 8, above 23 with less than 1e-5
     const auto far = std::count_if(uniform.begin(), uniform.end(),
                                    [](double u) { return u < 0.001 || u > 0.999; });

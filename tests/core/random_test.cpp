@@ -21,7 +21,6 @@
 #include "compare.hpp"
 
 using bayes::Random;
-using support::larger;
 
 namespace {
 
@@ -33,17 +32,8 @@ std::vector<double> sample(const std::function<double()> &draw) {
   return x;
 }
 
-/// Kolmogorov-Smirnov: 2.4705 is the point beyond which the limit distribution has probability
-/// 1e-5; the factor is Stephens' correction for finite n.
 bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
-  std::sort(x.begin(), x.end());
-  const double n = static_cast<double>(x.size());
-  double distance = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double p = cdf(x[i]);
-    distance = larger(distance, larger(p - double(i) / n, double(i + 1) / n - p));
-  }
-  return (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * distance < 2.4705;
+  return support::scaled_gap(std::move(x), cdf) < support::largest_gap;
 }
 
 /// Mean and mean square deviation are within 4.417 standard errors (two-sided 1e-5 each) of what
