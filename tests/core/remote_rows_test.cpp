@@ -193,6 +193,19 @@ BOOST_AUTO_TEST_CASE(sketches_merge_to_that_of_one_table) {
   }
 }
 
+/// Every part has every row and drops the same ones, so that what is merged is exactly what a
+/// sketch holds, and nothing is dropped when it is.
+BOOST_AUTO_TEST_CASE(a_merged_sketch_knows_that_rows_were_dropped) {
+  Both rows({1, false});
+  for (int i = 0; i < 7 * 150; ++i) rows.append({double(i / 7)}, 1);
+  Control control;
+  const Sketch one = Sketch::of(rows.one, control, 3, 100),
+               parts = Sketch::of(rows.parts, control, 3, 100);
+  BOOST_TEST(parts.size() == 100u);
+  BOOST_TEST(!one.complete());
+  BOOST_TEST(!parts.complete());
+}
+
 BOOST_AUTO_TEST_CASE(products_are_those_of_one_table) {
   Random random(11);
   for (const bool weighted : {false, true}) {

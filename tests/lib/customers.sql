@@ -1,5 +1,5 @@
--- Customers with NULLs, and models of all families and methods that are distributions over such rows.
--- The models without a name in the view `named` are of arrays.
+-- Customers with NULLs, and models of all families and methods that are distributions over such
+-- rows. Those that are not in the view `named` are of arrays.
 CREATE TYPE plan AS ENUM ('basic', 'plus', 'pro');
 CREATE DOMAIN years AS smallint CHECK (value < 1000);
 CREATE TABLE customers (id int PRIMARY KEY, age years, plan plan, member boolean,

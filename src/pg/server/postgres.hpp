@@ -29,6 +29,7 @@ extern "C" {
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "common/base64.h"
 #include "common/jsonapi.h"
 #include "common/string.h"
 #include "executor/executor.h"

@@ -1,6 +1,5 @@
 #include "pg/values/pass_value.hpp"
 
-#include <array>
 #include <string>
 
 #include "base/message.hpp"
@@ -11,53 +10,28 @@ namespace bayes::pg {
 namespace {
 
 // Base64, since postgres_fdw sends values as text: a third more than the bytes, where bytea would
-// take twice as much.
+// take twice as much. Byte is char or unsigned char, by the version of PostgreSQL.
 
-constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-constexpr std::array<signed char, 256> values = [] {
-  std::array<signed char, 256> out{};
-  out.fill(-1);
-  for (int i = 0; i < 64; ++i) out[std::size_t(static_cast<unsigned char>(digits[i]))] = char(i);
+template <class Byte>
+std::string decoded(int (*decode)(const char *, int, Byte *, int), std::string_view text) {
+  std::string out(std::size_t(pg_b64_dec_len(int(text.size()))), '\0');
+  const int size =
+      decode(text.data(), int(text.size()), reinterpret_cast<Byte *>(out.data()), int(out.size()));
+  if (size < 0)
+    throw Error(Errc::invalid_text, "invalid input syntax for type bayes_pass",
+                "It is what pg_bayes sends to other servers, in base64.");
+  out.resize(std::size_t(size));
   return out;
-}();
-
-/// Writes 4 digits for every 3 bytes; returns the end.
-char *encode(std::string_view bytes, char *to) {
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t b = 0; b < 3; ++b)
-      group = group << 8 | (b < left ? static_cast<unsigned char>(bytes[i + b]) : 0u);
-    for (int digit = 0; digit < 4; ++digit)
-      *to++ = std::size_t(digit) <= left ? digits[group >> (18 - 6 * digit) & 63] : '=';
-  }
-  return to;
 }
 
-[[noreturn]] void refuse_text() {
-  throw Error(Errc::invalid_text, "invalid input syntax for type bayes_pass",
-              "It is what pg_bayes sends to other servers, in base64.");
-}
-
-std::string decode(std::string_view text) {
-  if (text.size() % 4 != 0) refuse_text();
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    std::size_t padding = 0;
-    if (i + 4 == text.size()) padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-    std::uint32_t group = 0;
-    for (std::size_t digit = 0; digit < 4; ++digit) {
-      const int value = digit < 4 - padding
-                            ? values[std::size_t(static_cast<unsigned char>(text[i + digit]))]
-                            : 0;
-      if (value < 0) refuse_text();
-      group = group << 6 | std::uint32_t(value);
-    }
-    for (std::size_t b = 0; b < 3 - padding; ++b) out.push_back(char(group >> (16 - 8 * b) & 255));
-  }
-  return out;
+template <class Byte>
+char *encoded(int (*encode)(const Byte *, int, char *, int), std::string_view bytes) {
+  const int size = pg_b64_enc_len(int(bytes.size()));
+  char *const text = guarded([size] { return static_cast<char *>(palloc(std::size_t(size) + 1)); });
+  const int used =
+      encode(reinterpret_cast<const Byte *>(bytes.data()), int(bytes.size()), text, size);
+  text[used] = '\0';
+  return text;
 }
 
 std::string_view bytes_of(const Detoasted &plain) {
@@ -88,18 +62,14 @@ using namespace bayes;
 using namespace bayes::pg;
 
 BAYES_FUNCTION(bayes_pass_in) {
-  const std::string bytes = decode(PG_GETARG_CSTRING(0));
+  const std::string bytes = decoded(pg_b64_decode, PG_GETARG_CSTRING(0));
   Document::from_bytes(bytes);  // throws if it is no message
   return new_varlena(bytes);
 }
 
 BAYES_FUNCTION(bayes_pass_out) {
   const Detoasted plain(PG_GETARG_DATUM(0));
-  const std::string_view bytes = bytes_of(plain);
-  const std::size_t size = (bytes.size() + 2) / 3 * 4;
-  char *const text = guarded([size] { return static_cast<char *>(palloc(size + 1)); });
-  *encode(bytes, text) = '\0';
-  PG_RETURN_CSTRING(text);
+  PG_RETURN_CSTRING(encoded(pg_b64_encode, bytes_of(plain)));
 }
 
 BAYES_FUNCTION(bayes_pass_recv) {
