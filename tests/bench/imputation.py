@@ -5,8 +5,10 @@ Run by `make bench`. The protocol is that of ForestDiffusion (Jolicoeur-Martinea
 Kachman 2024) and unmasking-trees (McCarter 2024): BENCH_SEEDS (3) seeds; 80 % of the rows, of each
 class; 20 % of the cells of the features are left out, y is observed as one more column (a class as
 zeros and ones). The error of a cell is |imputed - true| / (largest - smallest); of several
-imputations the mean, or the smallest of the row. BENCH_FIT: another fit of the column `x`. With
-python3-sklearn also its IterativeImputer by random forests, which is the algorithm of MissForest.
+imputations the mean, or the smallest of the row. Columns whose known values are positive and of
+skewness above 1 go into the model as logarithms (BENCH_LOGS=0: none do). BENCH_FIT: another fit of
+the column `x`. With python3-sklearn also its IterativeImputer by random forests, which is the
+algorithm of MissForest, of the values as they are.
 """
 import csv
 import os
@@ -19,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from session import Session, root
+from units import from_units, is_skewed, to_units
 
 peer = False
 try:
@@ -30,7 +33,9 @@ try:
     peer = True
 except ImportError:
     pass
-fit = os.environ.get("BENCH_FIT", """gmm_fit(x, 5, '{"prior": {"B": "precision"}, "tol": 0.1}')""")
+fit = os.environ.get(
+    "BENCH_FIT", """gmm_fit(x, 15, '{"prior": {"B": "precision", "c": 0.3}, "tol": 0.1}')""")
+logs = os.environ.get("BENCH_LOGS", "1") == "1"
 seeds = int(os.environ.get("BENCH_SEEDS", 3))
 imputations = 5
 session = Session()
@@ -65,10 +70,14 @@ def measure(rows, rng):
     true = [[float(value) for value in row[:-1]] for row in rows]
     hidden = [[j for j in range(len(x)) if rng.random() < 0.2] for x in true]
     span = [max(column) - min(column) for column in zip(*true)]
-    lines = []
+    known = []
     for i, (row, x) in enumerate(zip(rows, true)):
-        values = ["NULL" if j in hidden[i] else repr(value) for j, value in enumerate(x)]
-        values += [str(int(row[-1] == label)) for label in labels] if labels else [row[-1]]
+        known.append([None if j in hidden[i] else value for j, value in enumerate(x)])
+        known[i] += [int(row[-1] == label) for label in labels] if labels else [float(row[-1])]
+    skewed = [logs and is_skewed(column) for column in zip(*known)]
+    lines = []
+    for i, x in enumerate(known):
+        values = ["NULL" if value is None else repr(value) for value in to_units(x, skewed)]
         lines.append(f"{i}\t{{{','.join(values)}}}")
     session.run("TRUNCATE incomplete;")
     session.copy("incomplete", lines)
@@ -88,18 +97,19 @@ def measure(rows, rng):
     for i in range(len(rows)):
         if not hidden[i]:
             continue
-        medians += errors(i, numbers(filled[i]))
-        of_draws = [errors(i, numbers(drawn[imputations * i + n])) for n in range(imputations)]
+        medians += errors(i, from_units(numbers(filled[i]), skewed))
+        of_draws = [errors(i, from_units(numbers(draw), skewed))
+                    for draw in drawn[imputations * i:imputations * (i + 1)]]
         means += [statistics.mean(of_cell) for of_cell in zip(*of_draws)]
         best = min(of_draws, key=sum)
         least += best
-        at = numbers(bounds[i])
+        of_bounds = [skewed[j] for j in hidden[i] for _ in range(2)]
+        at = from_units(numbers(bounds[i]), of_bounds)
         covered += [at[2 * n] <= true[i][j] <= at[2 * n + 1] for n, j in enumerate(hidden[i])]
     out = [*map(statistics.mean, (medians, means, least, covered)), fitting + filling + drawing]
     if peer:
-        x = numpy.array([[float("nan") if value == "NULL" else float(value)
-                          for value in line.split("\t")[1].strip("{}").split(",")]
-                         for line in lines])
+        x = numpy.array([[float("nan") if value is None else value for value in row]
+                         for row in known])
         begin = time.process_time()
         forests = IterativeImputer(RandomForestRegressor(random_state=0), random_state=0)
         imputed = forests.fit_transform(x)
