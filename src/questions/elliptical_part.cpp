@@ -262,6 +262,24 @@ std::pair<double, double> EllipticalPart::moments(int c, int j) {
   return {nu > 1 ? of.location : std::nan(""), nu > 2 ? square * (nu / (nu - 2)) : std::nan("")};
 }
 
+RowPair EllipticalPart::pair(int c, int j, int l) {
+  const Conditional one = conditional(c, j), other = conditional(c, l);
+  RowPair out{{one.location, other.location},
+              {one.square * one.factor, j == l ? one.square * one.factor : 0,
+               other.square * other.factor}};
+  if (of_.shape.dense) {
+    const Matrix &root = pattern_->root[std::size_t(of_.shape.index(c))];
+    const Eigen::Index row = pattern_->place[std::size_t(j)],
+                       other_row = pattern_->place[std::size_t(l)];
+    double product = 0;
+    for (Eigen::Index i = 0; i <= std::min(row, other_row); ++i)
+      product += root(row, i) * root(other_row, i);
+    out.square[1] = product * one.factor;
+  }
+  if (student()) out.degrees = of_.degrees(c) + double(pattern_->observed.size());
+  return out;
+}
+
 void EllipticalPart::probabilities(int, int, double *) {}
 
 void EllipticalPart::box(int c, const double *lower, const double *upper, std::span<double> out) {

@@ -63,6 +63,7 @@ class EllipticalPart final : public RowPart {
   void condition(const double *x, bool count_unseen, double *out) override;
   Predicted predicted(int c, int j) override;
   std::pair<double, double> moments(int c, int j) override;
+  RowPair pair(int c, int j, int l) override;
   void probabilities(int c, int j, double *out) override;
   void box(int c, const double *lower, const double *upper, std::span<double> out) override;
   void fix(const double *x) override;

@@ -15,6 +15,12 @@ void RowPart::fix(const double *) {}
 void RowPart::parameters(int, int, std::vector<Parameter> &, std::vector<Marginal> &) {}
 double RowPart::tail(int, double) { return std::nan(""); }
 
+RowPair RowPart::pair(int c, int j, int l) {
+  const auto [mean, square] = moments(c, j);
+  const auto [other_mean, other_square] = moments(c, l);
+  return {{mean, other_mean}, {square, j == l ? square : 0, other_square}};
+}
+
 double LabelPart::checked(int, double x, const Where &) const {
   const double c = x - first_;
   return c >= 0 && c < components_ && c == std::floor(c) ? x : unseen_category;

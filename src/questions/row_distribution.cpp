@@ -211,11 +211,27 @@ std::pair<double, double> RowDistribution::moments(int element) {
   return {mean, variance};
 }
 
-std::vector<double> RowDistribution::probabilities(int element) {
+std::vector<double> RowDistribution::probabilities_under(std::size_t i, int element) {
   const Place place = places_[std::size_t(element)];
-  std::vector<double> out(categories(element).size()), own(out.size());
+  std::vector<double> out(categories(element).size());
+  parts_[std::size_t(place.part)]->probabilities(active_[i], place.within, out.data());
+  return out;
+}
+
+RowPair RowDistribution::pair_under(std::size_t i, int first, int second) {
+  const Place one = places_[std::size_t(first)], other = places_[std::size_t(second)];
+  RowPart &part = *parts_[std::size_t(one.part)];
+  if (one.part == other.part) return part.pair(active_[i], one.within, other.within);
+  const auto [mean, square] = part.moments(active_[i], one.within);
+  const auto [other_mean, other_square] =
+      parts_[std::size_t(other.part)]->moments(active_[i], other.within);
+  return {{mean, other_mean}, {square, 0, other_square}};
+}
+
+std::vector<double> RowDistribution::probabilities(int element) {
+  std::vector<double> out(categories(element).size());
   for (std::size_t i = 0; i < active_.size(); ++i) {
-    parts_[std::size_t(place.part)]->probabilities(active_[i], place.within, own.data());
+    const std::vector<double> own = probabilities_under(i, element);
     for (std::size_t v = 0; v < out.size(); ++v) out[v] += weights_[i] * own[v];
   }
   return out;

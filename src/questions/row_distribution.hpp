@@ -111,6 +111,10 @@ class BAYES_API RowDistribution {
   std::pair<double, double> moments(int element);
   /// The probabilities of the categories of a missing element.
   std::vector<double> probabilities(int element);
+  /// The same under the active component i, an index into active().
+  std::vector<double> probabilities_under(std::size_t i, int element);
+  /// Two missing numbers under the active component i; one number twice is its own pair.
+  RowPair pair_under(std::size_t i, int first, int second);
   /// Independent estimates of the probability that all missing elements lie between their bounds,
   /// which may be infinite; all the same if it is exact.
   void box(std::span<const double> lower, std::span<const double> upper, std::span<double> out);

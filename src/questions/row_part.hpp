@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +17,15 @@
 #include "families/predicted.hpp"
 
 namespace bayes {
+
+/// Two numbers under one component: the ellipses of equal density are those of a Student t.
+struct RowPair {
+  double mean[2];
+  /// squared scales of the first, of both, of the second; of a normal the covariance
+  double square[3];
+  /// infinite for a normal
+  double degrees = std::numeric_limits<double>::infinity();
+};
 
 /// Not thread-safe.
 class BAYES_API RowPart {
@@ -50,6 +60,8 @@ class BAYES_API RowPart {
   virtual Predicted predicted(int c, int j) = 0;
   /// Mean and variance of a number; NaN where they do not exist.
   virtual std::pair<double, double> moments(int c, int j) = 0;
+  /// Two missing numbers j and l. By default they are independent, with the moments that they have.
+  virtual RowPair pair(int c, int j, int l);
   /// the probability of each of categories(j)
   virtual void probabilities(int c, int j, double *out) = 0;
   /// Multiplies every out[i] by an estimate of the probability that all missing elements lie

@@ -1,0 +1,75 @@
+// The makers of charts, one for each kind (charts.cpp lists them).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/control.hpp"
+#include "charts/charts.hpp"
+#include "charts/figure.hpp"
+#include "document/model.hpp"
+
+namespace bayes {
+
+/// The options of a chart, read.
+struct ChartOptions {
+  /// names, or numbers from 1
+  std::vector<std::string> columns = {};
+  double level = 0.95;
+  int terms = 10;
+  ChartSample sample = {};
+};
+
+/// What a maker gets to know, and fills in. The title and the names of series are set.
+struct ChartRequest {
+  const Model &model;
+  const ChartOptions &options;
+  Figure &figure;
+  Control &control;
+  /// nullptr if the chart is of the model alone
+  const ChartRows *rows;
+};
+
+/// The largest number of panels in one chart, and of components, rows and columns in a panel.
+inline constexpr int max_panels = 16, max_shown = 24;
+
+/// The numbers of the components from 1, or the names that the model gives them.
+std::vector<std::string> names_of_components(const Model &model);
+/// The name of a column, or x[1] for elements of arrays.
+std::string name_of_column(const RowColumns &columns, int dimension, int element);
+
+// Of models that are distributions over rows (row_charts.cpp).
+void ellipses_chart(const ChartRequest &request);
+void density_chart(const ChartRequest &request);
+void columns_chart(const ChartRequest &request);
+/// The number of columns that are numbers; -1 for a model that is no distribution over rows.
+int numbers_of_rows(const Model &model);
+
+// Of parameters (parameter_charts.cpp).
+/// Does the model have a parameter of this name?
+bool has_parameter(const Model &model, std::string_view name);
+void parameters_chart(const ChartRequest &request);
+void weights_chart(const ChartRequest &request);
+void transitions_chart(const ChartRequest &request);
+void posterior_chart(const ChartRequest &request);
+
+// Of distributions over labels (label_charts.cpp).
+void terms_chart(const ChartRequest &request);
+void map_chart(const ChartRequest &request);
+void parts_chart(const ChartRequest &request);
+
+// Of rows under a model (sample_charts.cpp).
+void states_chart(const ChartRequest &request);
+void predictions_chart(const ChartRequest &request);
+void residuals_chart(const ChartRequest &request);
+void calibration_chart(const ChartRequest &request);
+void confusion_chart(const ChartRequest &request);
+
+// Of the course of a fit (course_charts.cpp).
+void trace_chart(const ChartRequest &request);
+void ranks_chart(const ChartRequest &request);
+void ess_chart(const ChartRequest &request);
+void clusters_chart(const ChartRequest &request);
+
+}  // namespace bayes

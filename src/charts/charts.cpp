@@ -1,0 +1,216 @@
+#include "charts/charts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "charts/chart_kinds.hpp"
+#include "classification/nb.hpp"
+#include "document/members.hpp"
+#include "document/options.hpp"
+
+namespace bayes {
+namespace {
+
+bool has_draws(const Model &model) { return model.draws.draws > 0; }
+bool has_profiles(const Model &model) { return model.label_profiles().has_value(); }
+bool has_many_profiles(const Model &model) {
+  return has_profiles(model) && model.info.components > 1;
+}
+bool is_regression(const Model &model) { return model.words().response; }
+bool is_linear(const Model &model) { return model.info.family == "linreg"; }
+bool is_posterior(const Model &model) {
+  return model.words().takes && model.info.components <= 1 && !is_regression(model) &&
+         model.info.family != "pmf" && model.info.method == Method::exact;
+}
+
+/// Whether a chart shows rows of the user.
+enum class Rows : char { none, may, must };
+
+struct Kind {
+  std::string_view name;
+  Rows rows;
+  bool (*has)(const Model &model);
+  void (*make)(const ChartRequest &request);
+  /// the family of which it is the default; of others it is the first kind that they have
+  std::string_view family = {};
+};
+
+constexpr Kind kinds[] = {
+    {"states", Rows::must, [](const Model &model) { return model.info.family == "hmm"; },
+     states_chart},
+    {"predictions", Rows::must, is_linear, predictions_chart},
+    {"residuals", Rows::must, is_linear, residuals_chart},
+    {"calibration", Rows::must,
+     [](const Model &model) { return is_regression(model) && !is_linear(model); },
+     calibration_chart},
+    {"confusion", Rows::must, [](const Model &model) { return model.info.family == "nb"; },
+     confusion_chart, "nb"},
+    {"ellipses", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
+     ellipses_chart},
+    {"columns", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 0; },
+     columns_chart, "nb"},
+    {"density", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
+     density_chart},
+    {"transitions", Rows::none, [](const Model &model) { return model.info.family == "hmm"; },
+     transitions_chart, "hmm"},
+    {"posterior", Rows::none, is_posterior, posterior_chart},
+    {"terms", Rows::none, has_profiles, terms_chart, "lda"},
+    {"parts", Rows::none, has_many_profiles, parts_chart, "nmf"},
+    {"map", Rows::none, has_many_profiles, map_chart},
+    {"coefficients", Rows::none, is_regression, parameters_chart},
+    {"parameters", Rows::none,
+     [](const Model &model) {
+       return !is_regression(model) && !has_profiles(model) && model.info.family != "pmf";
+     },
+     parameters_chart, "bmm"},
+    {"weights", Rows::none,
+     [](const Model &model) {
+       return model.info.components > 1 && !is_regression(model) && model.info.family != "pmf" &&
+              has_parameter(model, "weight");
+     },
+     weights_chart},
+    {"clusters", Rows::none,
+     [](const Model &model) {
+       const auto &names = model.draws.quantities;
+       return has_draws(model) && std::find(names.begin(), names.end(), "clusters") != names.end();
+     },
+     clusters_chart},
+    {"trace", Rows::none,
+     [](const Model &model) {
+       return has_draws(model) || std::any_of(model.trace.begin(), model.trace.end(),
+                                              [](const auto &run) { return run.size() > 1; });
+     },
+     trace_chart},
+    {"ranks", Rows::none, has_draws, ranks_chart},
+    {"ess", Rows::none, has_draws, ess_chart},
+};
+
+std::vector<const Kind *> kinds_of(const Model &model, bool rows) {
+  std::vector<const Kind *> out;
+  for (const Kind &kind : kinds) {
+    if (kind.rows == (rows ? Rows::none : Rows::must) || !kind.has(model)) continue;
+    if (kind.family == model.info.family && (out.empty() || out[0]->family != kind.family))
+      out.insert(out.begin(), &kind);
+    else
+      out.push_back(&kind);
+  }
+  return out;
+}
+
+ChartOptions read_options(const Document &options) {
+  ChartOptions out;
+  OptionReader reader(options);
+  out.level = reader.number("level", out.level, 0, 1, true);
+  if (out.level >= 1) throw Error(Errc::invalid_argument, "option \"level\" must be below 1");
+  out.sample.rows = int(reader.integer("rows", out.sample.rows, 1, 5000));
+  out.sample.seed = std::uint64_t(reader.integer("seed", std::int64_t(out.sample.seed), 0,
+                                                 std::numeric_limits<std::int64_t>::max()));
+  out.terms = int(reader.integer("terms", out.terms, 1, 50));
+  if (const Document *const given = reader.raw("columns"); given && !given->is_null()) {
+    const auto add = [&](const Document &each) {
+      if (const auto *const name = each.as<std::string>())
+        out.columns.push_back(*name);
+      else if (const auto number = to_integer(each))
+        out.columns.push_back(std::to_string(*number));
+      else
+        throw Error(Errc::invalid_argument,
+                    message("option \"columns\" has {}, which names no column", describe(each)), {},
+                    "Give names of columns, or their numbers from 1.");
+    };
+    if (const auto *const list = given->as<Document::List>())
+      for (const Document &each : *list) add(each);
+    else if (const auto *const tensor = given->as<Tensor>())
+      for (const double each : tensor->values) add(Document(each));
+    else
+      add(*given);
+  }
+  reader.finish();
+  return out;
+}
+
+}  // namespace
+
+std::string name_of_column(const RowColumns &columns, int dimension, int element) {
+  if (std::size_t(element) < columns.size() && !by_position(columns))
+    return columns[std::size_t(element)].name;
+  return dimension == 1 ? "x" : message("x[{}]", element + 1);
+}
+
+std::vector<std::string> names_of_components(const Model &model) {
+  if (model.info.family == "nb") return static_cast<const BayesClassifier &>(model).labels();
+  std::vector<std::string> out;
+  for (int k = 1; k <= model.info.components; ++k) out.push_back(std::to_string(k));
+  return out;
+}
+
+std::vector<std::string_view> chart_kinds(const Model &model, bool rows) {
+  std::vector<std::string_view> out;
+  for (const Kind *const kind : kinds_of(model, rows)) out.push_back(kind->name);
+  return out;
+}
+
+namespace {
+
+/// Throws Error: the model has no such chart.
+[[noreturn]] void refuse_kind(const Model &model, std::string_view kind, bool rows) {
+  const auto listed = [](const std::vector<std::string_view> &names) {
+    std::string out;
+    for (const std::string_view name : names) out += (out.empty() ? "" : ", ") + std::string(name);
+    return out;
+  };
+  const std::string others = listed(chart_kinds(model, rows));
+  if (others.empty())
+    throw Error(Errc::wrong_family,
+                message("a model of {} has no chart{}", model.info.family, rows ? " of rows" : ""));
+  const bool known = std::any_of(std::begin(kinds), std::end(kinds),
+                                 [kind](const Kind &each) { return each.name == kind; });
+  throw Error(known ? Errc::wrong_family : Errc::invalid_argument,
+              known ? message("a model of {} has no chart \"{}\"{}", model.info.family, kind,
+                              rows ? " of rows" : "")
+                    : message("there is no chart \"{}\"", kind),
+              {}, message("Charts of this model{} are: {}.", rows ? " and rows" : "", others));
+}
+
+const Kind *find_kind(const Model &model, std::string_view kind, bool rows) {
+  for (const Kind *const each : kinds_of(model, rows))
+    if (kind.empty() || each->name == kind) return each;
+  refuse_kind(model, kind, rows);
+}
+
+}  // namespace
+
+void require_chart_of_rows(const Model &model, std::string_view kind) {
+  find_kind(model, kind, true);
+}
+
+ChartSample chart_sample(const Document &options) { return read_options(options).sample; }
+
+Figure chart(const Model &model, std::string_view kind, const Document &options, Control &control,
+             const ChartRows *rows) {
+  const PollScope scope(control);
+  const ChartOptions read = read_options(options);
+  const Kind *const chosen = find_kind(model, kind, rows);
+  Figure out;
+  const ModelWords &words = model.words();
+  out.series_are = words.part;
+  out.series = names_of_components(model);
+  out.title = model.info.components > 1 && !words.response
+                  ? message("{} of {} {}", model.info.family, model.info.components, words.parts)
+                  : model.info.family;
+  chosen->make({model, read, out, control, rows});
+  if (rows && rows->seen > std::ssize(rows->rows))
+    out.subtitle +=
+        message("{}{} of {} rows", out.subtitle.empty() ? "" : "; ", rows->rows.size(), rows->seen);
+  std::erase_if(out.panels, [](const Panel &panel) {
+    return std::all_of(panel.layers.begin(), panel.layers.end(),
+                       [](const Layer &layer) { return layer.items.empty(); });
+  });
+  if (out.panels.empty())
+    throw Error(Errc::invalid_argument,
+                message("chart \"{}\" of this model has nothing to show", chosen->name));
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,52 @@
+// Pictures of a fitted model: which kinds there are, for which models, and what they show.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/api.hpp"
+#include "base/control.hpp"
+#include "charts/figure.hpp"
+#include "document/model.hpp"
+
+namespace bayes {
+
+/// Rows that are shown under a model.
+struct ChartRows {
+  /// values checked, NaN is missing
+  std::vector<std::vector<double>> rows = {};
+  /// for regressions, NaN is missing; for classifiers the class from 0, -1 if the model does not
+  /// know it; else empty
+  std::vector<double> responses = {};
+  /// for hmm, of whose sequences the rows are steps: K probabilities of the states of every step
+  std::vector<double> states = {};
+  /// rows that there were, of which these are a sample, or the first
+  std::int64_t seen = 0;
+};
+
+/// The kinds of charts that the model has, the default one first. `rows`: of rows under the model.
+BAYES_API std::vector<std::string_view> chart_kinds(const Model &model, bool rows = false);
+
+/// Throws Error unless the model has this chart of rows.
+BAYES_API void require_chart_of_rows(const Model &model, std::string_view kind);
+
+/// Options rows, the largest number of them that are shown (1 to 5,000; 1,000), and seed, of the
+/// sample.
+struct ChartSample {
+  int rows = 1000;
+  std::uint64_t seed = 1;
+};
+/// Throws Error(invalid_argument).
+BAYES_API ChartSample chart_sample(const Document &options);
+
+/// A chart of the model, or of rows under it; `kind` empty: the default one. Options: columns, the
+/// names of columns or their numbers from 1, by default those in which components differ most;
+/// level, of intervals and bands (0.95); terms, the number of terms of a topic (10). Throws Error:
+/// invalid_argument for an option or a column that there is not; wrong_family for a kind that the
+/// model does not have, with those that it has.
+BAYES_API Figure chart(const Model &model, std::string_view kind, const Document &options,
+                       Control &control, const ChartRows *rows = nullptr);
+
+}  // namespace bayes

@@ -1,0 +1,87 @@
+// What a chart shows, in terms of the data: panels with axes and layers of marks. Who draws it
+// (vega_lite.hpp, text_plot.hpp) knows nothing of models, and who makes it nothing of drawing; its
+// items are also what bayes_chart_data returns.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/api.hpp"
+
+namespace bayes {
+
+enum class Mark : char {
+  point,
+  /// through the items of a series and a path, in their order
+  line,
+  /// between low and high, over x
+  area,
+  /// from 0 to the number on the axis that has no categories
+  bar,
+  /// from low to high along the axis of numbers, beside a category on the other axis
+  interval,
+  /// around x and y, coloured by value
+  cell,
+  /// the name of the series
+  name
+};
+/// "point", "line", ...
+BAYES_API const char *name_of(Mark mark);
+
+/// NaN is absent.
+struct ChartItem {
+  static constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  /// on axes with categories the index of one
+  double x = none, y = none;
+  double low = none, high = none;
+  double value = none;
+  /// an index into the names of the figure's series; -1: of none
+  int series = -1;
+  /// tells lines of one series apart
+  int path = 0;
+};
+
+struct Layer {
+  Mark mark = Mark::point;
+  std::vector<ChartItem> items = {};
+  /// what low and high are, for those who point at an item
+  std::string interval = {};
+};
+
+struct Axis {
+  std::string title;
+  /// names in the order in which the axis shows them; none: the axis has numbers
+  std::vector<std::string> categories = {};
+  /// the axis begins at 0
+  bool zero = false;
+};
+
+struct Panel {
+  std::string title = {};
+  Axis x, y;
+  /// what the values of cells are
+  std::string value = {};
+  /// the extent of a cell on an axis of numbers
+  double width = 0, height = 0;
+  std::vector<Layer> layers = {};
+};
+
+/// Texts are UTF-8, of any length and content: they come from columns and rows.
+struct Figure {
+  std::string title, subtitle = {};
+  /// what a series is: component, topic
+  std::string series_are = {};
+  std::vector<std::string> series = {};
+  std::vector<Panel> panels = {};
+  /// Panels are over time: wide, one below the other.
+  bool wide = false;
+};
+
+/// A text on one line, without control characters, of at most `most` characters: what is left out
+/// is shown by an ellipsis.
+std::string shortened(const std::string &text, std::size_t most);
+/// The same for names that have to remain different.
+std::vector<std::string> shortened(const std::vector<std::string> &texts, std::size_t most);
+
+}  // namespace bayes

@@ -1,0 +1,129 @@
+// Charts of topics and factors: what they are made of, and how alike they are.
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/message.hpp"
+#include "charts/chart_kinds.hpp"
+
+namespace bayes {
+namespace {
+
+/// The components of the greatest weight, in their order.
+std::vector<int> largest_components(const LabelProfiles &profiles, int most) {
+  std::vector<int> out(std::size_t(profiles.size()));
+  std::iota(out.begin(), out.end(), 0);
+  std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
+    return profiles.weights[std::size_t(a)] > profiles.weights[std::size_t(b)];
+  });
+  if (int(out.size()) > most) out.resize(std::size_t(most));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Its most probable labels, the first ones first.
+std::vector<std::int32_t> top_labels(const LabelProfiles &profiles, int component, int most) {
+  std::vector<std::int32_t> out(profiles.labels.size());
+  std::iota(out.begin(), out.end(), 0);
+  std::vector<double> p;
+  for (const std::int32_t label : out) {
+    poll_in_loop(std::size_t(label));
+    p.push_back(profiles.probability(label, component));
+  }
+  const auto end = out.begin() + std::min<std::ptrdiff_t>(most, std::ssize(out));
+  std::partial_sort(out.begin(), end, out.end(), [&](std::int32_t a, std::int32_t b) {
+    return p[std::size_t(a)] != p[std::size_t(b)] ? p[std::size_t(a)] > p[std::size_t(b)] : a < b;
+  });
+  out.erase(end, out.end());
+  return out;
+}
+
+}  // namespace
+
+void terms_chart(const ChartRequest &request) {
+  const LabelProfiles profiles = *request.model.label_profiles();
+  for (const int k : largest_components(profiles, max_panels)) {
+    Panel panel{message("{} {}", request.figure.series_are, k + 1), {profiles.parameter}, {""}};
+    panel.x.zero = true;
+    Layer bars{Mark::bar};
+    for (const std::int32_t label : top_labels(profiles, k, request.options.terms)) {
+      ChartItem item;
+      item.x = profiles.probability(label, k);
+      item.y = double(panel.y.categories.size());
+      panel.y.categories.push_back(profiles.labels[std::size_t(label)]);
+      bars.items.push_back(item);
+    }
+    panel.layers.push_back(std::move(bars));
+    request.figure.panels.push_back(std::move(panel));
+  }
+}
+
+void parts_chart(const ChartRequest &request) {
+  const LabelProfiles profiles = *request.model.label_profiles();
+  Panel panel{{}, {""}, {""}, profiles.parameter};
+  const std::vector<int> components = largest_components(profiles, max_shown);
+  // The labels that matter most to any component, in their own order.
+  std::vector<std::int32_t> labels;
+  const int each = std::max(1, 60 / int(std::max<std::size_t>(1, components.size())));
+  for (const int k : components)
+    for (const std::int32_t label : top_labels(profiles, k, each)) labels.push_back(label);
+  if (profiles.labels.size() <= 64) {
+    labels.resize(profiles.labels.size());
+    std::iota(labels.begin(), labels.end(), 0);
+  }
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  for (const int k : components)
+    panel.x.categories.push_back(request.figure.series[std::size_t(k)]);
+  panel.x.title = request.figure.series_are;
+  for (const std::int32_t label : labels)
+    panel.y.categories.push_back(profiles.labels[std::size_t(label)]);
+  Layer cells{Mark::cell};
+  for (std::size_t v = 0; v < labels.size(); ++v)
+    for (std::size_t k = 0; k < components.size(); ++k) {
+      ChartItem item;
+      item.x = double(k);
+      item.y = double(v);
+      item.value = profiles.probability(labels[v], components[k]);
+      cells.items.push_back(item);
+    }
+  panel.layers.push_back(std::move(cells));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+void map_chart(const ChartRequest &request) {
+  const LabelProfiles profiles = *request.model.label_profiles();
+  const int k = profiles.size();
+  // Classical scaling of the distances of Hellinger: of the centred roots of the probabilities.
+  Eigen::MatrixXd inner = Eigen::MatrixXd::Zero(k, k);
+  Eigen::VectorXd root(k);
+  for (std::size_t v = 0; v < profiles.labels.size(); ++v) {
+    poll_here();
+    for (int i = 0; i < k; ++i) root(i) = std::sqrt(profiles.probability(std::int32_t(v), i));
+    root.array() -= root.mean();
+    inner.selfadjointView<Eigen::Lower>().rankUpdate(root);
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(inner);
+  request.figure.subtitle = "the nearer, the more alike (classical scaling of Hellinger distances)";
+  Panel panel{{}, {"first axis"}, {"second axis"}};
+  Layer names{Mark::name};
+  for (int i = 0; i < k; ++i) {
+    ChartItem item;
+    const auto axis = [&](int from_last) {
+      if (from_last > k) return 0.0;
+      const auto column = k - from_last;
+      return solver.eigenvectors()(i, column) *
+             std::sqrt(std::max(0.0, solver.eigenvalues()(column)));
+    };
+    item.x = axis(1);
+    item.y = axis(2);
+    item.series = i;
+    names.items.push_back(item);
+  }
+  panel.layers.push_back(std::move(names));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+}  // namespace bayes

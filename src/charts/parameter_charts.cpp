@@ -1,0 +1,186 @@
+// Charts of parameters: estimates with intervals, transitions, and posterior densities.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/message.hpp"
+#include "charts/chart_kinds.hpp"
+#include "document/members.hpp"
+
+namespace bayes {
+namespace {
+
+/// A parameter whose label lives as long as it does.
+struct Kept {
+  Parameter of;
+  std::string label;
+};
+
+std::vector<Kept> parameters_of(const Model &model, std::optional<double> level,
+                                std::string_view name = {}) {
+  std::vector<Kept> out;
+  model.describe_parameters(level, [&](const Parameter &p) {
+    poll_here();
+    if (name.empty() || name == p.name) out.push_back({p, p.label ? *p.label : std::string()});
+  });
+  return out;
+}
+
+/// The category of a parameter, as its column names it.
+std::string category_of(const Model &model, const Parameter &p) {
+  if (p.element >= 0 && std::size_t(p.element) < model.info.columns.size()) {
+    const RowColumn &column = model.info.columns[std::size_t(p.element)];
+    if (const std::string *const label = label_of(column, p.category)) return *label;
+    if (column.kind == ValueKind::boolean) return p.category == 1 ? "true" : "false";
+  }
+  return describe_number(p.category);
+}
+
+/// What tells the parameters of one panel apart.
+std::string name_in_panel(const ChartRequest &request, const Kept &kept) {
+  const Parameter &p = kept.of;
+  std::string out;
+  if (p.component >= 0 && request.model.info.components > 1)
+    out = request.figure.series[std::size_t(p.component)];
+  std::string rest = kept.label;
+  if (rest.empty() && p.category == p.category) rest = category_of(request.model, p);
+  if (out.empty()) return rest.empty() ? p.name : rest;
+  return rest.empty() ? out : out + ": " + rest;
+}
+
+/// Estimates on the axis across, with their intervals, one below the other.
+void add_estimates(const ChartRequest &request, Panel &panel, std::span<const Kept> parameters) {
+  Layer intervals{Mark::interval}, points{Mark::point};
+  intervals.interval = points.interval = describe_number(100 * request.options.level) + " %";
+  for (const Kept &kept : parameters) {
+    const Parameter &p = kept.of;
+    if (!std::isfinite(p.value)) continue;
+    ChartItem item;
+    item.x = p.value;
+    item.y = double(panel.y.categories.size());
+    if (std::isfinite(p.lower) && std::isfinite(p.upper)) {
+      item.low = p.lower;
+      item.high = p.upper;
+      intervals.items.push_back(item);
+    }
+    item.low = item.high = ChartItem::none;
+    points.items.push_back(item);
+    panel.y.categories.push_back(name_in_panel(request, kept));
+  }
+  panel.layers = {std::move(intervals), std::move(points)};
+}
+
+}  // namespace
+
+bool has_parameter(const Model &model, std::string_view name) {
+  bool found = false;
+  model.describe_parameters({}, [&](const Parameter &p) { found |= name == p.name; });
+  return found;
+}
+
+void parameters_chart(const ChartRequest &request) {
+  const Model &model = request.model;
+  std::map<std::pair<int, std::string>, std::size_t> places;
+  std::vector<std::vector<Kept>> panels;
+  for (Kept &kept : parameters_of(model, request.options.level)) {
+    const std::pair<int, std::string> key{kept.of.element, kept.of.name};
+    const auto [place, added] = places.emplace(key, panels.size());
+    if (added) panels.emplace_back();
+    panels[place->second].push_back(std::move(kept));
+  }
+  std::string subtitle = message("{} % intervals", describe_number(100 * request.options.level));
+  if (panels.size() > max_panels)
+    subtitle += message("; {} of {} panels", max_panels, panels.size());
+  request.figure.subtitle = subtitle;
+  for (std::size_t i = 0; i < std::min<std::size_t>(panels.size(), max_panels); ++i) {
+    std::vector<Kept> &shown = panels[i];
+    // The intercept is in units of the response, and would leave the others no room.
+    if (shown.size() > 1 && request.model.words().response)
+      std::erase_if(shown, [](const Kept &kept) { return kept.label == "(intercept)"; });
+    // Of very many, those that are farthest from 0.
+    if (shown.size() > 2 * max_shown) {
+      std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
+        return std::fabs(a.of.value) > std::fabs(b.of.value);
+      });
+      shown.resize(2 * max_shown);
+    }
+    const Parameter &first = shown.front().of;
+    Panel panel{{}, {first.name}, {""}};
+    if (first.element >= 0)
+      panel.title = name_of_column(model.info.columns, model.info.dimension, first.element);
+    add_estimates(request, panel, shown);
+    if (!panel.y.categories.empty()) request.figure.panels.push_back(std::move(panel));
+  }
+}
+
+void weights_chart(const ChartRequest &request) {
+  std::vector<Kept> shown = parameters_of(request.model, request.options.level, "weight");
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const Kept &a, const Kept &b) { return a.of.value > b.of.value; });
+  if (shown.size() > 2 * max_shown) shown.resize(2 * max_shown);
+  Panel panel{{}, {"weight"}, {request.figure.series_are}};
+  panel.x.zero = true;
+  add_estimates(request, panel, shown);
+  request.figure.panels.push_back(std::move(panel));
+}
+
+void transitions_chart(const ChartRequest &request) {
+  Panel panel{{}, {"to"}, {"from"}, "probability"};
+  const std::size_t most = std::min<std::size_t>(request.figure.series.size(), 2 * max_shown);
+  panel.x.categories.assign(request.figure.series.begin(),
+                            request.figure.series.begin() + std::ptrdiff_t(most));
+  panel.y.categories = panel.x.categories;
+  Layer cells{Mark::cell};
+  for (const Kept &kept : parameters_of(request.model, {}, "transition")) {
+    ChartItem item;
+    item.x = kept.of.category - 1;
+    item.y = kept.of.component;
+    item.value = kept.of.value;
+    if (item.x < double(most) && item.y < double(most)) cells.items.push_back(item);
+  }
+  panel.layers.push_back(std::move(cells));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+void posterior_chart(const ChartRequest &request) {
+  // A posterior is known by its intervals: the bounds of many of them are its quantiles, between
+  // which the density is the probability by the distance.
+  constexpr int intervals = 80;
+  std::vector<std::vector<std::pair<double, double>>> quantiles;
+  std::vector<Kept> parameters;
+  for (int i = 0; i < intervals; ++i) {
+    // closer to each other in the tails
+    const double level = 0.998 * std::cos(1.5707963 * (intervals - 1 - i) / intervals);
+    parameters = parameters_of(request.model, level);
+    quantiles.resize(parameters.size());
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      quantiles[p].push_back({parameters[p].of.lower, (1 - level) / 2});
+      quantiles[p].push_back({parameters[p].of.upper, (1 + level) / 2});
+    }
+  }
+  for (std::size_t p = 0; p < std::min<std::size_t>(parameters.size(), max_panels); ++p) {
+    std::vector<std::pair<double, double>> &of = quantiles[p];
+    std::sort(of.begin(), of.end(),
+              [](const auto &a, const auto &b) { return a.second < b.second; });
+    Layer line{Mark::line};
+    for (std::size_t i = 0; i + 1 < of.size(); ++i) {
+      const double width = of[i + 1].first - of[i].first;
+      if (!(width > 0)) continue;
+      ChartItem item;
+      item.x = (of[i].first + of[i + 1].first) / 2;
+      item.y = (of[i + 1].second - of[i].second) / width;
+      line.items.push_back(item);
+    }
+    if (line.items.empty()) continue;
+    const std::string name = name_in_panel(request, parameters[p]);
+    Panel panel{{}, {name}, {"density"}};
+    panel.y.zero = true;
+    panel.layers.push_back(std::move(line));
+    request.figure.panels.push_back(std::move(panel));
+  }
+  if (request.figure.panels.empty()) parameters_chart(request);
+}
+
+}  // namespace bayes

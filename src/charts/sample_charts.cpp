@@ -1,0 +1,204 @@
+// Charts of rows under a model: states over time, and how predictions compare with what was
+// observed.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/message.hpp"
+#include "charts/chart_kinds.hpp"
+#include "document/members.hpp"
+
+namespace bayes {
+namespace {
+
+/// What the model predicts for the rows whose response is known.
+struct PredictedRow {
+  const std::vector<double> *row;
+  double response;
+  RowPrediction of;
+};
+
+std::vector<PredictedRow> predictions(const ChartRequest &request) {
+  std::vector<PredictedRow> out;
+  for (std::size_t i = 0; i < request.rows->rows.size(); ++i) {
+    poll_here();
+    const std::vector<double> &row = request.rows->rows[i];
+    if (std::isnan(request.rows->responses[i])) continue;
+    if (const auto found = request.model.predict_row(row, request.options.level))
+      out.push_back({&row, request.rows->responses[i], *found});
+  }
+  return out;
+}
+
+/// A line between two points.
+Layer straight(double x0, double y0, double x1, double y1) {
+  Layer out{Mark::line};
+  for (const auto &[x, y] : {std::pair(x0, y0), std::pair(x1, y1)}) {
+    ChartItem item;
+    item.x = x;
+    item.y = y;
+    out.items.push_back(item);
+  }
+  return out;
+}
+
+std::string percent(double level) { return describe_number(100 * level) + " %"; }
+
+}  // namespace
+
+void states_chart(const ChartRequest &request) {
+  const ChartRows &rows = *request.rows;
+  request.figure.wide = true;
+  const std::size_t k = std::size_t(request.model.info.components);
+  for (int j = 0; j < std::min(request.model.info.dimension, 4); ++j) {
+    Panel panel{{},
+                {"step"},
+                {name_of_column(request.model.info.columns, request.model.info.dimension, j)}};
+    Layer line{Mark::line};
+    for (std::size_t t = 0; t < rows.rows.size(); ++t) {
+      ChartItem item;
+      item.x = double(t + 1);
+      item.y = rows.rows[t][std::size_t(j)];
+      if (std::isfinite(item.y)) line.items.push_back(item);
+    }
+    panel.layers.push_back(std::move(line));
+    request.figure.panels.push_back(std::move(panel));
+  }
+  // Of many states those that are most of the time.
+  std::vector<std::pair<double, std::size_t>> shares(k);
+  for (std::size_t s = 0; s < k; ++s) shares[s].second = s;
+  for (std::size_t i = 0; i < rows.states.size(); ++i) shares[i % k].first -= rows.states[i];
+  std::sort(shares.begin(), shares.end());
+  shares.resize(std::min<std::size_t>(k, 8));
+  Panel panel{{}, {"step"}, {"probability"}};
+  panel.y.zero = true;
+  Layer line{Mark::line};
+  for (const auto &[share, s] : shares)
+    for (std::size_t t = 0; t < rows.rows.size(); ++t) {
+      ChartItem item;
+      item.x = double(t + 1);
+      item.y = rows.states[t * k + s];
+      item.series = int(s);
+      line.items.push_back(item);
+    }
+  panel.layers.push_back(std::move(line));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+void predictions_chart(const ChartRequest &request) {
+  std::vector<PredictedRow> found = predictions(request);
+  if (found.empty()) return;
+  const std::string level = percent(request.options.level);
+  request.figure.subtitle = "intervals of new responses, " + level;
+  Layer points{Mark::point}, band{Mark::area, {}, level}, line{Mark::line};
+  if (request.model.info.dimension == 1 && request.model.info.columns.size() <= 1 &&
+      request.model.categories(0).empty()) {
+    // Over the only predictor.
+    std::sort(found.begin(), found.end(), [](const PredictedRow &a, const PredictedRow &b) {
+      return (*a.row)[0] < (*b.row)[0];
+    });
+    for (const PredictedRow &each : found) {
+      ChartItem item;
+      item.x = (*each.row)[0];
+      item.y = each.response;
+      points.items.push_back(item);
+      item.y = each.of.mean;
+      line.items.push_back(item);
+      item.y = ChartItem::none;
+      item.low = each.of.lower;
+      item.high = each.of.upper;
+      band.items.push_back(item);
+    }
+    Panel panel{{}, {name_of_column(request.model.info.columns, 1, 0)}, {"response"}};
+    panel.layers = {std::move(band), std::move(points), std::move(line)};
+    return request.figure.panels.push_back(std::move(panel));
+  }
+  double low = found[0].of.mean, high = low;
+  for (const PredictedRow &each : found) {
+    ChartItem item;
+    item.x = each.of.mean;
+    item.y = each.response;
+    points.items.push_back(item);
+    low = std::min(low, item.x);
+    high = std::max(high, item.x);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const PredictedRow &a, const PredictedRow &b) { return a.of.mean < b.of.mean; });
+  for (const PredictedRow &each : found) {
+    ChartItem item;
+    item.x = each.of.mean;
+    item.low = each.of.lower;
+    item.high = each.of.upper;
+    band.items.push_back(item);
+  }
+  Panel panel{{}, {"predicted"}, {"observed"}};
+  panel.layers = {std::move(band), std::move(points), straight(low, low, high, high)};
+  request.figure.panels.push_back(std::move(panel));
+}
+
+void residuals_chart(const ChartRequest &request) {
+  request.figure.subtitle = "observed less predicted, in standard deviations of the prediction";
+  Panel panel{{}, {"predicted"}, {"residual"}};
+  Layer points{Mark::point};
+  for (const PredictedRow &each : predictions(request)) {
+    ChartItem item;
+    item.x = each.of.mean;
+    item.y = (each.response - each.of.mean) / each.of.sd;
+    points.items.push_back(item);
+  }
+  panel.layers.push_back(std::move(points));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+void calibration_chart(const ChartRequest &request) {
+  // Tenths of equal size, so that all are as uncertain as the others.
+  std::vector<PredictedRow> found = predictions(request);
+  std::sort(found.begin(), found.end(),
+            [](const PredictedRow &a, const PredictedRow &b) { return a.of.mean < b.of.mean; });
+  request.figure.subtitle = "rows in groups of equal size by their probability";
+  Panel panel{{}, {"predicted probability"}, {"observed share"}};
+  panel.x.zero = panel.y.zero = true;
+  Layer points{Mark::point};
+  const std::size_t n = found.size(), groups = std::min<std::size_t>(10, n);
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::size_t first = g * n / groups, last = (g + 1) * n / groups;
+    ChartItem item;
+    item.x = item.y = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      item.x += found[i].of.mean / double(last - first);
+      item.y += found[i].response / double(last - first);
+    }
+    points.items.push_back(item);
+  }
+  panel.layers.push_back(std::move(points));
+  if (groups > 0) panel.layers.push_back(straight(0, 0, 1, 1));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+void confusion_chart(const ChartRequest &request) {
+  const std::vector<std::string> &classes = request.figure.series;
+  const std::size_t shown = std::min<std::size_t>(classes.size(), 2 * max_shown);
+  std::vector<double> counts(shown * shown);
+  for (std::size_t i = 0; i < request.rows->rows.size(); ++i) {
+    poll_here();
+    const double own = request.rows->responses[i];
+    if (!(own >= 0 && own < double(shown))) continue;
+    const auto found = std::size_t(request.model.predict(request.rows->rows[i]));
+    if (found < shown) ++counts[std::size_t(own) * shown + found];
+  }
+  Panel panel{{}, {"predicted"}, {"observed"}, "rows"};
+  panel.x.categories.assign(classes.begin(), classes.begin() + std::ptrdiff_t(shown));
+  panel.y.categories = panel.x.categories;
+  Layer cells{Mark::cell};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    ChartItem item;
+    item.x = double(i % shown);
+    item.y = double(i / shown);
+    item.value = counts[i];
+    cells.items.push_back(item);
+  }
+  panel.layers.push_back(std::move(cells));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+}  // namespace bayes

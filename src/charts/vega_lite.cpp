@@ -1,0 +1,252 @@
+#include "charts/vega_lite.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr std::size_t title_characters = 80, name_characters = 40, largest = 200000;
+
+/// Okabe and Ito's colours, which people with any kind of colour blindness can tell apart; the
+/// pale yellow comes last.
+constexpr const char *palette[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
+                                   "#56b4e9", "#d55e00", "#000000", "#f0e442"};
+
+Document object(std::initializer_list<Document::Member> members) {
+  Document out = Document::object();
+  for (const auto &[key, value] : members) out.set(key, value);
+  return out;
+}
+
+/// With six significant digits: a chart has fewer pixels.
+double rounded(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return std::strtod(text, nullptr);
+}
+
+/// Whole numbers without a point take less space.
+Document written(double x) {
+  const double value = rounded(x);
+  if (value == std::floor(value) && std::fabs(value) < 1e9) return std::int64_t(value);
+  return value;
+}
+
+Document texts(const std::vector<std::string> &from) {
+  Document::List out;
+  for (const std::string &each : from) out.emplace_back(each);
+  return out;
+}
+
+Document domain(const std::vector<std::string> &names) {
+  return object({{"domain", texts(names)}});
+}
+
+/// The channels of one panel, from names that are short enough.
+class PanelWriter {
+ public:
+  PanelWriter(const Figure &figure, const Panel &panel)
+      : panel_(panel),
+        wide_(figure.wide),
+        series_are_(shortened(figure.series_are, name_characters)),
+        series_(shortened(figure.series, name_characters)) {
+    names_[0] = shortened(panel.x.categories, name_characters);
+    names_[1] = shortened(panel.y.categories, name_characters);
+    titles_[0] = shortened(panel.x.title, title_characters);
+    titles_[1] = shortened(panel.y.title, title_characters);
+  }
+
+  Document write() const {
+    Document::List layers;
+    for (const Layer &layer : panel_.layers)
+      if (!layer.items.empty()) layers.push_back(write(layer));
+    Document out = object({{"width", width()}, {"height", height()}});
+    if (!panel_.title.empty()) out.set("title", shortened(panel_.title, title_characters));
+    out.set("layer", std::move(layers));
+    return out;
+  }
+
+ private:
+  int extent(int axis) const {
+    const std::size_t n = names_[axis].size();
+    return n == 0 ? (wide_ ? 680 : 320)
+                  : int(std::clamp<std::size_t>((n <= 8 ? 30 : 18) * n, 60, 720));
+  }
+  int width() const { return extent(0); }
+  int height() const { return names_[1].empty() ? (wide_ ? 120 : 220) : extent(1); }
+
+  bool cells() const { return panel_.layers[0].mark == Mark::cell; }
+  bool discrete(int axis) const { return !names_[axis].empty(); }
+
+  /// A value of an axis, as it stands in the data.
+  Document value(int axis, double x) const {
+    return discrete(axis) ? Document(names_[axis][std::size_t(x)]) : written(x);
+  }
+
+  Document position(int axis, const char *field) const {
+    Document out = object({{"field", field}});
+    if (discrete(axis)) {
+      out.set("type", "nominal").set("scale", domain(names_[axis])).set("sort", Document());
+    } else {
+      out.set("type", "quantitative");
+      const bool zero = (axis ? panel_.y : panel_.x).zero;
+      Document scale = object({{"zero", zero}, {"nice", false}});
+      if (!zero && !cells()) scale.set("padding", 8);
+      out.set("scale", std::move(scale));
+    }
+    if (cells()) out.set("axis", object({{"grid", false}}));
+    return out.set("title", titles_[axis]);
+  }
+
+  Document tooltip(const Layer &layer) const {
+    Document::List out;
+    const auto add = [&out](const char *field, const char *type, const std::string &title) {
+      out.push_back(object({{"field", field}, {"type", type}, {"title", title}}));
+    };
+    const ChartItem &first = layer.items.front();
+    if (first.series >= 0) add("s", "nominal", series_are_);
+    const auto axis = [&](int which, const char *field) {
+      add(field, discrete(which) ? "nominal" : "quantitative",
+          titles_[which].empty() ? field : titles_[which]);
+    };
+    if (layer.mark == Mark::cell && !discrete(0)) {
+      axis(0, "x0");
+    } else if (!std::isnan(first.x)) {
+      axis(0, "x");
+    }
+    if (layer.mark == Mark::cell && !discrete(1)) {
+      axis(1, "y0");
+    } else if (!std::isnan(first.y)) {
+      axis(1, "y");
+    }
+    const std::string interval = layer.interval.empty() ? "" : " (" + layer.interval + ")";
+    if (!std::isnan(first.low)) {
+      add("l", "quantitative", "lower" + interval);
+      add("h", "quantitative", "upper" + interval);
+    }
+    if (!std::isnan(first.value)) add("v", "quantitative", panel_.value);
+    return out;
+  }
+
+  Document colour() const {
+    Document::List colours;
+    for (std::size_t i = 0; i < series_.size(); ++i)
+      colours.emplace_back(palette[i % std::size(palette)]);
+    return object({{"field", "s"},
+                   {"type", "nominal"},
+                   {"title", series_are_},
+                   {"sort", Document()},
+                   {"scale", object({{"domain", texts(series_)}, {"range", std::move(colours)}})}});
+  }
+
+  Document data(const Layer &layer) const {
+    Document::List values;
+    for (const ChartItem &item : layer.items) {
+      Document out = Document::object();
+      const auto place = [&](int axis, const char *low, const char *high, const char *middle,
+                             double x, double extent) {
+        if (!std::isfinite(x)) return;
+        if (layer.mark != Mark::cell || discrete(axis)) {
+          out.set(low, value(axis, x));
+        } else {
+          out.set(low, written(x - extent / 2)).set(high, written(x + extent / 2));
+          out.set(middle, written(x));
+        }
+      };
+      place(0, "x", "x2", "x0", item.x, panel_.width);
+      place(1, "y", "y2", "y0", item.y, panel_.height);
+      if (std::isfinite(item.low)) out.set("l", written(item.low));
+      if (std::isfinite(item.high)) out.set("h", written(item.high));
+      if (std::isfinite(item.value)) out.set("v", written(item.value));
+      if (item.series >= 0) out.set("s", series_[std::size_t(item.series)]);
+      // The order of the items is that of the line, which need not go from left to right.
+      if (layer.mark == Mark::line) out.set("p", item.path).set("i", std::int64_t(values.size()));
+      values.push_back(std::move(out));
+    }
+    return object({{"values", std::move(values)}});
+  }
+
+  Document write(const Layer &layer) const {
+    Document mark = Document::object(), encoding = Document::object();
+    const bool coloured = layer.items.front().series >= 0;
+    encoding.set("x", position(0, "x")).set("y", position(1, "y"));
+    const auto plain = [](const char *field) { return object({{"field", field}}); };
+    switch (layer.mark) {
+      case Mark::point: mark.set("type", "point").set("filled", true).set("size", 30); break;
+      case Mark::line:
+        mark.set("type", "line");
+        encoding.set("detail", object({{"field", "p"}, {"type", "nominal"}}));
+        encoding.set("order", object({{"field", "i"}, {"type", "quantitative"}}));
+        break;
+      case Mark::area:
+        mark.set("type", "area").set("opacity", 0.3);
+        encoding.set("y", position(1, "l")).set("y2", plain("h"));
+        break;
+      case Mark::bar: mark.set("type", "bar"); break;
+      case Mark::interval: {
+        mark.set("type", "rule").set("size", 2);
+        const int numbers = discrete(0) ? 1 : 0;
+        const char *const at[] = {"x", "y"}, *const to[] = {"x2", "y2"};
+        encoding.set(at[numbers], position(numbers, "l")).set(to[numbers], plain("h"));
+        break;
+      }
+      case Mark::cell:
+        mark.set("type", "rect");
+        if (!discrete(0)) encoding.set("x2", plain("x2"));
+        if (!discrete(1)) encoding.set("y2", plain("y2"));
+        encoding.set("color", object({{"field", "v"},
+                                      {"type", "quantitative"},
+                                      {"title", panel_.value},
+                                      {"scale", object({{"scheme", "viridis"}})}}));
+        break;
+      case Mark::name:
+        mark.set("type", "text").set("fontWeight", "bold");
+        encoding.set("text", object({{"field", "s"}, {"type", "nominal"}}));
+        break;
+    }
+    if (coloured && layer.mark != Mark::name) encoding.set("color", colour());
+    encoding.set("tooltip", tooltip(layer));
+    return object(
+        {{"data", data(layer)}, {"mark", std::move(mark)}, {"encoding", std::move(encoding)}});
+  }
+
+  const Panel &panel_;
+  const bool wide_;
+  const std::string series_are_;
+  const std::vector<std::string> series_;
+  std::vector<std::string> names_[2];
+  std::string titles_[2];
+};
+
+}  // namespace
+
+Document vega_lite(const Figure &figure) {
+  Document out = object({{"$schema", "https://vega.github.io/schema/vega-lite/v6.json"}});
+  Document title = object({{"text", shortened(figure.title, title_characters)}});
+  if (!figure.subtitle.empty())
+    title.set("subtitle", shortened(figure.subtitle, 2 * title_characters));
+  out.set("title", std::move(title));
+  if (figure.panels.size() == 1) {
+    out.set_all(PanelWriter(figure, figure.panels[0]).write());
+  } else {
+    Document::List panels;
+    for (const Panel &panel : figure.panels) panels.push_back(PanelWriter(figure, panel).write());
+    const double columns = std::ceil(std::sqrt(double(figure.panels.size())));
+    out.set("columns", figure.wide ? 1 : int(std::min(columns, 4.0)))
+        .set("concat", std::move(panels));
+    // Every panel has its own axes, but series have one colour in all of them.
+    out.set("resolve", object({{"scale", object({{"color", "shared"}})}}));
+  }
+  if (const std::size_t size = out.to_json().size(); size > largest)
+    throw Error(Errc::too_large,
+                message("the chart has {} bytes, but may have at most {}", size, largest), {},
+                "Choose fewer columns by option columns, or another kind of chart.");
+  return out;
+}
+
+}  // namespace bayes

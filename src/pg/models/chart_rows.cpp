@@ -1,0 +1,201 @@
+#include "pg/models/chart_rows.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/message.hpp"
+#include "base/random.hpp"
+#include "classification/nb.hpp"
+#include "markov/hmm.hpp"
+#include "pg/input/observation.hpp"
+#include "pg/input/query_layout.hpp"
+#include "pg/input/response_query.hpp"
+#include "pg/models/response_score.hpp"
+#include "pg/server/encoding.hpp"
+#include "pg/server/server_control.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// Keeps rows: the first ones, or (Vitter's algorithm R) a sample of all.
+class Kept {
+ public:
+  Kept(std::size_t most, bool first, std::uint64_t seed)
+      : most_(most),
+        first_(first),
+        random_(seed, 0) {}
+  void add(std::span<const double> row, std::optional<double> response = {}) {
+    const std::size_t at = place();
+    if (at == most_) return;
+    if (at == rows.rows.size()) {
+      rows.rows.emplace_back();
+      if (response) rows.responses.push_back(0);
+    }
+    rows.rows[at].assign(row.begin(), row.end());
+    if (response) rows.responses[at] = *response;
+  }
+  ChartRows rows;
+
+ private:
+  /// Where the next row goes; most_: nowhere.
+  std::size_t place() {
+    const auto before = std::size_t(rows.seen++);
+    if (before < most_) return before;
+    if (first_) return most_;
+    const auto drawn = std::size_t(random_.below(before + 1));
+    return std::min(drawn, most_);
+  }
+  const std::size_t most_;
+  const bool first_;
+  Random random_;
+};
+
+/// Rows of a query as values: of one column itself, of several a record of them.
+class RowValues {
+ public:
+  RowValues(TupleDesc columns, const Model &model) {
+    if (model.info.family == "hmm") {
+      // A step is a value, or a record of numbers or of an array of them.
+      whole_ = columns->natts == 1 && model.info.columns.empty() && model.info.dimension == 1;
+    } else {
+      const QueryLayout layout = layout_of(columns, {}, false, true);
+      whole_ = layout.whole || (columns->natts == 1 && model.info.columns.empty());
+      column_ = std::max(layout.row, 0);
+    }
+    type = whole_ ? TupleDescAttr(columns, column_)->atttypid : RECORDOID;
+    if (!whole_)
+      description_ = guarded([columns] { return BlessTupleDesc(CreateTupleDescCopy(columns)); });
+  }
+  /// nullopt for a NULL. Valid while the row in the slot is.
+  std::optional<Datum> of(TupleTableSlot *slot) const {
+    if (whole_)
+      return slot->tts_isnull[column_] ? std::nullopt : std::optional(slot->tts_values[column_]);
+    return guarded([this, slot] {
+      return HeapTupleGetDatum(heap_form_tuple(description_, slot->tts_values, slot->tts_isnull));
+    });
+  }
+  Oid type = InvalidOid;
+
+ private:
+  bool whole_ = false;
+  int column_ = 0;
+  TupleDesc description_ = nullptr;
+};
+
+constexpr const char *hint_of_rows = "SELECT x FROM t, or SELECT a, b FROM t: the columns of rows.";
+constexpr const char *hint_of_responses =
+    "SELECT y, a, b FROM t: the response or the label, and the columns of rows.";
+
+void read_rows(const std::shared_ptr<const Model> &model, const char *query, Kept &to) {
+  const MemoryContext context = CurrentMemoryContext;
+  std::optional<RowValues> values;
+  std::optional<RowReader> reader;
+  std::int64_t number = 0;
+  run_query(
+      query, hint_of_rows,
+      [&](TupleDesc columns) {
+        const CurrentContext here(context);
+        values.emplace(columns, *model);
+        reader.emplace(context, values->type);
+        reader->expect(model->info);
+      },
+      [&](TupleTableSlot *slot) {
+        ++number;
+        const std::optional<Datum> value = values->of(slot);
+        if (!value) return;
+        reader->open(*value);
+        const auto x = reader->read(*value, number, Missing::keep);
+        if (x->size() != std::size_t(model->info.dimension))
+          wrong_length(x->size(), std::size_t(model->info.dimension), "the model", number);
+        to.add(*x);
+      });
+}
+
+void read_labelled_rows(const std::shared_ptr<const Model> &model, const char *query, Kept &to) {
+  const MemoryContext context = CurrentMemoryContext;
+  const auto *const classifier = dynamic_cast<const BayesClassifier *>(model.get());
+  std::optional<RowReader> reader;
+  Oid base = InvalidOid, output = InvalidOid;
+  std::int64_t number = 0;
+  const bool binary = model->info.family != "linreg";
+  read_responses(
+      query, hint_of_responses, {}, false,
+      [&](const ItemForm &form) {
+        const CurrentContext here(context);
+        base = guarded([&form] { return getBaseType(form.type); });
+        if (!classifier) require_response_type(base, form.type, binary);
+        output = output_function_of(form.type);
+        reader.emplace(context, form.second_type);
+        reader->expect(model->info);
+      },
+      [&](const Item &item) {
+        ++number;
+        const NullableDatum &label = item.values[0], &row = item.values[1];
+        if (label.isnull || row.isnull) return;
+        double response;
+        if (classifier) {
+          const std::string text =
+              utf8_of_server(guarded([&] { return OidOutputFunctionCall(output, label.value); }));
+          response = classifier->find_label(text);
+        } else {
+          response = response_of(label.value, base, binary);
+        }
+        reader->open(row.value);
+        const auto x = reader->read(row.value, number, Missing::keep);
+        if (x->size() != std::size_t(model->info.dimension))
+          wrong_length(x->size(), std::size_t(model->info.dimension), "the model", number);
+        to.add(*x, response);
+      });
+}
+
+void read_steps(const std::shared_ptr<const Model> &model, const char *query, Kept &to) {
+  const auto &hidden = static_cast<const HiddenMarkovModel &>(*model);
+  const MemoryContext context = CurrentMemoryContext;
+  std::optional<RowValues> values;
+  std::optional<ObservationReader> reader;
+  run_query(
+      query, hint_of_rows,
+      [&](TupleDesc columns) {
+        const CurrentContext here(context);
+        values.emplace(columns, *model);
+        reader.emplace(context, values->type);
+        reader->begin(model);
+      },
+      [&](TupleTableSlot *slot) {
+        const std::optional<Datum> value = values->of(slot);
+        to.add(reader->read(hidden, {value.value_or(Datum(0)), !value}, to.rows.seen + 1));
+      });
+  const std::vector<std::vector<double>> &steps = to.rows.rows;
+  if (steps.empty()) return;
+  reader->end(hidden);
+  ServerControl control;
+  const ScopedContext memory(context, "pg_bayes sequence");
+  ModelSequence sequence(memory, hidden);
+  sequence.begin(std::ssize(steps));
+  for (const std::vector<double> &step : steps) sequence.step(step);
+  const std::size_t k = std::size_t(hidden.size());
+  to.rows.states.resize(steps.size() * k);
+  hidden.smooth(sequence.sequences, control,
+                [&](std::int64_t first, int count, const double *probabilities) {
+                  std::copy_n(probabilities, std::size_t(count) * k,
+                              to.rows.states.begin() + std::ptrdiff_t(std::size_t(first) * k));
+                });
+}
+
+}  // namespace
+
+ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char *query, int most,
+                          std::uint64_t seed) {
+  const bool steps = model->info.family == "hmm";
+  Kept kept(std::size_t(most), steps, seed);
+  if (steps)
+    read_steps(model, query, kept);
+  else if (model->words().response || model->info.family == "nb")
+    read_labelled_rows(model, query, kept);
+  else
+    read_rows(model, query, kept);
+  return std::move(kept.rows);
+}
+
+}  // namespace bayes::pg

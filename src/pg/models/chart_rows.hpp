@@ -1,0 +1,18 @@
+// The rows of a query that a chart shows under a model.
+#pragma once
+
+#include <memory>
+
+#include "charts/charts.hpp"
+#include "document/model.hpp"
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// Runs the query as the caller. For regressions and classifiers the first column is the response
+/// or the label. For hmm rows are the steps of one sequence, in order, of which the first `most`
+/// are read; of others at most `most` are a sample by the seed.
+ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char *query, int most,
+                          std::uint64_t seed);
+
+}  // namespace bayes::pg

@@ -1,0 +1,159 @@
+// Pictures of any model: bayes_chart and what goes with it. Bound to charts/charts.hpp.
+#include "charts/charts.hpp"
+
+#include "base/message.hpp"
+#include "charts/text_plot.hpp"
+#include "charts/vega_lite.hpp"
+#include "document/options.hpp"
+#include "pg/bind/query_rows.hpp"
+#include "pg/bind/scalar.hpp"
+#include "pg/models/chart_rows.hpp"
+#include "pg/server/encoding.hpp"
+#include "pg/server/server_control.hpp"
+#include "pg/values/json.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+std::string text_argument(FunctionCallInfo fcinfo, int at) {
+  if (PG_ARGISNULL(at)) return {};
+  return utf8_of_server(guarded([fcinfo, at] { return TextDatumGetCString(PG_GETARG_DATUM(at)); }));
+}
+
+/// The chart of the arguments (model, ..., kind, options) or (query, model, ..., kind, options), of
+/// which the last two begin at `first`; nullopt if the model is NULL.
+std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, bool of_rows) {
+  if (PG_ARGISNULL(int(of_rows))) return std::nullopt;
+  const std::shared_ptr<const Model> model = load_model(PG_GETARG_DATUM(int(of_rows)));
+  const Document options =
+      PG_ARGISNULL(first + 1) ? Document() : document_of_jsonb(PG_GETARG_DATUM(first + 1));
+  const std::string kind = text_argument(fcinfo, first);
+  ServerControl control;
+  if (!of_rows) return chart(*model, kind, options, control);
+  require_chart_of_rows(*model, kind);
+  const ChartSample sample = chart_sample(options);
+  const ChartRows rows =
+      read_chart_rows(model, query_text(fcinfo, "The query gives the rows: SELECT x FROM t."),
+                      sample.rows, sample.seed);
+  return chart(*model, kind, options, control, &rows);
+}
+
+Datum text_of(const std::string &utf8) {
+  return guarded([text = utf8.c_str(), size = utf8.size()] {
+    return CStringGetTextDatum(server_of_utf8(text, size));
+  });
+}
+
+/// A position on an axis: a number, or the name of a category.
+struct Place {
+  Cell number, name;
+  Place(const Axis &axis, double x) {
+    if (std::isnan(x)) return;
+    if (axis.categories.empty())
+      number = x;
+    else
+      name = Cell::text(axis.categories[std::size_t(x)]);
+  }
+};
+
+Datum show_chart(FunctionCallInfo fcinfo, bool of_rows) {
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, 1 + int(of_rows), of_rows);
+  if (!figure) PG_RETURN_NULL();
+  return jsonb_of(vega_lite(*figure));
+}
+
+Datum show_chart_data(FunctionCallInfo fcinfo, bool of_rows) {
+  ResultRows result(fcinfo);
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, 1 + int(of_rows), of_rows);
+  if (!figure) return Datum(0);
+  int number = 0;
+  for (const Panel &panel : figure->panels) {
+    ++number;
+    for (const Layer &layer : panel.layers)
+      for (const ChartItem &item : layer.items) {
+        poll_interrupts();
+        const Place x(panel.x, item.x), y(panel.y, item.y);
+        result.row({number, panel.title.empty() ? Cell() : Cell::text(panel.title),
+                    Cell::text(name_of(layer.mark)),
+                    item.series < 0 ? Cell() : Cell::text(figure->series[std::size_t(item.series)]),
+                    item.path, x.number, x.name, y.number, y.name, Cell::or_null(item.low),
+                    Cell::or_null(item.high), Cell::or_null(item.value)});
+      }
+  }
+  return Datum(0);
+}
+
+Datum show_plot(FunctionCallInfo fcinfo, bool of_rows) {
+  const int at = 1 + int(of_rows), width = PG_ARGISNULL(at) ? 72 : PG_GETARG_INT32(at);
+  if (width < min_plot_width || width > max_plot_width)
+    throw Error(Errc::invalid_argument, message("width is {}, but must be from {} to {}", width,
+                                                min_plot_width, max_plot_width));
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, at + 1, of_rows);
+  if (!figure) PG_RETURN_NULL();
+  return text_of(text_plot(*figure, width));
+}
+
+}  // namespace
+
+/// bayes_chart(model [, kind [, options]]) -> jsonb
+BAYES_FUNCTION(bayes_chart) { return show_chart(fcinfo, false); }
+/// bayes_chart(query, model [, kind [, options]]) -> jsonb
+BAYES_FUNCTION(bayes_chart_rows) { return show_chart(fcinfo, true); }
+
+/// bayes_chart_data(model [, kind [, options]]): the items of a chart
+BAYES_FUNCTION(bayes_chart_data) { return show_chart_data(fcinfo, false); }
+/// bayes_chart_data(query, model [, kind [, options]])
+BAYES_FUNCTION(bayes_chart_data_rows) { return show_chart_data(fcinfo, true); }
+
+/// bayes_plot(model [, width [, kind [, options]]]) -> text
+BAYES_FUNCTION(bayes_plot) { return show_plot(fcinfo, false); }
+/// bayes_plot(query, model [, width [, kind [, options]]]) -> text
+BAYES_FUNCTION(bayes_plot_rows) { return show_plot(fcinfo, true); }
+
+/// bayes_page(title, charts [, options]) -> text
+BAYES_FUNCTION(bayes_page) {
+  if (PG_ARGISNULL(1)) PG_RETURN_NULL();
+  const Document options = PG_ARGISNULL(2) ? Document() : document_of_jsonb(PG_GETARG_DATUM(2));
+  if (options.find("$schema"))
+    throw Error(Errc::invalid_argument, "the third argument is a chart, but must be options", {},
+                "Give several charts as an array: bayes_page(title, ARRAY[chart, chart]).");
+  OptionReader reader(options);
+  std::string scripts;
+  if (const Document *const given = reader.raw("scripts"); given && !given->is_null()) {
+    const auto *const text = given->as<std::string>();
+    if (!text)
+      throw Error(Errc::invalid_argument, "option \"scripts\" must be a text", {},
+                  "It is the directory or the address of vega.js, vega-lite.js and vega-embed.js.");
+    scripts = *text;
+  }
+  reader.finish();
+  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  std::vector<std::string> charts;
+  const auto add = [&charts](Datum chart) {
+    if (!JsonbObject(chart).is_object())
+      throw Error(Errc::invalid_argument,
+                  message("chart {} is {}, but must be an object", charts.size() + 1,
+                          JsonbObject(chart).form()),
+                  {}, "Charts are what bayes_chart() returns.");
+    charts.push_back(utf8_of_server(
+        guarded([chart] { return DatumGetCString(DirectFunctionCall1(jsonb_out, chart)); })));
+  };
+  if (type == JSONBOID) {
+    add(PG_GETARG_DATUM(1));
+  } else {
+    Datum *elements;
+    bool *nulls;
+    int count;
+    guarded([&elements, &nulls, &count, fcinfo] {
+      deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), JSONBOID, -1, false, TYPALIGN_INT, &elements,
+                        &nulls, &count);
+    });
+    for (int i = 0; i < count; ++i)
+      if (!nulls[i]) add(elements[i]);
+  }
+  return text_of(chart_page(text_argument(fcinfo, 0), charts, scripts));
+}
