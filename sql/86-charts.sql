@@ -8,7 +8,8 @@ DEFINE @of_charts =
   'nmf terms (the labels of greatest weight), parts (labels by component) and map (which are '
   'alike); of fits trace; of draws trace, ranks, ess and, where they have clusters, clusters. With '
   'a query its rows are shown too, in ellipses, columns and density, and there are: states of hmm '
-  '(rows are the steps of one sequence), predictions and residuals of linreg, calibration of logreg '
+  '(rows are the steps of one sequence), predictions and residuals of linreg, calibration of '
+  'logreg '
   'and probit, confusion of nb (their queries begin with the response or the label). options: '
   'columns, names or numbers from 1 (two for ellipses and density; by default those in which '
   'components differ most); level of intervals (0.95); terms of a component (1 to 50, 10 if not '
@@ -37,7 +38,8 @@ CREATE FUNCTION bayes_chart(
   query bayes_query, model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME', 'bayes_chart_rows' @volatile COST 100000;
-COMMENT IS 'A picture of the rows of a query under a model, as a Vega-Lite specification. The query '
+COMMENT IS 'A picture of the rows of a query under a model, as a Vega-Lite specification. The '
+  'query '
   'runs as the caller. NULL for a NULL model. '
   @of_charts;
 
@@ -54,7 +56,8 @@ CREATE FUNCTION bayes_chart_data(
   query bayes_query, model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL
 ) RETURNS @chart_items
   AS 'MODULE_PATHNAME', 'bayes_chart_data_rows' @volatile COST 100000 ROWS 1000;
-COMMENT IS 'The numbers of the picture that bayes_chart makes of the rows of a query under a model, '
+COMMENT IS 'The numbers of the picture that bayes_chart makes of the rows of a query under a '
+  'model, '
   'as rows. '
   @of_chart_items
   @of_charts;
@@ -63,7 +66,8 @@ CREATE FUNCTION bayes_plot(
   model bayes_model, width int DEFAULT NULL, kind text DEFAULT NULL, options jsonb DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME' @immutable COST 10000;
-COMMENT IS 'The picture that bayes_chart makes of a model in characters, for psql: lines of at most '
+COMMENT IS 'The picture that bayes_chart makes of a model in characters, for psql: lines of at '
+  'most '
   'width characters (30 to 1000, 72 if not given). NULL for a NULL model. '
   @of_charts;
 
@@ -73,14 +77,18 @@ CREATE FUNCTION bayes_plot(
 ) RETURNS text
   AS 'MODULE_PATHNAME', 'bayes_plot_rows' @volatile COST 100000;
 COMMENT IS 'The picture that bayes_chart makes of the rows of a query under a model in characters, '
-  'for psql: lines of at most width characters (30 to 1000, 72 if not given). NULL for a NULL model. '
+  'for psql: lines of at most width characters (30 to 1000, 72 if not given). NULL for a NULL '
+  'model. '
   @of_charts;
 
 CREATE FUNCTION bayes_page(title text, charts {jsonb | jsonb[]}, options jsonb DEFAULT NULL)
   RETURNS text
   AS 'MODULE_PATHNAME' @immutable COST 1000;
-COMMENT IS 'One HTML page that shows a chart of bayes_chart, or several, below each other. It loads '
-  'vega, vega-lite and vega-embed from jsdelivr.net, or from option scripts: a directory beside the '
+COMMENT IS 'One HTML page that shows a chart of bayes_chart, or several, below each other. It '
+  'loads '
+  'vega, vega-lite and vega-embed from jsdelivr.net, or from option scripts: a directory beside '
+  'the '
   'page or an address with vega.js, vega-lite.js and vega-embed.js. psql -At -c "SELECT '
-  'bayes_page(...)" -o page.html. NULL for NULL charts; NULLs among them are left out. 22023 for an '
+  'bayes_page(...)" -o page.html. NULL for NULL charts; NULLs among them are left out. 22023 for '
+  'an '
   'invalid option, and for a chart that is no JSON object.';

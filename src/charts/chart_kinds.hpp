@@ -47,8 +47,8 @@ void columns_chart(const ChartRequest &request);
 int numbers_of_rows(const Model &model);
 
 // Of parameters (parameter_charts.cpp).
-/// Does the model have a parameter of this name?
-bool has_parameter(const Model &model, std::string_view name);
+/// The name of the first parameter; empty if the model lists none.
+std::string first_parameter(const Model &model);
 void parameters_chart(const ChartRequest &request);
 void weights_chart(const ChartRequest &request);
 void transitions_chart(const ChartRequest &request);

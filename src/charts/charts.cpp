@@ -22,7 +22,7 @@ bool is_regression(const Model &model) { return model.words().response; }
 bool is_linear(const Model &model) { return model.info.family == "linreg"; }
 bool is_posterior(const Model &model) {
   return model.words().takes && model.info.components <= 1 && !is_regression(model) &&
-         model.info.family != "pmf" && model.info.method == Method::exact;
+         model.info.method == Method::exact;
 }
 
 /// Whether a chart shows rows of the user.
@@ -62,13 +62,12 @@ constexpr Kind kinds[] = {
     {"coefficients", Rows::none, is_regression, parameters_chart},
     {"parameters", Rows::none,
      [](const Model &model) {
-       return !is_regression(model) && !has_profiles(model) && model.info.family != "pmf";
+       return !is_regression(model) && !has_profiles(model) && !first_parameter(model).empty();
      },
      parameters_chart, "bmm"},
     {"weights", Rows::none,
      [](const Model &model) {
-       return model.info.components > 1 && !is_regression(model) && model.info.family != "pmf" &&
-              has_parameter(model, "weight");
+       return model.info.components > 1 && first_parameter(model) == "weight";
      },
      weights_chart},
     {"clusters", Rows::none,

@@ -55,9 +55,16 @@ constexpr std::size_t items_of_chart = 3000;
 void trace_chart(const ChartRequest &request) {
   const Draws &draws = request.model.draws;
   if (draws.quantities.empty()) {
-    std::vector<std::vector<double>> runs = request.model.trace;
-    if (runs.size() > max_shown) runs.resize(max_shown);
-    name_series(request.figure, "restart", runs.size());
+    // Of most restarts only the beginning is made, and not recorded.
+    std::vector<std::vector<double>> runs;
+    request.figure.series_are = "restart";
+    request.figure.series.clear();
+    const auto &trace = request.model.trace;
+    for (std::size_t r = 0; r < trace.size() && runs.size() < max_shown; ++r) {
+      if (trace[r].empty()) continue;
+      runs.push_back(trace[r]);
+      request.figure.series.push_back(std::to_string(r + 1));
+    }
     request.figure.panels.push_back(lines(runs, 0, {"iteration"}, {"objective"}, items_of_chart));
     return;
   }

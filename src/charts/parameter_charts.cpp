@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
 #include "document/members.hpp"
@@ -74,10 +75,19 @@ void add_estimates(const ChartRequest &request, Panel &panel, std::span<const Ke
 
 }  // namespace
 
-bool has_parameter(const Model &model, std::string_view name) {
-  bool found = false;
-  model.describe_parameters({}, [&](const Parameter &p) { found |= name == p.name; });
-  return found;
+std::string first_parameter(const Model &model) {
+  // Topics have millions of parameters.
+  struct Found {
+    std::string name;
+  };
+  try {
+    model.describe_parameters({}, [](const Parameter &p) { throw Found{p.name}; });
+  } catch (const Found &found) {
+    return found.name;
+  } catch (const Error &error) {
+    if (error.code() != Errc::wrong_family) throw;
+  }
+  return {};
 }
 
 void parameters_chart(const ChartRequest &request) {

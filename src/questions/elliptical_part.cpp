@@ -264,9 +264,9 @@ std::pair<double, double> EllipticalPart::moments(int c, int j) {
 
 RowPair EllipticalPart::pair(int c, int j, int l) {
   const Conditional one = conditional(c, j), other = conditional(c, l);
-  RowPair out{{one.location, other.location},
-              {one.square * one.factor, j == l ? one.square * one.factor : 0,
-               other.square * other.factor}};
+  RowPair out{
+      {one.location, other.location},
+      {one.square * one.factor, j == l ? one.square * one.factor : 0, other.square * other.factor}};
   if (of_.shape.dense) {
     const Matrix &root = pattern_->root[std::size_t(of_.shape.index(c))];
     const Eigen::Index row = pattern_->place[std::size_t(j)],

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(188);
+SELECT plan(190);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -140,6 +140,12 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, NULL::float8 AS width UNION ALL
       SELECT NULL, 1) AS t, bayes_conditional(model, t) AS r
     WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
+  ('bayes_chart_data(bayes_model,text,jsonb)',
+   'SELECT r.* FROM models, bayes_chart_data(model) AS r'),
+  ('bayes_chart_data(bayes_query,bayes_model,text,jsonb)',
+   'SELECT r.* FROM (SELECT nb_fit(species, x) AS n FROM iris) AS m,
+      unnest(ARRAY[''columns'', ''confusion'']) AS kind,
+      bayes_chart_data(''SELECT species, x FROM iris'', n, kind) AS r'),
   ('bayes_mutual_information(bayes_model,jsonb)',
    'SELECT r.* FROM models, bayes_mutual_information(model, ''{"draws": 9}'') AS r
     WHERE family = ''bmm'' '),

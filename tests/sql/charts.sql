@@ -1,0 +1,263 @@
+-- Pictures of models: what their marks stand for, against the functions that tell the same in
+-- numbers; all kinds of all families in all three forms; texts that try to break pages.
+-- tests/charts (make test-charts) compiles and draws the specifications.
+SELECT plan(54);
+\ir ../lib/checks.sql
+SET client_min_messages = error;
+
+CREATE TABLE models (name text, model bayes_model);
+INSERT INTO models SELECT 'gmm', gmm_fit(x, 2, '{"method": "em"}')
+  FROM faithful;
+INSERT INTO models SELECT 'gmm vi', gmm_fit(x, 2, '{"method": "vi"}') FROM faithful;
+INSERT INTO models SELECT 'one t', gmm_fit(x, 1, '{"method": "vi"}') FROM faithful WHERE id < 8;
+INSERT INTO models SELECT 'gmm gibbs', gmm_fit(x, 2, '{"method": "gibbs", "draws": 60}')
+  FROM faithful;
+INSERT INTO models SELECT 'dpmm', dpmm_fit(x, '{"draws": 60}') FROM faithful;
+INSERT INTO models SELECT 'bmm', bmm_fit(r, 2,
+    '{"method": "vi", "likelihood": {"ftv": "poisson"}}')
+  FROM (SELECT age, ftv, smoke = 1 AS smoker, race::text AS race FROM birthwt) AS r;
+INSERT INTO models SELECT 'nb', nb_fit(species, x) FROM iris;
+INSERT INTO models SELECT 'hmm', hmm_fit(s, 2)
+  FROM (SELECT array_agg(duration ORDER BY t) AS s FROM geyser) AS g;
+INSERT INTO models SELECT 'lda', lda_fit(ARRAY[species, id::text, (id % 3)::text], 2) FROM iris;
+INSERT INTO models SELECT 'nmf', nmf_fit(x, 3) FROM iris;
+INSERT INTO models SELECT 'pmf', pmf_fit(student, lecturer, rating, 2, '{"draws": 20}')
+  FROM lectures WHERE student < 60;
+INSERT INTO models SELECT 'linreg', linreg_fit(progression, x) FROM diabetes;
+INSERT INTO models SELECT 'bmi', linreg_fit(progression, bmi) FROM diabetes;
+INSERT INTO models SELECT 'logreg', logreg_fit(low = 1, x) FROM birthwt;
+INSERT INTO models SELECT 'beta', beta_bernoulli_fit(low = 1) FROM birthwt;
+INSERT INTO models SELECT 'conditional', bayes_condition(model, '{NULL,70}'::float8[])
+  FROM models WHERE name = 'gmm';
+CREATE FUNCTION of(text) RETURNS bayes_model RETURN (SELECT model FROM models WHERE name = $1);
+
+-- ---- distributions over rows ----
+
+SELECT never($$SELECT series, path, (count(*) <> 49 OR NOT bool_and(near(
+    (x - m[1])^2 * c[2][2] - 2 * (x - m[1]) * (y - m[2]) * c[1][2] + (y - m[2])^2 * c[1][1],
+    -2 * ln(CASE path WHEN 1 THEN .5 ELSE .1 END) * (c[1][1] * c[2][2] - c[1][2]^2), 1e-8)))
+    AS wrong
+  FROM bayes_chart_data(of('gmm')) JOIN gmm_components(of('gmm')) AS k
+    ON k.component = series::int, LATERAL (SELECT k.mean AS m, k.covariance AS c) AS l
+  WHERE mark = 'line' GROUP BY series, path$$,
+  'ellipses of normals have the Mahalanobis distance of their probability');
+-- 3 standard deviations of the share of 20,000 draws; the seed is fixed.
+SELECT never($$SELECT path, NOT abs(share - level) < 3 * sqrt(level * (1 - level) / 20000) AS wrong
+  FROM (SELECT path, CASE path WHEN 1 THEN .5 ELSE .9 END AS level,
+      polygon('(' || string_agg(format('(%s,%s)', x, y), ',') || ')') AS outline
+    FROM bayes_chart_data(of('one t')) WHERE mark = 'line' GROUP BY path) AS e,
+  LATERAL (SELECT avg((outline @> point(s.x[1], s.x[2]))::int)::float8 + 1e-3 AS share
+    FROM bayes_sample(of('one t'), 20000, 1) AS s) AS l$$,
+  'and those of a Student t have their share of draws');
+SELECT never($$SELECT x, y, NOT near(value,
+    exp(bayes_log_density(of('gmm vi'), ARRAY[c.x, c.y])), 1e-10) AS wrong
+  FROM bayes_chart_data(of('gmm vi'), 'density') AS c$$, 'density is that of the model');
+SELECT never($$SELECT panel, NOT abs(sum(y * step) - 1) < 0.01 AS wrong
+  FROM (SELECT panel, y, x - lag(x) OVER (PARTITION BY panel, series, path ORDER BY x) AS step
+    FROM bayes_chart_data(of('gmm vi'), 'columns')) AS c GROUP BY panel$$,
+  'the densities of the components of a column have all of its probability');
+SELECT never($$SELECT x, NOT near(sum(y), exp(bayes_log_density(of('gmm'), ARRAY[NULL, c.x])), 1e-3)
+    AS wrong
+  FROM bayes_chart_data(of('gmm'), 'columns', '{"columns": 2}') AS c GROUP BY x$$,
+  'and add up to that of the column');
+SELECT never($$SELECT x, x_label, NOT near(sum(y), (SELECT exp(bayes_log_density(of('bmm'), r))
+    FROM (SELECT NULL::float8 AS age, x::int AS ftv,
+      NULL::boolean AS smoker, NULL::text AS race) AS r), 1e-9) AS wrong
+  FROM bayes_chart_data(of('bmm'), 'columns', '{"columns": ["ftv"]}') AS c GROUP BY x, x_label$$,
+  'at counts there are probabilities');
+SELECT set_eq($$SELECT x_label, round(sum(y)::numeric, 10)
+    FROM bayes_chart_data(of('bmm'), 'columns', '{"columns": ["race"]}') GROUP BY 1$$,
+  $$SELECT label, round(probability::numeric, 10) FROM bayes_conditional(of('bmm'),
+    (SELECT r FROM (SELECT NULL::float8 AS age, NULL::int AS ftv, NULL::boolean AS smoker,
+      NULL::text AS race) AS r)) WHERE column_name = 'race'$$,
+  'those of labels add up over components');
+SELECT results_eq($$SELECT DISTINCT title FROM bayes_chart_data(of('bmm'), 'columns',
+    '{"columns": ["smoker", 1]}') ORDER BY 1$$, $$VALUES ('age'), ('smoker')$$,
+  'columns are chosen by name or number');
+SELECT is_empty($$SELECT * FROM bayes_chart_data(of('nb'), 'columns') WHERE title = 'x[5]'$$,
+  'the class is no column of its own');
+SELECT set_eq($$SELECT series FROM bayes_chart_data(of('nb'), 'columns')$$,
+  $$SELECT DISTINCT species FROM iris$$, 'series of a classifier are its classes');
+
+-- ---- parameters ----
+
+SELECT set_eq($$SELECT x, lower, upper FROM bayes_chart_data(of('bmm'), 'weights')
+    WHERE mark = 'interval'$$,
+  $$SELECT value, lower, upper FROM bayes_parameters(of('bmm')) WHERE parameter = 'weight'$$,
+  'weights are the parameters with their intervals');
+SELECT set_eq($$SELECT x, lower, upper, y_label
+    FROM bayes_chart_data(of('linreg'), 'coefficients', '{"level": 0.5}')
+    WHERE mark = 'interval' AND y_label <> 'noise_variance'$$,
+  $$SELECT value, lower, upper, label FROM bayes_parameters(of('linreg'), 0.5)
+    WHERE label <> '(intercept)'$$, 'coefficients too, at a level, but for the intercept');
+SELECT set_eq($$SELECT y_label, x_label, value FROM bayes_chart_data(of('hmm'))$$,
+  $$SELECT from_state::text, to_state::text, probability FROM hmm_transitions(of('hmm'))$$,
+  'cells of transitions');
+SELECT never($$SELECT x, NOT near(y, exp((a - 1) * ln(x) + (b - 1) * ln(1 - x)) / (
+      SELECT sum(exp((a - 1) * ln(t / 2000.0) + (b - 1) * ln(1 - t / 2000.0))) / 2000
+      FROM generate_series(1, 1999) AS t), 0.02) AS wrong
+  FROM bayes_chart_data(of('beta')), (SELECT 1 + count(*) FILTER (WHERE low = 1) AS a,
+    1 + count(*) FILTER (WHERE low = 0) AS b FROM birthwt) AS n$$,
+  'the posterior of a probability has the density of its beta distribution');
+
+-- ---- topics and factors ----
+
+SELECT set_eq($$SELECT title, y_label, x
+    FROM bayes_chart_data(of('lda'), 'terms', '{"terms": 3}')$$,
+  $$SELECT 'topic ' || component, label, value FROM (SELECT *, row_number() OVER (PARTITION BY
+      component ORDER BY value DESC, label) AS n FROM bayes_parameters(of('lda'))
+      WHERE label IS NOT NULL) AS p WHERE n <= 3$$, 'terms are the most probable of each topic');
+SELECT is(count(*), 12::bigint, 'parts are all cells of a small table')
+FROM bayes_chart_data(of('nmf'), 'parts');
+SELECT is(count(*), 3::bigint, 'a map has a place for every component')
+FROM bayes_chart_data(of('nmf'), 'map');
+
+-- ---- fits and draws ----
+
+SELECT set_eq($$SELECT x::int, y FROM bayes_chart_data(of('gmm'), 'trace')$$,
+  $$SELECT iteration, objective FROM bayes_trace(of('gmm'))$$,
+  'a trace of the objective');
+SELECT set_eq($$SELECT y FROM bayes_chart_data(of('dpmm'), 'trace') WHERE panel = 1$$,
+  $$SELECT value FROM bayes_draws(of('dpmm')) WHERE quantity = (SELECT quantity
+    FROM bayes_draws(of('dpmm')) LIMIT 1)$$, 'or of the draws');
+SELECT set_eq($$SELECT x_label::int, y FROM bayes_chart_data(of('dpmm'), 'clusters')$$,
+  $$SELECT value::int, count(*) / sum(count(*)) OVER ()::float8
+    FROM bayes_draws(of('dpmm')) WHERE quantity = 'clusters' GROUP BY value$$,
+  'the probabilities of numbers of clusters');
+SELECT never($$SELECT panel, series, NOT near(sum(y), 30) AS wrong
+  FROM bayes_chart_data(of('dpmm'), 'ranks') GROUP BY panel, series$$,
+  'the ranks of each chain are those of its draws');
+SELECT never($$SELECT x, NOT near(y, (SELECT bayes_ess_bulk(value, chain)
+    FROM bayes_draws(of('dpmm')) WHERE quantity = 'log_joint')) AS wrong
+  FROM bayes_chart_data(of('dpmm'), 'ess') WHERE panel = 1 AND series = 'bulk' AND x = 30$$,
+  'the effective size of all draws is that of bayes_ess_bulk');
+
+-- ---- rows under a model ----
+
+SELECT set_eq($$SELECT x, y, series::int FROM bayes_chart_data('SELECT x FROM faithful', of('gmm'))
+    WHERE mark = 'point'$$,
+  $$SELECT x[1] AS a, x[2] AS b, gmm_predict(of('gmm'), x) FROM faithful$$,
+  'points are the rows, in the colours of their components');
+SELECT is(count(*), 100::bigint, 'or a sample of them')
+FROM bayes_chart_data('SELECT x FROM faithful', of('gmm'), NULL, '{"rows": 100}')
+WHERE mark = 'point';
+SELECT is(bayes_chart('SELECT x FROM faithful', of('gmm'), NULL, '{"rows": 100}'),
+  bayes_chart('SELECT x FROM faithful', of('gmm'), NULL, '{"rows": 100}'), 'the same every time');
+SELECT isnt(bayes_chart('SELECT x FROM faithful', of('gmm'), NULL, '{"rows": 100}'),
+  bayes_chart('SELECT x FROM faithful', of('gmm'), NULL, '{"rows": 100, "seed": 2}'),
+  'and another with another seed');
+SELECT never($$SELECT panel, NOT near(sum(upper) * (max(x) - min(x)) / count(*), 1, 0.02)
+    AS wrong
+  FROM bayes_chart_data('SELECT x FROM faithful', of('gmm'), 'columns') WHERE mark = 'area'
+  GROUP BY panel$$, 'columns have a histogram, of nearly all rows');
+SELECT set_eq($$SELECT x::int, series::int, y
+    FROM bayes_chart_data('SELECT duration FROM geyser ORDER BY t', of('hmm'))
+    WHERE series IS NOT NULL$$,
+  $$SELECT t, k, (p)[k] FROM (SELECT row_number() OVER (ORDER BY t)::int AS t,
+      hmm_probabilities(of('hmm'), duration) OVER (ORDER BY t) AS p FROM geyser) AS g,
+    generate_series(1, 2) AS k$$, 'states are the smoothed probabilities');
+SELECT set_eq($$SELECT x, y FROM bayes_chart_data('SELECT progression, x FROM diabetes',
+    of('linreg')) WHERE mark = 'point'$$,
+  $$SELECT (bayes_predict(of('linreg'), x)).value, progression FROM diabetes$$,
+  'predictions beside what was observed');
+SELECT set_eq($$SELECT x, lower, upper
+  FROM bayes_chart_data('SELECT progression, bmi FROM diabetes', of('bmi'),
+    'predictions', '{"level": 0.8}') WHERE mark = 'area'$$,
+  $$SELECT bmi, (p).lower, (p).upper FROM (SELECT bmi, bayes_predict(of('bmi'), bmi, 0.8) AS p
+    FROM diabetes) AS d$$, 'over the only predictor, with the band of new responses');
+SELECT set_eq($$SELECT x, y FROM bayes_chart_data('SELECT progression, x FROM diabetes',
+    of('linreg'), 'residuals')$$,
+  $$SELECT (p).value, (progression - (p).value) / (p).sd FROM (SELECT progression,
+    bayes_predict(of('linreg'), x) AS p FROM diabetes) AS d$$, 'standardized residuals');
+SELECT never($$SELECT NOT (count(*) = 10
+    AND near(avg(y), (SELECT avg(low) FROM birthwt), 0.01)
+    AND near(avg(x), (SELECT avg(logreg_probability(of('logreg'), x)) FROM birthwt), 0.01)) AS wrong
+  FROM bayes_chart_data('SELECT low = 1, x FROM birthwt', of('logreg')) WHERE mark = 'point'$$,
+  'calibration has ten groups of all rows');
+SELECT set_eq($$SELECT y_label, x_label, value FROM
+    bayes_chart_data('SELECT species, x FROM iris', of('nb')) WHERE value > 0$$,
+  $$SELECT species, nb_predict(of('nb'), x), count(*)::float8 FROM iris GROUP BY 1, 2$$,
+  'confusion counts rows');
+SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM no_such_table', of('gmm'))$$, '42P01', NULL,
+  'the query is run as any query');
+SELECT throws_ok($$SELECT bayes_chart(NULL::bayes_query, of('gmm'))$$, '22004', NULL,
+  'and must not be NULL');
+SELECT throws_ok($$SELECT bayes_chart('SELECT ARRAY[1, 2, 3]', of('gmm'))$$, '2202E', NULL,
+  'rows have the columns of the model');
+SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful', of('gmm'), 'trace')$$, '42804',
+  NULL, 'a chart without rows takes no query');
+
+-- ---- all kinds of all families ----
+
+CREATE FUNCTION kinds(model bayes_model) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  hint text;
+BEGIN
+  PERFORM bayes_chart(model, 'no such kind');
+EXCEPTION WHEN invalid_parameter_value THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RETURN QUERY SELECT regexp_split_to_table(
+    substring(hint FROM '^Charts of this model are: (.*)\.$'), ', ');
+END $$;
+CREATE TABLE charts AS SELECT name, kind, bayes_chart(model, kind) AS chart,
+  bayes_plot(model, 60, kind) AS plot, (SELECT count(*) FROM bayes_chart_data(model, kind)) AS items
+FROM models, kinds(model) AS kind;
+SELECT results_eq($$SELECT name, array_agg(kind ORDER BY ctid) FROM charts
+  WHERE name IN ('gmm', 'dpmm', 'bmm', 'nb', 'hmm', 'lda', 'nmf', 'pmf', 'linreg', 'logreg',
+    'beta', 'conditional')
+  GROUP BY name ORDER BY name$$,
+  $$VALUES ('beta', '{posterior,parameters}'::text[]),
+    ('bmm', '{parameters,ellipses,columns,density,weights,trace}'),
+    ('conditional', '{columns,parameters,weights,trace}'),
+    ('dpmm', '{ellipses,columns,density,parameters,weights,clusters,trace,ranks,ess}'),
+    ('gmm', '{ellipses,columns,density,parameters,weights,trace}'),
+    ('hmm', '{transitions,columns,parameters,trace}'), ('lda', '{terms,parts,map,weights,trace}'),
+    ('linreg', '{coefficients}'), ('logreg', '{coefficients,trace}'),
+    ('nb', '{columns,ellipses,density,parameters}'), ('nmf', '{parts,terms,map,weights,trace}'),
+    ('pmf', '{trace,ranks,ess}')$$, 'kinds of charts, the default one first');
+SELECT never($$SELECT name, kind, chart->>'$schema'
+    <> 'https://vega.github.io/schema/vega-lite/v6.json' OR items = 0
+    OR length(chart::text) > 260000 AS wrong FROM charts$$, 'all have marks, and not too many');
+SELECT never($$SELECT name, kind, line, length(line) > 60 AS wrong
+  FROM charts, string_to_table(plot, E'\n') AS line$$, 'plots are as wide as they may be');
+SELECT never($$SELECT name, bayes_chart(model) <> chart OR bayes_plot(model, 60) <> plot AS wrong
+  FROM models JOIN (SELECT DISTINCT ON (name) * FROM charts ORDER BY name, ctid) AS c
+    USING (name)$$, 'the first kind is the default');
+SELECT ok(bayes_plot(of('hmm'), 30) LIKE E'hmm of 2 states\n%', 'a plot begins with its title');
+
+-- ---- errors ----
+
+SELECT ok(bayes_chart(NULL) IS NULL AND bayes_plot(NULL::bayes_model) IS NULL
+  AND bayes_chart('SELECT 1', NULL::bayes_model) IS NULL, 'a NULL model has no picture');
+SELECT throws_ok($$SELECT bayes_chart(of('linreg'), 'ellipses')$$, '42804',
+  'a model of linreg has no chart "ellipses"', 'a kind that the family lacks');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"column": 1}')$$, '22023', NULL,
+  'an unknown option');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"columns": ["x[1]", "no"]}')$$, '22023',
+  'the model has no column "no"', 'an unknown column');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"columns": [1, 1]}')$$, '22023', NULL,
+  'ellipses need two columns');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"columns": [null]}')$$, '22023', NULL,
+  'and names of them');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"level": 1}')$$, '22023', NULL,
+  'a level is below 1');
+SELECT throws_ok($$SELECT bayes_plot(of('gmm'), 29)$$, '22023', NULL, 'a plot has some width');
+
+-- ---- pages ----
+
+SELECT ok(page NOT LIKE '%<script>alert%' AND page LIKE '%&lt;script&gt;alert%'
+    AND page NOT LIKE '%</script><b>%' AND page LIKE '%src="a&quot;b/vega.js"%'
+    AND page LIKE '%a\\u003c/script\\u003e\\u003cb\\u003e%', 'texts do not break out of a page')
+FROM (SELECT bayes_page('<script>alert(1)</script>', bayes_chart(model, 'columns'),
+    '{"scripts": "a\"b"}') AS page
+  FROM (SELECT gmm_fit(r, 1) AS model
+    FROM (SELECT duration AS "a</script><b>" FROM geyser) AS r) AS m) AS p;
+SELECT is((length(page) - length(replace(page, 'vegaEmbed(', ''))) / 10, 2,
+  'an array of charts makes one page, without NULLs')
+FROM (SELECT bayes_page('t', ARRAY[bayes_chart(of('gmm')), NULL, bayes_chart(of('nb'))]) AS page)
+  AS p;
+SELECT throws_ok($$SELECT bayes_page('t', bayes_chart(of('gmm')), bayes_chart(of('nb')))$$, '22023',
+  NULL, 'two charts are no chart and options');
+SELECT throws_ok($$SELECT bayes_page('t', '1'::jsonb)$$, '22023', NULL, 'a number is no chart');
+
+SELECT * FROM finish();
