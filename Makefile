@@ -19,7 +19,7 @@ all:
 
 # What can find a wrong answer; then what does it again, for longer or elsewhere.
 tests := core sql server scale docs house fuzz
-more := statistics sanitize levels long
+more := charts statistics sanitize levels long
 by_hand := faults
 
 help:

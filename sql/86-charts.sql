@@ -1,37 +1,36 @@
 -- Pictures of models.
 
 DEFINE @of_charts =
-  'kind: which picture, NULL for the default of the family. Of models that are distributions over '
-  'rows: ellipses (of the components in two columns), columns (the density of every column, by '
-  'component) and density (over two columns); of hmm transitions; of regressions coefficients, of '
-  'other models parameters and weights, with intervals; of conjugate models posterior; of lda and '
-  'nmf terms (the labels of greatest weight), parts (labels by component) and map (which are '
-  'alike); of fits trace; of draws trace, ranks, ess and, where they have clusters, clusters. With '
-  'a query its rows are shown too, in ellipses, columns and density, and there are: states of hmm '
-  '(rows are the steps of one sequence), predictions and residuals of linreg, calibration of '
-  'logreg '
-  'and probit, confusion of nb (their queries begin with the response or the label). options: '
-  'columns, names or numbers from 1 (two for ellipses and density; by default those in which '
-  'components differ most); level of intervals (0.95); terms of a component (1 to 50, 10 if not '
-  'given); rows of the query that are shown (1 to 5000, 1000 if not given), a sample by seed (1), '
-  'or the first steps. At most 24 components and 16 panels are shown. Errors: 22023 for an invalid '
-  'option or an unknown kind, 42804 for a kind that the model does not have, with those that it '
-  'has; 22004 for a NULL query.';
+  'kind: which picture, NULL for the default of the family. Of models that are distributions '
+  'over rows: ellipses (of the components in two columns), columns (the density of every column, '
+  'by component) and density (over two columns); of hmm transitions; of regressions '
+  'coefficients, of other models parameters and weights, with intervals; of conjugate models '
+  'posterior; of lda and nmf terms (the labels of greatest weight), parts (labels by component) '
+  'and map (which are alike); of fits trace; of draws trace, ranks, ess and, where they have '
+  'clusters, clusters. With a query its rows are shown too, in ellipses, columns and density, '
+  'and there are: states of hmm (rows are the steps of one sequence), predictions and residuals '
+  'of linreg, calibration of logreg and probit, confusion of nb (their queries begin with the '
+  'response or the label). options: columns, names or numbers from 1 (two for ellipses and '
+  'density; by default those in which components differ most); level of intervals (0.95); terms '
+  'of a component (1 to 50, 10 if not given); rows of the query that are shown (1 to 5000, 1000 '
+  'if not given), a sample by seed (1), or the first steps. At most 24 components and 16 panels '
+  'are shown. Errors: 22023 for an invalid option or an unknown kind, 42804 for a kind that the '
+  'model does not have, with those that it has; 22004 for a NULL query.';
 
 DEFINE @chart_items = TABLE (panel int, title text, mark text, series text, path int, x float8,
   x_label text, y float8, y_label text, lower float8, upper float8, value float8);
 DEFINE @of_chart_items =
-  'For each mark (point, line, area, bar, interval, cell, name) of a panel its series (component, '
-  'topic, chain), its place as a number or a label, the bounds of an interval, and the value of a '
-  'cell; the points of a line come in its order, and those of one path are joined. No rows for a '
-  'NULL model. ';
+  'For each mark (point, line, area, bar, interval, cell, name) of a panel its series '
+  '(component, topic, chain), its place as a number or a label, the bounds of an interval, and '
+  'the value of a cell; the points of a line come in its order, and those of one path are '
+  'joined. No rows for a NULL model. ';
 
 CREATE FUNCTION bayes_chart(model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL)
   RETURNS jsonb
   AS 'MODULE_PATHNAME' @immutable COST 10000;
 COMMENT IS 'A picture of a model as a Vega-Lite specification (version 6) with its data inline, '
-  'which notebooks, dashboards and bayes_page show. At most 200,000 bytes, else 54000. NULL for a '
-  'NULL model. '
+  'which notebooks, dashboards and bayes_page show. At most 200,000 bytes, else 54000. NULL for '
+  'a NULL model. '
   @of_charts;
 
 CREATE FUNCTION bayes_chart(
@@ -39,8 +38,7 @@ CREATE FUNCTION bayes_chart(
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME', 'bayes_chart_rows' @volatile COST 100000;
 COMMENT IS 'A picture of the rows of a query under a model, as a Vega-Lite specification. The '
-  'query '
-  'runs as the caller. NULL for a NULL model. '
+  'query runs as the caller. NULL for a NULL model. '
   @of_charts;
 
 CREATE FUNCTION bayes_chart_data(
@@ -57,8 +55,7 @@ CREATE FUNCTION bayes_chart_data(
 ) RETURNS @chart_items
   AS 'MODULE_PATHNAME', 'bayes_chart_data_rows' @volatile COST 100000 ROWS 1000;
 COMMENT IS 'The numbers of the picture that bayes_chart makes of the rows of a query under a '
-  'model, '
-  'as rows. '
+  'model, as rows. '
   @of_chart_items
   @of_charts;
 
@@ -67,8 +64,7 @@ CREATE FUNCTION bayes_plot(
 ) RETURNS text
   AS 'MODULE_PATHNAME' @immutable COST 10000;
 COMMENT IS 'The picture that bayes_chart makes of a model in characters, for psql: lines of at '
-  'most '
-  'width characters (30 to 1000, 72 if not given). NULL for a NULL model. '
+  'most width characters (30 to 1000, 72 if not given). NULL for a NULL model. '
   @of_charts;
 
 CREATE FUNCTION bayes_plot(
@@ -85,10 +81,7 @@ CREATE FUNCTION bayes_page(title text, charts {jsonb | jsonb[]}, options jsonb D
   RETURNS text
   AS 'MODULE_PATHNAME' @immutable COST 1000;
 COMMENT IS 'One HTML page that shows a chart of bayes_chart, or several, below each other. It '
-  'loads '
-  'vega, vega-lite and vega-embed from jsdelivr.net, or from option scripts: a directory beside '
-  'the '
-  'page or an address with vega.js, vega-lite.js and vega-embed.js. psql -At -c "SELECT '
-  'bayes_page(...)" -o page.html. NULL for NULL charts; NULLs among them are left out. 22023 for '
-  'an '
-  'invalid option, and for a chart that is no JSON object.';
+  'loads vega, vega-lite and vega-embed from jsdelivr.net, or from option scripts: a directory '
+  'beside the page or an address with vega.min.js, vega-lite.min.js and vega-embed.min.js. psql '
+  '-At -c "SELECT bayes_page(...)" -o page.html. NULL for NULL charts; NULLs among them are left '
+  'out. 22023 for an invalid option, and for a chart that is no JSON object.';

@@ -41,8 +41,9 @@ struct Script {
   const char *package, *file;
 };
 /// The versions that read specifications of version 6.
-constexpr Script scripts_of_page[] = {
-    {"vega@6", "vega.js"}, {"vega-lite@6", "vega-lite.js"}, {"vega-embed@7", "vega-embed.js"}};
+constexpr Script scripts_of_page[] = {{"vega@6", "vega.min.js"},
+                                      {"vega-lite@6", "vega-lite.min.js"},
+                                      {"vega-embed@7", "vega-embed.min.js"}};
 
 }  // namespace
 

@@ -17,8 +17,8 @@ namespace bayes {
 BAYES_API Document vega_lite(const Figure &figure);
 
 /// One HTML page that shows charts, specifications of Vega-Lite, below each other. `scripts`: where
-/// the page finds vega.js, vega-lite.js and vega-embed.js, as a directory or an address; empty:
-/// their public address. All texts are escaped.
+/// the page finds vega.min.js, vega-lite.min.js and vega-embed.min.js, a directory or an address;
+/// empty: their public address. All texts are escaped.
 BAYES_API std::string chart_page(const std::string &title, std::span<const std::string> charts,
                                  const std::string &scripts);
 

@@ -246,7 +246,7 @@ SELECT throws_ok($$SELECT bayes_plot(of('gmm'), 29)$$, '22023', NULL, 'a plot ha
 -- ---- pages ----
 
 SELECT ok(page NOT LIKE '%<script>alert%' AND page LIKE '%&lt;script&gt;alert%'
-    AND page NOT LIKE '%</script><b>%' AND page LIKE '%src="a&quot;b/vega.js"%'
+    AND page NOT LIKE '%</script><b>%' AND page LIKE '%src="a&quot;b/vega.min.js"%'
     AND page LIKE '%a\\u003c/script\\u003e\\u003cb\\u003e%', 'texts do not break out of a page')
 FROM (SELECT bayes_page('<script>alert(1)</script>', bayes_chart(model, 'columns'),
     '{"scripts": "a\"b"}') AS page

@@ -127,7 +127,8 @@ BAYES_FUNCTION(bayes_page) {
     const auto *const text = given->as<std::string>();
     if (!text)
       throw Error(Errc::invalid_argument, "option \"scripts\" must be a text", {},
-                  "It is the directory or the address of vega.js, vega-lite.js and vega-embed.js.");
+                  "It is the directory or the address of vega.min.js, vega-lite.min.js and "
+                  "vega-embed.min.js.");
     scripts = *text;
   }
   reader.finish();

@@ -1,0 +1,53 @@
+# Charts of all kinds and families, compiled and drawn by the current Vega-Lite without a warning,
+# and a page of them in a browser. Needs node, npm (which brings Vega) and Chromium, and so is no
+# part of make test: make test-charts.
+#
+# What is drawn stays in build/charts, to be looked at.
+use strict;
+use warnings;
+use JSON::PP qw(decode_json);
+use Server;
+use Test::More;
+
+my $here = "$Server::root/build/charts";
+system('mkdir', '-p', "$here/scripts") == 0 or die "$here: $!";
+system('cp', (map { "$Server::root/tests/charts/$_" } qw(package.json compile.mjs page.mjs)),
+    $here) == 0 or die "cp: $!";
+chdir $here or die "$here: $!";
+system('npm install --no-audit --no-fund --no-package-lock --omit=optional >npm.log 2>&1') == 0
+    or BAIL_OUT('npm install: see build/charts/npm.log');
+for my $package (qw(vega vega-lite vega-embed)) {
+    system('cp', "node_modules/$package/build/$package.min.js", 'scripts') == 0 or die "cp: $!";
+}
+
+my $server = Server->shared;
+my (undef, $errors, $failed) = $server->psql(undef, '-v', "out=$here", '-f',
+    'tests/charts/models.sql');
+is($failed, 0, 'models of all families have charts') or BAIL_OUT($errors);
+
+my %kinds;
+for my $line (`node compile.mjs charts.jsonl svg`) {
+    my $chart = decode_json($line);
+    my ($name, $kind, $marks, $k) = @$chart{qw(name kind marks components)};
+    $kinds{$kind}++;
+    is_deeply($chart->{problems}, [], "$name is a chart without a problem");
+    # As many as the model has components.
+    my %parts = (ellipses => ['text', $k], transitions => ['rect', $k ** 2], map => ['text', $k]);
+    if (my $expected = $parts{$kind}) {
+        is($marks->{$expected->[0]}, $expected->[1], "$name shows all components");
+    }
+    is($marks->{line} % $k, 0, "$name has a line for each component of each column")
+        if $kind eq 'columns' && !$chart->{rows} && $marks->{line};
+}
+is($?, 0, 'all charts were compiled');
+cmp_ok(scalar keys %kinds, '>=', 18, 'of all kinds');
+
+my $page = decode_json(`node page.mjs page.html "\$(command -v chromium)" page.png` || '{}');
+is_deeply($page->{said}, [], 'the console of the page is empty');
+cmp_ok($page->{charts} // 0, '>', 20, 'the page shows charts');
+is($page->{charts}, $page->{wanted}, 'all of them');
+is($page->{title}, 'Charts </title><script>document.title = "broken"</script>',
+    'a title is only text');
+like($page->{tooltip} // '', qr/\d/, 'a mark that is pointed at tells its numbers');
+
+done_testing();
