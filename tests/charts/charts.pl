@@ -9,6 +9,7 @@ use JSON::PP qw(decode_json);
 use Server;
 use Test::More;
 
+system("$Server::root/tests/lib/deps", 'charts') == 0 or BAIL_OUT('Node or Chromium is missing');
 my $here = "$Server::root/build/charts";
 system('mkdir', '-p', "$here/scripts") == 0 or die "$here: $!";
 system('cp', (map { "$Server::root/tests/charts/$_" } qw(package.json compile.mjs page.mjs)),
