@@ -3,19 +3,21 @@
 DEFINE @of_charts =
   'kind: which picture, NULL for the default of the family. Of models that are distributions '
   'over rows: ellipses (of the components in two columns), columns (the density of every column, '
-  'by component) and density (over two columns); of hmm transitions; of regressions '
-  'coefficients, of other models parameters and weights, with intervals; of conjugate models '
-  'posterior; of lda and nmf terms (the labels of greatest weight), parts (labels by component) '
-  'and map (which are alike); of fits trace; of draws trace, ranks, ess and, where they have '
-  'clusters, clusters. With a query its rows are shown too, in ellipses, columns and density, '
-  'and there are: states of hmm (rows are the steps of one sequence), predictions and residuals '
-  'of linreg, calibration of logreg and probit, confusion of nb (their queries begin with the '
-  'response or the label). options: columns, names or numbers from 1 (two for ellipses and '
-  'density; by default those in which components differ most); level of intervals (0.95); terms '
-  'of a component (1 to 50, 10 if not given); rows of the query that are shown (1 to 5000, 1000 '
-  'if not given), a sample by seed (1), or the first steps. At most 24 components and 16 panels '
-  'are shown. Errors: 22023 for an invalid option or an unknown kind, 42804 for a kind that the '
-  'model does not have, with those that it has; 22004 for a NULL query.';
+  'by component) and density (over two columns); with draws band (of the densities of columns); '
+  'of hmm transitions; of regressions coefficients, of other models parameters and weights, with '
+  'intervals; of conjugate models posterior; of lda and nmf terms (the labels of greatest '
+  'weight), parts (labels by component) and map (which are alike); of fits trace; of draws '
+  'trace, ranks, ess and, where they have clusters, clusters. With a query its rows are shown '
+  'too, in ellipses, columns and density, and there are: states and forecast of hmm (rows are '
+  'the steps of one sequence), predictions and residuals of linreg, calibration of logreg and '
+  'probit, confusion of nb (their queries begin with the response or the label). options: '
+  'columns, names or numbers from 1 (two for ellipses and density; by default those in which '
+  'components differ most); level of intervals (0.95); terms of a component (1 to 50, 10 if not '
+  'given); rows of the query that are shown (1 to 5000, 1000 if not given), a sample by seed '
+  '(1), or the first steps, or the last before a forecast of steps more (1 to 1000, 20 if not '
+  'given). At most 24 components and 16 panels are shown. Errors: 22023 for an invalid option or '
+  'an unknown kind, 42804 for a kind that the model does not have, with those that it has; 22004 '
+  'for a NULL query.';
 
 DEFINE @chart_items = TABLE (panel int, title text, mark text, series text, path int, x float8,
   x_label text, y float8, y_label text, lower float8, upper float8, value float8);

@@ -43,6 +43,7 @@ std::string name_of_column(const RowColumns &columns, int dimension, int element
 void ellipses_chart(const ChartRequest &request);
 void density_chart(const ChartRequest &request);
 void columns_chart(const ChartRequest &request);
+void band_chart(const ChartRequest &request);
 /// The number of columns that are numbers; -1 for a model that is no distribution over rows.
 int numbers_of_rows(const Model &model);
 
@@ -61,6 +62,7 @@ void parts_chart(const ChartRequest &request);
 
 // Of rows under a model (sample_charts.cpp).
 void states_chart(const ChartRequest &request);
+void forecast_chart(const ChartRequest &request);
 void predictions_chart(const ChartRequest &request);
 void residuals_chart(const ChartRequest &request);
 void calibration_chart(const ChartRequest &request);

@@ -40,6 +40,12 @@ struct Kind {
 constexpr Kind kinds[] = {
     {"states", Rows::must, [](const Model &model) { return model.info.family == "hmm"; },
      states_chart},
+    {"forecast", Rows::must,
+     [](const Model &model) {
+       // Steps that are numbers; of names there is nothing that has an interval.
+       return model.info.family == "hmm" && model.categories(0).empty();
+     },
+     forecast_chart},
     {"predictions", Rows::must, is_linear, predictions_chart},
     {"residuals", Rows::must, is_linear, residuals_chart},
     {"calibration", Rows::must,
@@ -53,6 +59,9 @@ constexpr Kind kinds[] = {
      columns_chart, "nb"},
     {"density", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
      density_chart},
+    {"band", Rows::none,
+     [](const Model &model) { return model.stored_draws() > 1 && numbers_of_rows(model) >= 1; },
+     band_chart},
     {"transitions", Rows::none, [](const Model &model) { return model.info.family == "hmm"; },
      transitions_chart, "hmm"},
     {"posterior", Rows::none, is_posterior, posterior_chart},
@@ -106,6 +115,8 @@ ChartOptions read_options(const Document &options) {
   out.sample.rows = int(reader.integer("rows", out.sample.rows, 1, 5000));
   out.sample.seed = std::uint64_t(reader.integer("seed", std::int64_t(out.sample.seed), 0,
                                                  std::numeric_limits<std::int64_t>::max()));
+  out.sample.steps = int(reader.integer("steps", out.sample.steps, 1, 1000));
+  out.sample.level = out.level;
   out.terms = int(reader.integer("terms", out.terms, 1, 50));
   if (const Document *const given = reader.raw("columns"); given && !given->is_null()) {
     const auto add = [&](const Document &each) {

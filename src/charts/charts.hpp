@@ -22,8 +22,14 @@ struct ChartRows {
   std::vector<double> responses = {};
   /// for hmm, of whose sequences the rows are steps: K probabilities of the states of every step
   std::vector<double> states = {};
-  /// rows that there were, of which these are a sample, or the first
+  /// rows that there were, of which these are a sample, or the first, or, before a forecast, the
+  /// last
   std::int64_t seen = 0;
+  /// of the steps that follow them
+  struct Forecast {
+    std::vector<double> mean, lower, upper;
+  };
+  std::vector<Forecast> forecast = {};
 };
 
 /// The kinds of charts that the model has, the default one first. `rows`: of rows under the model.
@@ -33,10 +39,12 @@ BAYES_API std::vector<std::string_view> chart_kinds(const Model &model, bool row
 BAYES_API void require_chart_of_rows(const Model &model, std::string_view kind);
 
 /// Options rows, the largest number of them that are shown (1 to 5,000; 1,000), and seed, of the
-/// sample.
+/// sample; steps, how far a forecast goes (1 to 1,000; 20), and the level of its intervals.
 struct ChartSample {
   int rows = 1000;
   std::uint64_t seed = 1;
+  int steps = 20;
+  double level = 0.95;
 };
 /// Throws Error(invalid_argument).
 BAYES_API ChartSample chart_sample(const Document &options);

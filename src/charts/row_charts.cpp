@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
+#include "document/members.hpp"
 #include "questions/answers.hpp"
 #include "questions/row_distribution.hpp"
 
@@ -391,6 +392,54 @@ void columns_chart(const ChartRequest &request) {
     poll_here();
     request.figure.panels.push_back(shown.number(j) ? number_panel(request, shown, j)
                                                     : category_panel(shown, j));
+  }
+}
+
+void band_chart(const ChartRequest &request) {
+  RowsShown shown(request);
+  RowDistribution &rows = shown.rows();
+  const double level = request.options.level;
+  request.figure.subtitle =
+      message("the density, and where {} % of the draws have it", describe_number(100 * level));
+  int draws = 0;
+  for (const FlatComponent &component : rows.components())
+    draws = std::max(draws, component.draw + 1);
+  for (const int j : shown.columns()) {
+    if (!shown.number(j) || request.figure.panels.size() == 6) continue;
+    const auto [low, high] = extent(rows, j, 0.002);
+    const std::vector<Predicted> parts(rows.predicted(j).begin(), rows.predicted(j).end());
+    const bool whole = parts[0].support == Predicted::Support::whole;
+    const double step = whole ? std::max(1.0, std::ceil((high - low) / 60)) : (high - low) / 60,
+                 half = whole ? 0.5 : step / 2;
+    Layer band{Mark::area, {}, describe_number(100 * level) + " %"}, line{Mark::line};
+    for (double x = low; x <= high + step / 2; x += step) {
+      poll_here();
+      std::vector<double> of_draw(std::size_t(draws), 0.0);
+      ChartItem item;
+      item.x = x;
+      item.y = 0;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const double density =
+            (parts[i].probability_below(x + half) - parts[i].probability_below(x - half)) /
+            (2 * half) * rows.weights()[i];
+        item.y += density;
+        of_draw[std::size_t(rows.components()[std::size_t(rows.active()[i])].draw)] +=
+            density * draws;
+      }
+      line.items.push_back(item);
+      std::sort(of_draw.begin(), of_draw.end());
+      const auto quantile = [&](double p) {
+        return of_draw[std::size_t(std::lround(p * double(draws - 1)))];
+      };
+      item.y = ChartItem::none;
+      item.low = quantile((1 - level) / 2);
+      item.high = quantile((1 + level) / 2);
+      band.items.push_back(item);
+    }
+    Panel panel{shown.name(j), {shown.name(j)}, {whole ? "probability" : "density"}};
+    panel.y.zero = true;
+    panel.layers = {std::move(band), std::move(line)};
+    request.figure.panels.push_back(std::move(panel));
   }
 }
 

@@ -85,6 +85,43 @@ void states_chart(const ChartRequest &request) {
   request.figure.panels.push_back(std::move(panel));
 }
 
+void forecast_chart(const ChartRequest &request) {
+  const ChartRows &rows = *request.rows;
+  request.figure.wide = true;
+  const std::string level = percent(request.options.level);
+  request.figure.subtitle = "intervals of the steps that follow, " + level;
+  const double before = double(rows.seen - std::ssize(rows.rows));
+  for (int j = 0; j < std::min(request.model.info.dimension, 4); ++j) {
+    const auto element = std::size_t(j);
+    Panel panel{{},
+                {"step"},
+                {name_of_column(request.model.info.columns, request.model.info.dimension, j)}};
+    Layer line{Mark::line}, band{Mark::area, {}, level}, means{Mark::line};
+    // Of a long past its end.
+    const std::size_t first =
+        rows.rows.size() - std::min(rows.rows.size(), 8 * rows.forecast.size());
+    for (std::size_t t = first; t < rows.rows.size(); ++t) {
+      ChartItem item;
+      item.x = before + double(t + 1);
+      item.y = rows.rows[t][element];
+      if (std::isfinite(item.y)) line.items.push_back(item);
+    }
+    for (std::size_t t = 0; t < rows.forecast.size(); ++t) {
+      ChartItem item;
+      item.x = double(rows.seen) + double(t + 1);
+      item.y = rows.forecast[t].mean[element];
+      if (std::isnan(item.y)) continue;
+      means.items.push_back(item);
+      item.y = ChartItem::none;
+      item.low = rows.forecast[t].lower[element];
+      item.high = rows.forecast[t].upper[element];
+      band.items.push_back(item);
+    }
+    panel.layers = {std::move(band), std::move(line), std::move(means)};
+    request.figure.panels.push_back(std::move(panel));
+  }
+}
+
 void predictions_chart(const ChartRequest &request) {
   std::vector<PredictedRow> found = predictions(request);
   if (found.empty()) return;

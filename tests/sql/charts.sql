@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(54);
+SELECT plan(57);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -29,6 +29,7 @@ INSERT INTO models SELECT 'logreg', logreg_fit(low = 1, x) FROM birthwt;
 INSERT INTO models SELECT 'beta', beta_bernoulli_fit(low = 1) FROM birthwt;
 INSERT INTO models SELECT 'conditional', bayes_condition(model, '{NULL,70}'::float8[])
   FROM models WHERE name = 'gmm';
+CREATE TABLE geyser_sequence AS SELECT array_agg(duration ORDER BY t) AS s FROM geyser;
 CREATE FUNCTION of(text) RETURNS bayes_model RETURN (SELECT model FROM models WHERE name = $1);
 
 -- ---- distributions over rows ----
@@ -156,6 +157,20 @@ SELECT set_eq($$SELECT x::int, series::int, y
   $$SELECT t, k, (p)[k] FROM (SELECT row_number() OVER (ORDER BY t)::int AS t,
       hmm_probabilities(of('hmm'), duration) OVER (ORDER BY t) AS p FROM geyser) AS g,
     generate_series(1, 2) AS k$$, 'states are the smoothed probabilities');
+SELECT set_eq($$SELECT x::int - 299, lower, upper
+    FROM bayes_chart_data('SELECT duration FROM geyser ORDER BY t', of('hmm'), 'forecast',
+      '{"steps": 5, "level": 0.8}') WHERE mark = 'area'$$,
+  $$SELECT step, lower, upper FROM geyser_sequence,
+    hmm_predict(of('hmm'), s, 5, 0.8) WHERE element IS NOT NULL$$,
+  'a forecast has the intervals of hmm_predict');
+SELECT set_eq($$SELECT x::int, y FROM bayes_chart_data('SELECT duration FROM geyser ORDER BY t',
+    of('hmm'), 'forecast', '{"rows": 60, "steps": 20}') WHERE x <= 299 AND mark = 'line'$$,
+  $$SELECT t, duration FROM geyser WHERE t > 239$$, 'after the last of the steps');
+SELECT never($$SELECT x,
+    NOT near(y, exp(bayes_log_density(of('gmm gibbs'), ARRAY[c.x, NULL])), 1e-2) OR NOT (SELECT lower < upper FROM bayes_chart_data(of('gmm gibbs'), 'band', '{"columns": 1}')
+      WHERE mark = 'area' AND x = c.x) AS wrong
+  FROM bayes_chart_data(of('gmm gibbs'), 'band', '{"columns": 1}') AS c WHERE mark = 'line'
+    AND y > 0.05$$, 'a band of draws is around the density');
 SELECT set_eq($$SELECT x, y FROM bayes_chart_data('SELECT progression, x FROM diabetes',
     of('linreg')) WHERE mark = 'point'$$,
   $$SELECT (bayes_predict(of('linreg'), x)).value, progression FROM diabetes$$,
@@ -209,7 +224,7 @@ SELECT results_eq($$SELECT name, array_agg(kind ORDER BY ctid) FROM charts
   $$VALUES ('beta', '{posterior,parameters}'::text[]),
     ('bmm', '{parameters,ellipses,columns,density,weights,trace}'),
     ('conditional', '{columns,parameters,weights,trace}'),
-    ('dpmm', '{ellipses,columns,density,parameters,weights,clusters,trace,ranks,ess}'),
+    ('dpmm', '{ellipses,columns,density,band,parameters,weights,clusters,trace,ranks,ess}'),
     ('gmm', '{ellipses,columns,density,parameters,weights,trace}'),
     ('hmm', '{transitions,columns,parameters,trace}'), ('lda', '{terms,parts,map,weights,trace}'),
     ('linreg', '{coefficients}'), ('logreg', '{coefficients,trace}'),

@@ -1,5 +1,6 @@
 #include "pg/models/chart_rows.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,13 +19,15 @@
 namespace bayes::pg {
 namespace {
 
-/// Keeps rows: the first ones, or (Vitter's algorithm R) a sample of all.
+enum class Keep : char { sample, first, last };
+
+/// Keeps rows: the first or the last ones, or (Vitter's algorithm R) a sample of all.
 class Kept {
  public:
-  Kept(std::size_t most, bool first, std::uint64_t seed)
-      : most_(most),
-        first_(first),
-        random_(seed, 0) {}
+  Kept(const ChartSample &sample, Keep keep)
+      : most_(std::size_t(sample.rows)),
+        keep_(keep),
+        random_(sample.seed, 0) {}
   void add(std::span<const double> row, std::optional<double> response = {}) {
     const std::size_t at = place();
     if (at == most_) return;
@@ -35,6 +38,12 @@ class Kept {
     rows.rows[at].assign(row.begin(), row.end());
     if (response) rows.responses[at] = *response;
   }
+  /// The last rows begin where the next one would go.
+  void end() {
+    if (keep_ != Keep::last || rows.seen <= std::ssize(rows.rows)) return;
+    const auto first = std::ptrdiff_t(std::size_t(rows.seen) % most_);
+    std::rotate(rows.rows.begin(), rows.rows.begin() + first, rows.rows.end());
+  }
   ChartRows rows;
 
  private:
@@ -42,12 +51,13 @@ class Kept {
   std::size_t place() {
     const auto before = std::size_t(rows.seen++);
     if (before < most_) return before;
-    if (first_) return most_;
+    if (keep_ == Keep::first) return most_;
+    if (keep_ == Keep::last) return before % most_;
     const auto drawn = std::size_t(random_.below(before + 1));
     return std::min(drawn, most_);
   }
   const std::size_t most_;
-  const bool first_;
+  const Keep keep_;
   Random random_;
 };
 
@@ -149,7 +159,8 @@ void read_labelled_rows(const std::shared_ptr<const Model> &model, const char *q
       });
 }
 
-void read_steps(const std::shared_ptr<const Model> &model, const char *query, Kept &to) {
+void read_steps(const std::shared_ptr<const Model> &model, const char *query, Kept &to,
+                const ChartSample &sample, bool forecast) {
   const auto &hidden = static_cast<const HiddenMarkovModel &>(*model);
   const MemoryContext context = CurrentMemoryContext;
   std::optional<RowValues> values;
@@ -166,6 +177,7 @@ void read_steps(const std::shared_ptr<const Model> &model, const char *query, Ke
         const std::optional<Datum> value = values->of(slot);
         to.add(reader->read(hidden, {value.value_or(Datum(0)), !value}, to.rows.seen + 1));
       });
+  to.end();
   const std::vector<std::vector<double>> &steps = to.rows.rows;
   if (steps.empty()) return;
   reader->end(hidden);
@@ -174,6 +186,13 @@ void read_steps(const std::shared_ptr<const Model> &model, const char *query, Ke
   ModelSequence sequence(memory, hidden);
   sequence.begin(std::ssize(steps));
   for (const std::vector<double> &step : steps) sequence.step(step);
+  if (forecast)
+    return hidden.predict(
+        sequence.sequences, sample.steps, control,
+        [&to](const HiddenMarkovModel::Prediction &of) {
+          to.rows.forecast.push_back({of.mean, of.lower, of.upper});
+        },
+        sample.level);
   const std::size_t k = std::size_t(hidden.size());
   to.rows.states.resize(steps.size() * k);
   hidden.smooth(sequence.sequences, control,
@@ -185,12 +204,12 @@ void read_steps(const std::shared_ptr<const Model> &model, const char *query, Ke
 
 }  // namespace
 
-ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char *query, int most,
-                          std::uint64_t seed) {
+ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char *query,
+                          const ChartSample &sample, bool forecast) {
   const bool steps = model->info.family == "hmm";
-  Kept kept(std::size_t(most), steps, seed);
+  Kept kept(sample, forecast ? Keep::last : steps ? Keep::first : Keep::sample);
   if (steps)
-    read_steps(model, query, kept);
+    read_steps(model, query, kept, sample, forecast);
   else if (model->words().response || model->info.family == "nb")
     read_labelled_rows(model, query, kept);
   else

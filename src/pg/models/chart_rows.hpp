@@ -10,9 +10,9 @@
 namespace bayes::pg {
 
 /// Runs the query as the caller. For regressions and classifiers the first column is the response
-/// or the label. For hmm rows are the steps of one sequence, in order, of which the first `most`
-/// are read; of others at most `most` are a sample by the seed.
-ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char *query, int most,
-                          std::uint64_t seed);
+/// or the label. For hmm rows are the steps of one sequence, in order, of which the first ones are
+/// read, or before a forecast the last; of others a sample.
+ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char *query,
+                          const ChartSample &sample, bool forecast);
 
 }  // namespace bayes::pg

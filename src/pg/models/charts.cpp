@@ -35,10 +35,9 @@ std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, boo
   ServerControl control;
   if (!of_rows) return chart(*model, kind, options, control);
   require_chart_of_rows(*model, kind);
-  const ChartSample sample = chart_sample(options);
   const ChartRows rows =
       read_chart_rows(model, query_text(fcinfo, "The query gives the rows: SELECT x FROM t."),
-                      sample.rows, sample.seed);
+                      chart_sample(options), kind == "forecast");
   return chart(*model, kind, options, control, &rows);
 }
 
