@@ -27,6 +27,14 @@ DEFINE @of_chart_items =
   'the value of a cell; the points of a line come in its order, and those of one path are '
   'joined. No rows for a NULL model. ';
 
+DEFINE @of_several =
+  'Of conjugate models kind posterior: the posteriors of one parameter over each other, called '
+  'A, B, ... or as option names says, with the probability that the first of two is the greater; '
+  'of others criteria: BIC and objective by the number of components, a line for each method and '
+  'form of covariances: SELECT bayes_chart(array_agg(model)) FROM gmm_select(...), with option '
+  'models. NULLs are left out; NULL without models. Errors: 42804 for models of different '
+  'families and for another kind, 22023 for an invalid option.';
+
 CREATE FUNCTION bayes_chart(model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL)
   RETURNS jsonb
   AS 'MODULE_PATHNAME' @immutable COST 10000;
@@ -34,6 +42,13 @@ COMMENT IS 'A picture of a model as a Vega-Lite specification (version 6) with i
   'which notebooks, dashboards and bayes_page show. At most 200,000 bytes, else 54000. NULL for '
   'a NULL model. '
   @of_charts;
+
+CREATE FUNCTION bayes_chart(
+  models bayes_model[], kind text DEFAULT NULL, options jsonb DEFAULT NULL
+) RETURNS jsonb
+  AS 'MODULE_PATHNAME', 'bayes_chart_models' @immutable COST 10000;
+COMMENT IS 'The same of several models of one family. '
+  @of_several;
 
 CREATE FUNCTION bayes_chart(
   query bayes_query, model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL
@@ -53,6 +68,13 @@ COMMENT IS 'The numbers of the picture that bayes_chart makes of a model, as row
   @of_charts;
 
 CREATE FUNCTION bayes_chart_data(
+  models bayes_model[], kind text DEFAULT NULL, options jsonb DEFAULT NULL
+) RETURNS @chart_items
+  AS 'MODULE_PATHNAME', 'bayes_chart_data_models' @immutable COST 10000 ROWS 1000;
+COMMENT IS 'The same of several models of one family. '
+  @of_several;
+
+CREATE FUNCTION bayes_chart_data(
   query bayes_query, model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL
 ) RETURNS @chart_items
   AS 'MODULE_PATHNAME', 'bayes_chart_data_rows' @volatile COST 100000 ROWS 1000;
@@ -68,6 +90,14 @@ CREATE FUNCTION bayes_plot(
 COMMENT IS 'The picture that bayes_chart makes of a model in characters, for psql: lines of at '
   'most width characters (30 to 1000, 72 if not given). NULL for a NULL model. '
   @of_charts;
+
+CREATE FUNCTION bayes_plot(
+  models bayes_model[], width int DEFAULT NULL, kind text DEFAULT NULL,
+  options jsonb DEFAULT NULL
+) RETURNS text
+  AS 'MODULE_PATHNAME', 'bayes_plot_models' @immutable COST 10000;
+COMMENT IS 'The same of several models of one family. '
+  @of_several;
 
 CREATE FUNCTION bayes_plot(
   query bayes_query, model bayes_model, width int DEFAULT NULL, kind text DEFAULT NULL,

@@ -18,8 +18,13 @@ struct ChartOptions {
   std::vector<std::string> columns = {};
   double level = 0.95;
   int terms = 10;
+  /// of models that are compared
+  std::vector<std::string> names = {};
   ChartSample sample = {};
 };
+
+/// Throws Error(invalid_argument).
+ChartOptions read_chart_options(const Document &options);
 
 /// What a maker gets to know, and fills in. The title and the names of series are set.
 struct ChartRequest {

@@ -107,7 +107,9 @@ std::vector<const Kind *> kinds_of(const Model &model, bool rows) {
   return out;
 }
 
-ChartOptions read_options(const Document &options) {
+}  // namespace
+
+ChartOptions read_chart_options(const Document &options) {
   ChartOptions out;
   OptionReader reader(options);
   out.level = reader.number("level", out.level, 0, 1, true);
@@ -136,11 +138,19 @@ ChartOptions read_options(const Document &options) {
     else
       add(*given);
   }
+  if (const Document *const given = reader.raw("names"); given && !given->is_null()) {
+    const auto *const list = given->as<Document::List>();
+    for (const Document &each : list ? *list : Document::List()) {
+      const auto *const name = each.as<std::string>();
+      if (!name) break;
+      out.names.push_back(*name);
+    }
+    if (!list || out.names.size() != list->size())
+      throw Error(Errc::invalid_argument, "option \"names\" must be an array of texts");
+  }
   reader.finish();
   return out;
 }
-
-}  // namespace
 
 std::string name_of_column(const RowColumns &columns, int dimension, int element) {
   if (std::size_t(element) < columns.size() && !by_position(columns))
@@ -195,12 +205,12 @@ void require_chart_of_rows(const Model &model, std::string_view kind) {
   find_kind(model, kind, true);
 }
 
-ChartSample chart_sample(const Document &options) { return read_options(options).sample; }
+ChartSample chart_sample(const Document &options) { return read_chart_options(options).sample; }
 
 Figure chart(const Model &model, std::string_view kind, const Document &options, Control &control,
              const ChartRows *rows) {
   const PollScope scope(control);
-  const ChartOptions read = read_options(options);
+  const ChartOptions read = read_chart_options(options);
   const Kind *const chosen = find_kind(model, kind, rows);
   Figure out;
   const ModelWords &words = model.words();

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,5 +58,12 @@ BAYES_API ChartSample chart_sample(const Document &options);
 /// model does not have, with those that it has.
 BAYES_API Figure chart(const Model &model, std::string_view kind, const Document &options,
                        Control &control, const ChartRows *rows = nullptr);
+
+/// A chart of several models of one family, at least one: of conjugate models their posteriors,
+/// with names from option names (A, B, ...) and, of two, the probability that the first parameter
+/// is the greater; of others criteria, the BIC and the objective by the number of components, a
+/// line for each method and form of covariances. Throws Error as above.
+BAYES_API Figure chart(std::span<const std::unique_ptr<Model>> models, std::string_view kind,
+                       const Document &options, Control &control);
 
 }  // namespace bayes

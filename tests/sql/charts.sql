@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(57);
+SELECT plan(64);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -29,6 +29,10 @@ INSERT INTO models SELECT 'logreg', logreg_fit(low = 1, x) FROM birthwt;
 INSERT INTO models SELECT 'beta', beta_bernoulli_fit(low = 1) FROM birthwt;
 INSERT INTO models SELECT 'conditional', bayes_condition(model, '{NULL,70}'::float8[])
   FROM models WHERE name = 'gmm';
+INSERT INTO models SELECT 'other', beta_bernoulli_fit(smoke = 1) FROM birthwt;
+CREATE TABLE selected AS SELECT array_agg(model) AS models, array_agg(s) AS rows
+FROM gmm_select('SELECT x FROM faithful', '{1,2,3}', 
+  '{"covariance": ["full", "diagonal"], "models": true}') AS s;
 CREATE TABLE geyser_sequence AS SELECT array_agg(duration ORDER BY t) AS s FROM geyser;
 CREATE FUNCTION of(text) RETURNS bayes_model RETURN (SELECT model FROM models WHERE name = $1);
 
@@ -167,7 +171,8 @@ SELECT set_eq($$SELECT x::int, y FROM bayes_chart_data('SELECT duration FROM gey
     of('hmm'), 'forecast', '{"rows": 60, "steps": 20}') WHERE x <= 299 AND mark = 'line'$$,
   $$SELECT t, duration FROM geyser WHERE t > 239$$, 'after the last of the steps');
 SELECT never($$SELECT x,
-    NOT near(y, exp(bayes_log_density(of('gmm gibbs'), ARRAY[c.x, NULL])), 1e-2) OR NOT (SELECT lower < upper FROM bayes_chart_data(of('gmm gibbs'), 'band', '{"columns": 1}')
+    NOT near(y, exp(bayes_log_density(of('gmm gibbs'), ARRAY[c.x, NULL])), 1e-2) OR NOT (
+      SELECT lower < upper FROM bayes_chart_data(of('gmm gibbs'), 'band', '{"columns": 1}')
       WHERE mark = 'area' AND x = c.x) AS wrong
   FROM bayes_chart_data(of('gmm gibbs'), 'band', '{"columns": 1}') AS c WHERE mark = 'line'
     AND y > 0.05$$, 'a band of draws is around the density');
@@ -240,9 +245,30 @@ SELECT never($$SELECT name, bayes_chart(model) <> chart OR bayes_plot(model, 60)
     USING (name)$$, 'the first kind is the default');
 SELECT ok(bayes_plot(of('hmm'), 30) LIKE E'hmm of 2 states\n%', 'a plot begins with its title');
 
+-- ---- several models ----
+
+SELECT set_eq($$SELECT x::int, y, series FROM selected, bayes_chart_data(models)
+    WHERE mark = 'point' AND panel = 1$$,
+  $$SELECT k, bic, covariance || ', ' || method FROM selected, unnest(rows)$$,
+  'criteria of a selection');
+SELECT set_eq($$SELECT series FROM bayes_chart_data(ARRAY[of('beta'), NULL, of('other')])$$,
+  $$VALUES ('A'), ('B')$$, 'posteriors of two models');
+SELECT ok(bayes_chart(ARRAY[of('beta'), of('other')], NULL, '{"names": ["new", "old"]}')
+    #>> '{title,subtitle}' = 'P(new > old) = '
+    || round(beta_bernoulli_greater(of('beta'), of('other'))::numeric, 4),
+  'with the probability that the first is greater');
+SELECT ok(bayes_plot('{}'::bayes_model[]) IS NULL AND bayes_plot(NULL::bayes_model[]) IS NULL,
+  'without models there is nothing to see');
+SELECT throws_ok($$SELECT bayes_chart(ARRAY[of('gmm'), of('bmm')])$$, '42804',
+  'the models are of gmm and of bmm', 'models of two families');
+SELECT throws_ok($$SELECT bayes_chart(ARRAY[of('gmm')], 'trace')$$, '42804', NULL,
+  'another kind');
+SELECT throws_ok($$SELECT bayes_chart(ARRAY[of('beta')], NULL, '{"names": "A"}')$$,
+  '22023', NULL, 'names are an array');
+
 -- ---- errors ----
 
-SELECT ok(bayes_chart(NULL) IS NULL AND bayes_plot(NULL::bayes_model) IS NULL
+SELECT ok(bayes_chart(NULL::bayes_model) IS NULL AND bayes_plot(NULL::bayes_model) IS NULL
   AND bayes_chart('SELECT 1', NULL::bayes_model) IS NULL, 'a NULL model has no picture');
 SELECT throws_ok($$SELECT bayes_chart(of('linreg'), 'ellipses')$$, '42804',
   'a model of linreg has no chart "ellipses"', 'a kind that the family lacks');

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(190);
+SELECT plan(191);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -142,6 +142,9 @@ INSERT INTO calls VALUES
     WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
   ('bayes_chart_data(bayes_model,text,jsonb)',
    'SELECT r.* FROM models, bayes_chart_data(model) AS r'),
+  ('bayes_chart_data(bayes_model[],text,jsonb)',
+   'SELECT r.series, r.path, r.x, r.y, r.panel, r.mark
+    FROM models, bayes_chart_data(ARRAY[model, model]) AS r WHERE family = ''gmm'''),
   ('bayes_chart_data(bayes_query,bayes_model,text,jsonb)',
    'SELECT r.* FROM (SELECT nb_fit(species, x) AS n FROM iris) AS m,
       unnest(ARRAY[''columns'', ''confusion'']) AS kind,

@@ -24,16 +24,45 @@ std::string text_argument(FunctionCallInfo fcinfo, int at) {
   return utf8_of_server(guarded([fcinfo, at] { return TextDatumGetCString(PG_GETARG_DATUM(at)); }));
 }
 
-/// The chart of the arguments (model, ..., kind, options) or (query, model, ..., kind, options), of
-/// which the last two begin at `first`; nullopt if the model is NULL.
-std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, bool of_rows) {
-  if (PG_ARGISNULL(int(of_rows))) return std::nullopt;
-  const std::shared_ptr<const Model> model = load_model(PG_GETARG_DATUM(int(of_rows)));
+/// What the first arguments are.
+enum class ChartOf : char { model, models, rows };
+int arguments_of(ChartOf of) { return of == ChartOf::rows ? 2 : 1; }
+
+/// The models of an array, but for NULLs.
+std::vector<std::unique_ptr<Model>> models_of(Datum array) {
+  Datum *elements;
+  bool *nulls;
+  int count;
+  guarded([&elements, &nulls, &count, array] {
+    ArrayType *const given = DatumGetArrayTypeP(array);
+    int16 length;
+    bool by_value;
+    char alignment;
+    get_typlenbyvalalign(ARR_ELEMTYPE(given), &length, &by_value, &alignment);
+    deconstruct_array(given, ARR_ELEMTYPE(given), length, by_value, alignment, &elements, &nulls,
+                      &count);
+  });
+  std::vector<std::unique_ptr<Model>> out;
+  for (int i = 0; i < count; ++i)
+    if (!nulls[i]) out.push_back(load_model(elements[i]));
+  return out;
+}
+
+/// The chart of the arguments (model or models, or query and model, ..., kind, options), of which
+/// the last two begin at `first`; nullopt if the model is NULL.
+std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, ChartOf of) {
+  const int at = arguments_of(of) - 1;
+  if (PG_ARGISNULL(at)) return std::nullopt;
   const Document options =
       PG_ARGISNULL(first + 1) ? Document() : document_of_jsonb(PG_GETARG_DATUM(first + 1));
   const std::string kind = text_argument(fcinfo, first);
   ServerControl control;
-  if (!of_rows) return chart(*model, kind, options, control);
+  if (of == ChartOf::models) {
+    const auto models = models_of(PG_GETARG_DATUM(at));
+    return models.empty() ? std::nullopt : std::optional(chart(models, kind, options, control));
+  }
+  const std::shared_ptr<const Model> model = load_model(PG_GETARG_DATUM(at));
+  if (of == ChartOf::model) return chart(*model, kind, options, control);
   require_chart_of_rows(*model, kind);
   const ChartRows rows =
       read_chart_rows(model, query_text(fcinfo, "The query gives the rows: SELECT x FROM t."),
@@ -59,15 +88,15 @@ struct Place {
   }
 };
 
-Datum show_chart(FunctionCallInfo fcinfo, bool of_rows) {
-  const std::optional<Figure> figure = chart_of_arguments(fcinfo, 1 + int(of_rows), of_rows);
+Datum show_chart(FunctionCallInfo fcinfo, ChartOf of) {
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, arguments_of(of), of);
   if (!figure) PG_RETURN_NULL();
   return jsonb_of(vega_lite(*figure));
 }
 
-Datum show_chart_data(FunctionCallInfo fcinfo, bool of_rows) {
+Datum show_chart_data(FunctionCallInfo fcinfo, ChartOf of) {
   ResultRows result(fcinfo);
-  const std::optional<Figure> figure = chart_of_arguments(fcinfo, 1 + int(of_rows), of_rows);
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, arguments_of(of), of);
   if (!figure) return Datum(0);
   int number = 0;
   for (const Panel &panel : figure->panels) {
@@ -86,12 +115,12 @@ Datum show_chart_data(FunctionCallInfo fcinfo, bool of_rows) {
   return Datum(0);
 }
 
-Datum show_plot(FunctionCallInfo fcinfo, bool of_rows) {
-  const int at = 1 + int(of_rows), width = PG_ARGISNULL(at) ? 72 : PG_GETARG_INT32(at);
+Datum show_plot(FunctionCallInfo fcinfo, ChartOf of) {
+  const int at = arguments_of(of), width = PG_ARGISNULL(at) ? 72 : PG_GETARG_INT32(at);
   if (width < min_plot_width || width > max_plot_width)
     throw Error(Errc::invalid_argument, message("width is {}, but must be from {} to {}", width,
                                                 min_plot_width, max_plot_width));
-  const std::optional<Figure> figure = chart_of_arguments(fcinfo, at + 1, of_rows);
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, at + 1, of);
   if (!figure) PG_RETURN_NULL();
   return text_of(text_plot(*figure, width));
 }
@@ -99,19 +128,25 @@ Datum show_plot(FunctionCallInfo fcinfo, bool of_rows) {
 }  // namespace
 
 /// bayes_chart(model [, kind [, options]]) -> jsonb
-BAYES_FUNCTION(bayes_chart) { return show_chart(fcinfo, false); }
+BAYES_FUNCTION(bayes_chart) { return show_chart(fcinfo, ChartOf::model); }
+/// bayes_chart(models [, ...])
+BAYES_FUNCTION(bayes_chart_models) { return show_chart(fcinfo, ChartOf::models); }
 /// bayes_chart(query, model [, kind [, options]]) -> jsonb
-BAYES_FUNCTION(bayes_chart_rows) { return show_chart(fcinfo, true); }
+BAYES_FUNCTION(bayes_chart_rows) { return show_chart(fcinfo, ChartOf::rows); }
 
 /// bayes_chart_data(model [, kind [, options]]): the items of a chart
-BAYES_FUNCTION(bayes_chart_data) { return show_chart_data(fcinfo, false); }
+BAYES_FUNCTION(bayes_chart_data) { return show_chart_data(fcinfo, ChartOf::model); }
+/// bayes_chart_data(models [, ...])
+BAYES_FUNCTION(bayes_chart_data_models) { return show_chart_data(fcinfo, ChartOf::models); }
 /// bayes_chart_data(query, model [, kind [, options]])
-BAYES_FUNCTION(bayes_chart_data_rows) { return show_chart_data(fcinfo, true); }
+BAYES_FUNCTION(bayes_chart_data_rows) { return show_chart_data(fcinfo, ChartOf::rows); }
 
 /// bayes_plot(model [, width [, kind [, options]]]) -> text
-BAYES_FUNCTION(bayes_plot) { return show_plot(fcinfo, false); }
+BAYES_FUNCTION(bayes_plot) { return show_plot(fcinfo, ChartOf::model); }
+/// bayes_plot(models [, ...])
+BAYES_FUNCTION(bayes_plot_models) { return show_plot(fcinfo, ChartOf::models); }
 /// bayes_plot(query, model [, width [, kind [, options]]]) -> text
-BAYES_FUNCTION(bayes_plot_rows) { return show_plot(fcinfo, true); }
+BAYES_FUNCTION(bayes_plot_rows) { return show_plot(fcinfo, ChartOf::rows); }
 
 /// bayes_page(title, charts [, options]) -> text
 BAYES_FUNCTION(bayes_page) {
