@@ -106,3 +106,8 @@ CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING btree A
 CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING hash AS
   OPERATOR 1 =, FUNCTION 1 _bayes_query_hash(bayes_query),
   FUNCTION 2 _bayes_query_hash_extended(bayes_query, bigint);
+
+-- the end of the comment on a function of a query and a start model
+DEFINE @from_start =
+  ', starting from the model start, as the aggregate of rows and a model does: what the model has '
+  'keeps its numbers. 42804 for a model of another family, 22004 for NULL.';

@@ -151,6 +151,20 @@ COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns the
   ' Query, options and errors are those of gmm_fit(query, ...); NULL if there are no rows.'
   @gmm_options;
 
+CREATE FUNCTION gmm_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
+  AS 'MODULE_PATHNAME', 'gmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same as gmm_fit(query, k)'
+  @from_start
+  @gmm_options;
+
+CREATE FUNCTION gmm_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'gmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Returns the model of gmm_fit(query, start)'
+  @from_start
+  @gmm_options;
+
 CREATE FUNCTION gmm_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS SETOF gmm_selection
   AS 'MODULE_PATHNAME', 'gmm_select_query' @volatile COST 1000000 ROWS 10;

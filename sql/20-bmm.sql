@@ -151,6 +151,20 @@ COMMENT IS 'Fits a mixture of k components to the rows of a query and returns th
   ' Query, options and errors are those of bmm_fit(query, ...); NULL if there are no rows.'
   @bmm_options;
 
+CREATE FUNCTION bmm_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS TABLE (component int, weight float8, probability float8[], count float8)
+  AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same as bmm_fit(query, k)'
+  @from_start
+  @bmm_options;
+
+CREATE FUNCTION bmm_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'bmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Returns the model of bmm_fit(query, start)'
+  @from_start
+  @bmm_options;
+
 CREATE FUNCTION bmm_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS SETOF bmm_selection
   AS 'MODULE_PATHNAME', 'bmm_select_query' @volatile COST 1000000 ROWS 10;

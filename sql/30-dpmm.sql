@@ -71,6 +71,21 @@ COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns 
   ' Query, options and errors are those of dpmm_fit(query, ...); NULL if there are no rows.'
   @dpmm_options;
 
+-- Without options a literal in the second place would be ambiguous: options, or a model.
+CREATE FUNCTION dpmm_fit(query bayes_query, start bayes_model, options jsonb)
+  RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
+  AS 'MODULE_PATHNAME', 'dpmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same as dpmm_fit(query)'
+  @from_start
+  @dpmm_options;
+
+CREATE FUNCTION dpmm_model(query bayes_query, start bayes_model, options jsonb)
+  RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'dpmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Returns the model of dpmm_fit(query, start)'
+  @from_start
+  @dpmm_options;
+
 CREATE FUNCTION dpmm_cluster(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (id text, cluster int, probability float8, mcse float8)
   AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;

@@ -184,6 +184,21 @@ COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query a
   ' Query, options and errors are those of hmm_fit(query, ...); NULL if there are no rows.'
   @hmm_options;
 
+CREATE FUNCTION hmm_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
+    stationary float8, visits float8, dwell float8)
+  AS 'MODULE_PATHNAME', 'hmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same as hmm_fit(query, k)'
+  @from_start
+  @hmm_options;
+
+CREATE FUNCTION hmm_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'hmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Returns the model of hmm_fit(query, start)'
+  @from_start
+  @hmm_options;
+
 CREATE FUNCTION hmm_decode(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (sequence text, t bigint, state int, probability float8)
   AS 'MODULE_PATHNAME', 'hmm_decode_query' @volatile COST 1000000 ROWS 1000;

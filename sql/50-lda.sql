@@ -196,6 +196,20 @@ COMMENT IS 'Fits a topic model of k topics to the documents of a query and retur
   ' Query, options and errors are those of lda_fit(query, ...); NULL if there are no rows.'
   @lda_options;
 
+CREATE FUNCTION lda_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS TABLE (topic int, rank int, term text, probability float8)
+  AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
+COMMENT IS 'The same as lda_fit(query, k)'
+  @from_start
+  @lda_options;
+
+CREATE FUNCTION lda_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'lda_model_query' @volatile COST 1000000;
+COMMENT IS 'Returns the model of lda_fit(query, start)'
+  @from_start
+  @lda_options;
+
 CREATE FUNCTION lda_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS TABLE (k int, perplexity float8, tokens float8, objective float8, iterations int,
     converged boolean, model bayes_model, standard_error float8, best boolean, reason text)

@@ -116,6 +116,20 @@ COMMENT IS 'Factorizes the table of a query with k factors and returns the model
   ' Query, options and errors are those of nmf_fit(query, ...); NULL if there are no rows.'
   @nmf_options;
 
+CREATE FUNCTION nmf_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
+  AS 'MODULE_PATHNAME', 'nmf_factorize' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'The same as nmf_fit(query, k)'
+  @from_start
+  @nmf_options;
+
+CREATE FUNCTION nmf_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'nmf_model_query' @volatile COST 1000000;
+COMMENT IS 'Returns the model of nmf_fit(query, start)'
+  @from_start
+  @nmf_options;
+
 CREATE FUNCTION nmf_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS TABLE (k int, log_likelihood float8, cells float8, objective float8, iterations int,
     converged boolean, model bayes_model, standard_error float8, best boolean, reason text)

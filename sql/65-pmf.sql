@@ -89,6 +89,20 @@ COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query an
   ' Query, options and errors are those of pmf_fit(query, ...); NULL if there are no rows.'
   @pmf_options;
 
+CREATE FUNCTION pmf_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS TABLE (side text, key text, mean float8, sd float8)
+  AS 'MODULE_PATHNAME', 'pmf_fit_query' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'The same as pmf_fit(query, rank)'
+  @from_start
+  @pmf_options;
+
+CREATE FUNCTION pmf_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
+  RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'pmf_model_query' @volatile COST 1000000;
+COMMENT IS 'Returns the model of pmf_fit(query, start)'
+  @from_start
+  @pmf_options;
+
 -- ---- a model and keys ----
 
 CREATE FUNCTION pmf_predict(model bayes_model, row_key "any", column_key "any")

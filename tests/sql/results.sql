@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(191);
+SELECT plan(204);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -97,6 +97,19 @@ INSERT INTO calls
       ELSE concat_ws(', ', '2', CASE WHEN proname = 'student_draws' THEN 5 END,
         CASE WHEN proname <> 'poisson_draws' THEN 1 END, 2, 1) END)
   FROM pg_proc WHERE proname ~ '_draws$' AND proname !~ '^(bayes|dpmm)_';
+INSERT INTO calls
+  SELECT format('%s_fit(bayes_query,bayes_model%s)', family, type),
+    format('SELECT r.* FROM (SELECT %1$s_model(%2$L, %3$s) AS m) AS f, %1$s_fit(%2$L, m%4$s) AS r',
+      family, query, argument, given)
+  FROM (VALUES ('gmm', 'SELECT x FROM faithful', '2'),
+      ('bmm', 'SELECT a - 1 FROM role_conflict', '1'),
+      ('dpmm', 'SELECT velocity FROM galaxies', '''{"method": "vi"}'''),
+      ('hmm', 'SELECT 1, s FROM steps', '2'), ('lda', 'SELECT s FROM names', '2'),
+      ('nmf', 'SELECT 1, 2, 3', '1'),
+      ('pmf', 'SELECT a, b, max(count) FROM role_conflict GROUP BY a, b', '2'))
+      AS f(family, query, argument),
+    (VALUES ('', ''), (',jsonb', ', NULL')) AS o(type, given)
+  WHERE type <> '' OR family <> 'dpmm';
 CREATE FUNCTION parabola(x float8[]) RETURNS float8 IMMUTABLE RETURN -x[1] * x[1];
 INSERT INTO calls VALUES
   ('mh_sample(regprocedure,double precision[])',

@@ -13,8 +13,24 @@ const char *query_text(FunctionCallInfo fcinfo, const char *hint) {
   return guarded([fcinfo] { return TextDatumGetCString(PG_GETARG_DATUM(0)); });
 }
 
-FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles) {
-  roles = roles.first(std::size_t(PG_NARGS() - 1));
+namespace {
+
+/// Is the argument after the query a model to start from, in place of a number, or before the
+/// options?
+bool takes_start(FunctionCallInfo fcinfo, Role role) {
+  if (role == Role::options) return PG_NARGS() == 3;
+  if (role != Role::k && role != Role::rank) return false;
+  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  return OidIsValid(type) && type != INT4OID && type != INT2OID;
+}
+
+}  // namespace
+
+FitRequest query_request(FunctionCallInfo fcinfo, const char *family,
+                         std::span<const Role> all_roles) {
+  std::vector<Role> roles(all_roles.begin(), all_roles.end());
+  if (takes_start(fcinfo, roles.front())) roles = {Role::start, Role::options};
+  roles.resize(std::size_t(PG_NARGS() - 1));
   std::vector<NullableDatum> arguments(&fcinfo->args[1], &fcinfo->args[PG_NARGS()]);
   for (std::size_t i = 0; i < roles.size(); ++i) {
     // Functions declare options as text where a literal would otherwise be ambiguous.
@@ -32,12 +48,12 @@ FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<
 
 QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
                      std::span<const Role> roles, NamedValues *names,
-                     std::span<const Method> pushed)
+                     const PushedMethods &pushed)
     : context_(CurrentMemoryContext, "pg_bayes query") {
   const char *const sql = query_text(fcinfo, query_hint(names));
   request = query_request(fcinfo, family, roles);
   const QueryColumns given = QueryColumns::of(request.options);
-  if (!pushed.empty() && push(fcinfo, sql, given, check, pushed)) return;
+  if (!pushed.methods.empty() && push(fcinfo, sql, given, check, pushed)) return;
   read_query(
       sql, given,
       [&](const QueryForm &form) -> FitData<RowCollector> & {
@@ -51,7 +67,7 @@ QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::
 namespace {
 
 /// Why a fit with these options does not run where its rows are; empty if it may.
-std::string reason_of(const FitRequest &request, std::span<const Method> pushed) {
+std::string reason_of(const FitRequest &request, const PushedMethods &pushed) {
   if (request.null_on_error) return "option on_error is \"null\"";
   for (const char *const key : {"resumable", "resume"})
     if (const Document *const given = request.options.find(key);
@@ -60,19 +76,22 @@ std::string reason_of(const FitRequest &request, std::span<const Method> pushed)
   if (request.resumed) return "the fit is resumed";
   const Document *const given = request.options.find("method");
   const std::string *const name = given ? given->as<std::string>() : nullptr;
-  if (!name) return {};
+  if (given && !given->is_null() && !name) return {};  // refused where options are checked
+  const std::string_view method =
+      name ? *name
+           : method_name(request.start ? request.start->info.method : pushed.by_default);
   std::string others;
-  for (const Method method : pushed) {
-    if (method_name(method) == *name) return {};
-    others += (others.empty() ? "" : ", ") + std::string(method_name(method));
+  for (const Method each : pushed.methods) {
+    if (method_name(each) == method) return {};
+    others += (others.empty() ? "" : ", ") + std::string(method_name(each));
   }
-  return message("method {} needs rows one at a time; these do not: {}", *name, others);
+  return message("method {} needs rows one at a time; these do not: {}", method, others);
 }
 
 }  // namespace
 
 bool QueryRows::push(FunctionCallInfo fcinfo, const char *sql, const QueryColumns &given,
-                     RowCollector::Check check, std::span<const Method> pushed) {
+                     RowCollector::Check check, const PushedMethods &pushed) {
   const PushDown wanted = push_down_of(request.options);
   if (wanted == PushDown::no) return false;
   const Document options = request.options;

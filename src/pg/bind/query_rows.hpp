@@ -15,17 +15,24 @@ namespace bayes::pg {
 /// The text of the query of a function F(query bayes_query, roles...); `hint` is for a NULL.
 const char *query_text(FunctionCallInfo fcinfo, const char *hint);
 
-/// The request in the other arguments of such a function.
+/// The request in the other arguments of such a function. A model in place of Role::k or Role::rank,
+/// or before options alone, is one to start from.
 FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles);
 
-/// The rows of a function F(query bayes_query, roles...), and the request. `pushed`: methods that
-/// can be computed where the rows are (option push_down), the default one first; if there are none,
-/// the function has no such option.
+/// The methods of a function of a query that can be computed where the rows are (option push_down);
+/// if there are none, the function has no such option.
+struct PushedMethods {
+  std::span<const Method> methods;
+  /// the method of a fit that names none and starts from no model
+  Method by_default = Method::vi;
+};
+
+/// The rows of a function F(query bayes_query, roles...), and the request.
 class QueryRows {
  public:
   QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
             std::span<const Role> roles, NamedValues *names = nullptr,
-            std::span<const Method> pushed = {});
+            const PushedMethods &pushed = {});
   FitData<RowCollector> &data() { return *data_; }
   /// To be called after a fit: other servers forget their rows.
   void end();
@@ -33,7 +40,7 @@ class QueryRows {
 
  private:
   bool push(FunctionCallInfo fcinfo, const char *sql, const QueryColumns &given,
-            RowCollector::Check check, std::span<const Method> pushed);
+            RowCollector::Check check, const PushedMethods &pushed);
   ScopedContext context_;
   std::optional<FitData<RowCollector>> data_;
 };

@@ -31,7 +31,7 @@ template <class C> Datum selection_final(FunctionCallInfo fcinfo, const Binding<
 
 /// F_select(query text, ks [, options]) of rows; `pushed`: as for QueryRows.
 inline Datum selection_query(FunctionCallInfo fcinfo, const Binding<RowCollector> &binding,
-                             std::span<const Method> pushed = {}) {
+                             const PushedMethods &pushed = {}) {
   ResultRows result(fcinfo);
   QueryRows query(fcinfo, binding.family, binding.check_selection, by_ks, nullptr, pushed);
   fit_selection(binding, query.request, query.data(),

@@ -258,7 +258,8 @@ std::string PushedRows::plan(const std::vector<int> &attributes) {
 
 void PushedRows::collect(RowCollector &to, const char *family) {
   Document::List names;
-  for (const RowColumn &column : to.columns()) names.emplace_back(column.name);
+  if (!query_.layout.whole)  // else a start model may have columns, but rows have none
+    for (const RowColumn &column : to.columns()) names.emplace_back(column.name);
   const RowPolicy &policy = to.policy();
   keep_request_ = pass_request("keep");
   keep_request_.set("family", family).set("columns", std::move(names));

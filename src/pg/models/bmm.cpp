@@ -65,7 +65,8 @@ constexpr Binding<RowCollector> bmm = {
     .fit_selection = select_models,
 };
 
-constexpr Method pushed_methods[] = {Method::vi, Method::em, Method::map};
+constexpr Method methods_elsewhere[] = {Method::vi, Method::em, Method::map};
+constexpr PushedMethods pushed_methods = {methods_elsewhere};
 
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   QueryRows query(fcinfo, bmm.family, bmm.check, by_k, nullptr, pushed_methods);
