@@ -6,6 +6,7 @@
 #include "base/aligned.hpp"
 #include "base/simd.hpp"
 #include "data/remote_rows.hpp"
+#include "data/sampled_allocation.hpp"
 #include "data/sweep.hpp"
 
 namespace bayes {
@@ -72,6 +73,7 @@ LocalSums remote_sums(RemoteRows &rows, const BlockScorer &scorer,
   request.set("scorer", scorer.message());
   request.set("log_weights", numbers_document(log_weights));
   request.set("allocation", allocation.name);
+  if (allocation.labels) request.set("labels", *allocation.labels);
   LocalSums out{std::vector<double>(std::size_t(scorer.components())),
                 std::vector<double>(scorer.raw_size()),
                 {}};
@@ -194,20 +196,33 @@ LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &score
 
 }  // namespace detail
 
+namespace {
+
+template <class Allocation>
+detail::LocalSums sums_by(RowSource &rows, const BlockScorer &scorer,
+                          const std::vector<double> &log_weights, const Allocation &allocation,
+                          Control &control) {
+  return detail::local_sums(rows, control, scorer, log_weights,
+                            detail::AllocationOf<Allocation>(allocation));
+}
+
+}  // namespace
+
 Document answer_local_step(RowSource &rows, const Document &request, const BlockScorer &scorer,
-                           Control &control) {
+                           const int *labels, Control &control) {
   const PassReader given(request);
-  if (scorer.dimension() != rows.shape().dimension) PassReader::refuse();
   const std::vector<double> &log_weights =
       given.numbers("log_weights", std::size_t(scorer.components()));
-  const SoftAllocation soft;
-  const HardAllocation hard;
-  const bool is_hard = given.text("allocation") == "hard";
+  const std::string &name = given.text("allocation");
+  const bool of_labels = name == GivenAllocation::name_elsewhere ||
+                         name == ScoredGivenAllocation::name_elsewhere;
+  if (of_labels != (labels != nullptr)) PassReader::refuse();
   const detail::LocalSums found =
-      is_hard ? detail::local_sums(rows, control, scorer, log_weights,
-                                   detail::AllocationOf<HardAllocation>(hard))
-              : detail::local_sums(rows, control, scorer, log_weights,
-                                   detail::AllocationOf<SoftAllocation>(soft));
+      name == GivenAllocation::name_elsewhere
+          ? sums_by(rows, scorer, log_weights, GivenAllocation{labels}, control)
+      : of_labels ? sums_by(rows, scorer, log_weights, ScoredGivenAllocation{labels}, control)
+      : name == "hard" ? sums_by(rows, scorer, log_weights, HardAllocation(), control)
+                       : sums_by(rows, scorer, log_weights, SoftAllocation(), control);
   Document out = Document::object();
   out.set("counts", numbers_document(found.counts)).set("raw", numbers_document(found.raw));
   out.set("objective", found.sums.objective).set("entropy", found.sums.entropy);

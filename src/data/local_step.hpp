@@ -104,19 +104,24 @@ namespace detail {
 /// An allocation of any type, called through a virtual function.
 class AnyAllocation {
  public:
-  AnyAllocation(bool scored, const char *name) : scored(scored), name(name) {}
+  AnyAllocation(bool scored, const char *name, const Document *labels)
+      : scored(scored),
+        name(name),
+        labels(labels) {}
   virtual ~AnyAllocation() = default;
   virtual void allocate(int k, BlockRows block, const double *weight, double *logits,
                         double *counts, RowSums &sums) const = 0;
   const bool scored;
   /// in messages to other servers; null if the allocation is about single rows
   const char *const name;
+  /// how other servers label their rows, if labels are given; else null
+  const Document *const labels;
 };
 
 template <class Allocation> class AllocationOf final : public AnyAllocation {
  public:
   explicit AllocationOf(const Allocation &allocation)
-      : AnyAllocation(Allocation::scored, name_of(allocation)),
+      : AnyAllocation(Allocation::scored, name_of(allocation), labels_of(allocation)),
         allocation_(allocation) {}
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &sums) const override {
@@ -128,6 +133,12 @@ template <class Allocation> class AllocationOf final : public AnyAllocation {
     if constexpr (std::same_as<Allocation, SoftAllocation>) return "soft";
     if constexpr (std::same_as<Allocation, HardAllocation>)
       return allocation.labels ? nullptr : "hard";
+    if constexpr (requires { Allocation::name_elsewhere; })
+      return allocation.elsewhere ? Allocation::name_elsewhere : nullptr;
+    return nullptr;
+  }
+  static const Document *labels_of(const Allocation &allocation) {
+    if constexpr (requires { Allocation::name_elsewhere; }) return allocation.elsewhere;
     return nullptr;
   }
   const Allocation &allocation_;
@@ -142,9 +153,10 @@ LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &score
 
 }  // namespace detail
 
-/// The part of another server in a local step, with the scorer of the request.
+/// The part of another server in a local step, with the scorer of the request, of the dimension of
+/// the rows, and, if it has a member "labels", these labels of its rows.
 Document answer_local_step(RowSource &rows, const Document &request, const BlockScorer &scorer,
-                           Control &control);
+                           const int *labels, Control &control);
 
 /// One pass: log_weights has K entries (-infinity for a component of weight 0).
 template <class Allocation, class Scorer>

@@ -126,6 +126,11 @@ std::int64_t count_incomplete(int dimension, const double *block, std::int64_t r
 std::int64_t count_incomplete(RowSource &rows, Control &control) {
   const RowShape shape = rows.shape();
   std::int64_t count = 0;
+  if (RemoteRows *const remote = rows.remote()) {
+    for (const Document &answer : remote->ask(pass_request("incomplete")))
+      count += PassReader(answer).integer("rows", 0, rows.rows());
+    return count;
+  }
   for (std::int64_t s = 0; s < rows.stretches(); ++s)
     for (const Piece &piece : rows.stretch(s)) {
       control.poll();

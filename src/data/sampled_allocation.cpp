@@ -53,6 +53,13 @@ void GivenAllocation::allocate(int k, BlockRows block, const double *weight, dou
   }
 }
 
+void ScoredGivenAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
+                                     double *counts, RowSums &sums) const {
+  for (int b = 0; b < block.rows; ++b)
+    sums.objective += weight[b] * logits[labels[block.first + b] * block_rows + b];
+  GivenAllocation{labels}.allocate(k, block, weight, logits, counts, sums);
+}
+
 void SampledAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
                                  double *counts, RowSums &sums) const {
   using namespace simd;

@@ -12,11 +12,26 @@ namespace bayes {
 /// Allocation with given labels; only statistics are computed.
 struct GivenAllocation {
   static constexpr bool scored = false;
+  static constexpr const char *name_elsewhere = "given";
   /// of all rows, from 0
   const int *labels;
+  /// how other servers label the rows that they have; may be null
+  const Document *elsewhere = nullptr;
 
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &) const;
+};
+
+/// Allocation with given labels; also adds up the scores of the rows under these.
+struct ScoredGivenAllocation {
+  static constexpr bool scored = true;
+  static constexpr const char *name_elsewhere = "given, scored";
+  /// as in GivenAllocation
+  const int *labels;
+  const Document *elsewhere = nullptr;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const;
 };
 
 /// Soft allocation, except that for marked rows component `from`, whose weight must be 0, gets the

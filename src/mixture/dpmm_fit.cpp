@@ -29,41 +29,6 @@ constexpr int components_of_prior = 5;
 /// agreement of the chains indicates convergence.
 constexpr int starting_clusters[] = {1, 10, 3, 30};
 
-/// Records every row's most probable component and its responsibility.
-struct MostProbable {
-  static constexpr bool scored = true;
-  int *labels;
-  double *probability;
-  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
-                RowSums &sums) const {
-    // With weight 1 for every row, rows without observed elements, whose weight is 0, also get
-    // responsibilities: the mixture weights.
-    alignas(cache_line) double one[block_rows] = {};
-    std::copy_n(weight, block_rows, one);
-    std::fill_n(one, block.rows, 1.0);
-    SoftAllocation().allocate(k, block, one, logits, counts, sums);
-    for (int b = 0; b < block.rows; ++b) {
-      int best = 0;
-      for (int j = 1; j < k; ++j)
-        if (logits[j * block_rows + b] > logits[best * block_rows + b]) best = j;
-      labels[block.first + b] = best;
-      probability[block.first + b] = std::min(1.0, logits[best * block_rows + b]);
-    }
-  }
-};
-
-/// Assigns rows by given labels, and adds up their scores under these.
-struct ScoredGivenAllocation {
-  static constexpr bool scored = true;
-  const int *labels;
-  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
-                RowSums &sums) const {
-    for (int b = 0; b < block.rows; ++b)
-      sums.objective += weight[b] * logits[labels[block.first + b] * block_rows + b];
-    GivenAllocation{labels}.allocate(k, block, weight, logits, counts, sums);
-  }
-};
-
 double mean_of(const Draws &draws, const char *name) {
   const std::size_t width = draws.quantities.size(),
                     at = std::size_t(
@@ -145,12 +110,12 @@ class ProcessFitBase {
     return out;
   }
   std::vector<int> chain_start(int chain) {
-    std::vector<int> labels = labels_of_start_;
-    if (start_) make_dense(labels, start_->size() + 1);
-    if (start_) return labels;
-    return starts_.of(
-        options_.one_start ? 1 : starting_clusters[chain % std::ssize(starting_clusters)],
-        std::uint64_t(chain));
+    const int clusters =
+        options_.one_start ? 1 : starting_clusters[chain % std::ssize(starting_clusters)];
+    std::vector<int> labels = start_ ? labels_of_start_.here
+                                     : starts_.of(clusters, std::uint64_t(chain)).here;
+    make_dense(labels, start_ ? start_->size() + 1 : clusters);
+    return labels;
   }
 
   /// Estimates the partition from the draws of the chains.
@@ -162,7 +127,7 @@ class ProcessFitBase {
         options_.estimate,   found.clusters,          found.expected_loss, found.mcse,
         found.optimal,       options_.level,          found.radius,        found.fewest_clusters,
         found.most_clusters, chains.partitions.size()};
-    fit_.labels = std::move(found.labels);
+    labels_.here = std::move(found.labels);
     if (start_) order_as_start(found.clusters);
     fit_.probability = std::move(found.probability);
     fit_.chains = options_.chains.chains;
@@ -175,11 +140,12 @@ class ProcessFitBase {
   /// Renumbers the clusters of the labels as those of the start model. Returns for every new number
   /// the old one.
   std::vector<int> order_as_start(int clusters) {
-    return renumber_as(labels_of_start_, start_->size(), fit_.labels, clusters, control_);
+    return renumber_as(rows_, labels_of_start_, start_->size(), labels_, clusters, control_);
   }
 
   DpmmFit result() {
     fit_.model = std::move(model_);
+    fit_.labels = std::move(labels_.here);
     return std::move(fit_);
   }
 
@@ -188,7 +154,9 @@ class ProcessFitBase {
   Control &control_;
   const DirichletProcessMixture *const start_;
   /// the cluster of the start model that each row is in, or the number of its clusters: none
-  std::vector<int> labels_of_start_;
+  RowLabels labels_of_start_;
+  /// the cluster that each row is in
+  RowLabels labels_;
   std::unique_ptr<DirichletProcessMixture> model_ = std::make_unique<DirichletProcessMixture>();
   FitRun run_;
   StartingPartitions starts_;
@@ -201,7 +169,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
              const DirichletProcessMixture *start)
       : ProcessFitBase(rows, options, control, start),
         prior_(std::move(prior)) {
-    if (start) labels_of_start_ = labels_of_model(*start, rows, control);
+    if (start) labels_of_start_ = label_by_model(*start, rows, control);
   }
 
   DpmmFit run() {
@@ -247,7 +215,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
       const DrawnWeights &draw = chains.weights[s];
       const std::size_t k = draw.weights.size();
       const auto shares =
-          shares_of_clusters(chains.partitions.labels(chains.whole[s]), k, fit_.labels, clusters);
+          shares_of_clusters(chains.partitions.labels(chains.whole[s]), k, labels_.here, clusters);
       fitted_.sizes.push_back(int(k));
       fitted_.rest.push_back(draw.rest);
       fitted_.weights.insert(fitted_.weights.end(), draw.weights.begin(), draw.weights.end());
@@ -269,10 +237,9 @@ template <class Q> class ProcessFit : ProcessFitBase {
                                       rows_, labels_of_start_, control_);
           restart -= start_ ? 1 : 0;
           const int clusters = std::min(sticks, restart == 1 ? sticks : 1 + restart);
-          const std::vector<int> labels = starts_.of(clusters, 1000 + std::uint64_t(restart));
-          return learner.update(
-              statistics_of_labels(rows_, prior_, labels.data(), sticks, control_),
-              learner.initial_state());
+          const RowLabels labels = starts_.of(clusters, 1000 + std::uint64_t(restart));
+          return learner.update(statistics_of(rows_, prior_, labels, sticks, control_),
+                                learner.initial_state());
         },
         [&](StickPosterior<Q> state, RowSource &rows) {
           return optimize(learner, std::move(state), rows, control_, run_.schedule());
@@ -280,12 +247,9 @@ template <class Q> class ProcessFit : ProcessFitBase {
     model_->state->concentration = learner.concentration(best.state);
 
     // The clusters are those sticks that are the most probable component of at least one row.
-    fit_.labels.resize(std::size_t(rows_.rows()));
-    fit_.probability.resize(fit_.labels.size());
-    local_step<MostProbable>(rows_, control_, learner.scorer(best.state),
-                             learner.log_weights(best.state),
-                             {fit_.labels.data(), fit_.probability.data()});
-    OrderByCounts by_counts(fit_.labels, sticks);
+    labels_ = label_rows(rows_, learner.scorer(best.state), learner.log_weights(best.state),
+                         LabelKind::probable, &fit_.probability, control_);
+    OrderByCounts by_counts(rows_, labels_, sticks);
     const int clusters = by_counts.clusters;
     if (start_) by_counts.reorder(order_as_start(clusters));
     const double none = std::numeric_limits<double>::quiet_NaN();
@@ -344,8 +308,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
   void finish() {
     auto &state = *model_->state;
     const int clusters = state.estimate.clusters;
-    const auto statistics =
-        statistics_of_labels(rows_, prior_, fit_.labels.data(), clusters, control_);
+    const auto statistics = statistics_of(rows_, prior_, labels_, clusters, control_);
     const Q all = replicate(prior_, clusters);
     fitted_.clusters = posterior(statistics, all);
     model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
@@ -353,8 +316,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
       if (rows_.incomplete()) improve_bound(all);
     fitted_.prior = prior_;
     // Counted from the labels, as rows without observed elements are not in the statistics.
-    state.counts.assign(std::size_t(clusters), 0);
-    for (const int label : fit_.labels) ++state.counts[std::size_t(label)];
+    state.counts = label_counts(rows_, labels_, clusters);
     state.fitted = std::move(fitted_);
     Document options = options_.document();
     options.set("prior", prior_document(prior_, options_));
@@ -371,7 +333,8 @@ template <class Q> class ProcessFit : ProcessFitBase {
     for (int i = 0; i < iteration_limit; ++i) {
       const auto local = local_step<ScoredGivenAllocation>(
           rows_, control_, make_scorer(fitted_.clusters),
-          std::vector<double>(std::size_t(prior.components()), 0.0), {fit_.labels.data()});
+          std::vector<double>(std::size_t(prior.components()), 0.0),
+          {labels_.here.data(), labels_.given_elsewhere()});
       const double bound = local.sums.objective - divergence(fitted_.clusters, prior);
       model_->info.log_likelihood = bound;
       if (bound - before <= options_.tolerance || control_.out_of_time()) return;

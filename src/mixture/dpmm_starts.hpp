@@ -3,24 +3,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <variant>
 #include <vector>
 
 #include "base/assignment.hpp"
-#include "base/unseen.hpp"
 #include "data/row_access.hpp"
 #include "data/sketch.hpp"
 #include "families/product/product_prior.hpp"
 #include "fit/fit_run.hpp"
 #include "fit/seeding.hpp"
+#include "mixture/dpmm_labels.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/stick_breaking.hpp"
 #include "partition/chains.hpp"
 #include "partition/statistics_of_labels.hpp"
 
 namespace bayes {
+
+/// The statistics of clusters, as of statistics_of_labels().
+template <class Q>
+auto statistics_of(RowSource &rows, const Q &prior, const RowLabels &labels, int k,
+                   Control &control) {
+  return statistics_of_labels(rows, prior, labels.here.data(), k, control, labels.given_elsewhere());
+}
 
 /// Starting partitions: every row goes to the nearest of a few centres, which k-means++ draws from
 /// the rows.
@@ -33,20 +41,24 @@ class StartingPartitions {
 
   /// The labels of a partition into at most `clusters` clusters, from 0 without gaps. `stream`
   /// selects the random stream.
-  std::vector<int> of(int clusters, std::uint64_t stream) {
-    std::vector<int> labels(std::size_t(rows_.rows()), 0);
+  RowLabels of(int clusters, std::uint64_t stream) {
     if (!sample_) {
       sketch_.emplace(Sketch::of(rows_, control_, seed_, 2000, true));
       sample_.emplace(sketch_->sorted());
       unit_ = deviations(*sample_);
     }
     const int k = int(std::min<std::size_t>(std::size_t(clusters), sketch_->size()));
-    if (k <= 1) return labels;
+    if (k <= 1) return label_equally(rows_);
     Random random(seed_, stream, 0, 3);
     const Matrix centres = kmeans_plus_plus(*sample_, k, unit_, random, control_);
-    local_step<HardAllocation>(rows_, control_, KMeans(unit_).nearest(diagonal_covariance, centres),
-                               std::vector<double>(std::size_t(k), 0.0), {labels.data()});
-    make_dense(labels, k);
+    RowLabels labels = label_rows(rows_, KMeans(unit_).nearest(diagonal_covariance, centres),
+                                  std::vector<double>(std::size_t(k), 0.0), LabelKind::nearest,
+                                  nullptr, control_);
+    int next = 0;
+    std::vector<int> numbers;
+    for (const std::int64_t count : label_counts(rows_, labels, k))
+      numbers.push_back(count > 0 ? next++ : 0);
+    labels.renumber(numbers);
     return labels;
   }
 
@@ -96,36 +108,13 @@ template <class Q> const DpmmFitted<Q> &fitted_as(const DirichletProcessMixture 
   return std::get<DpmmFitted<Q>>(model.state->fitted);
 }
 
-/// For every row, the cluster that the model predicts; model.size() for a new cluster. The rows
-/// have been surveyed: they have allowed values, and categories that the model need not know.
-inline std::vector<int> labels_of_model(const DirichletProcessMixture &model, RowSource &rows,
-                                        Control &control) {
-  const auto *const product = std::get_if<DpmmFitted<ProductPosterior>>(&model.state->fitted);
-  std::vector<double> block(rows.shape().block_doubles()), x(std::size_t(model.dimension()));
-  std::vector<int> labels(std::size_t(rows.rows()));
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::size_t inside = i % block_rows;
-    if (inside == 0) {
-      control.poll();
-      rows.read_block(std::int64_t(i / block_rows), block.data());
-    }
-    for (std::size_t j = 0; j < x.size(); ++j) {
-      x[j] = block[j * block_rows + inside];
-      if (product && !std::isnan(x[j]) && !product->prior.columns->column(int(j)).allowed(x[j]))
-        x[j] = unseen_category;
-    }
-    labels[i] = model.predict(x);
-  }
-  return labels;
-}
-
 /// The posterior of the model, or of the clusters of one that was sampled, for so many sticks, at
 /// least as many as there are clusters. A stick that they leave begins with the rows that `labels`,
-/// those of labels_of_model(), give to a new cluster: few would come to a stick without rows.
+/// those of label_by_model(), give to a new cluster: few would come to a stick without rows.
 template <class Q>
 StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const Q &prior,
                                      int sticks, const StickWeights &weights, RowSource &rows,
-                                     const std::vector<int> &labels, Control &control) {
+                                     const RowLabels &labels, Control &control) {
   const DpmmFitted<Q> &from = fitted_as<Q>(model);
   const bool variational = is_variational(model.info.method);
   const int clusters = model.size(),
@@ -138,12 +127,14 @@ StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const
   for (int i = 0; i < known; ++i)
     counts(i) = variational ? double(model.info.rows) * from.weights[std::size_t(i)]
                             : double(model.state->counts[std::size_t(i)]);
-  std::vector<int> not_new;
-  for (const int label : labels) not_new.push_back(label < clusters);
-  const auto fresh = std::count(not_new.begin(), not_new.end(), 0);
+  const std::int64_t fresh = label_counts(rows, labels, clusters + 1).back();
   if (fresh > 0 && clusters < sticks) {
-    const Q both = posterior(statistics_of_labels(rows, prior, not_new.data(), 2, control),
-                             replicate(prior, 2));
+    RowLabels not_new = labels;
+    std::vector<int> numbers(std::size_t(clusters), 1);
+    numbers.push_back(0);
+    not_new.renumber(numbers);
+    const Q both =
+        posterior(statistics_of(rows, prior, not_new, 2, control), replicate(prior, 2));
     order.resize(std::size_t(sticks));
     std::iota(order.begin(), order.end(), 0);
     order[std::size_t(clusters)] = sticks;
@@ -159,8 +150,8 @@ StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const
 /// they share the most rows, and last those that share none, which stay in their order. Returns for
 /// every new number the old one. Error too_large if memory for all pairs of clusters is not
 /// allowed.
-inline std::vector<int> renumber_as(const std::vector<int> &before, int k_before,
-                                    std::vector<int> &labels, int k, const Control &control) {
+inline std::vector<int> renumber_as(RowSource &rows, const RowLabels &before, int k_before,
+                                    RowLabels &labels, int k, const Control &control) {
   const auto n = std::size_t(std::max(k, k_before));
   require_memory({.what = std::to_string(k) + " clusters, matched to the " +
                           std::to_string(k_before) + " of the start model,",
@@ -168,8 +159,11 @@ inline std::vector<int> renumber_as(const std::vector<int> &before, int k_before
                   .hint = "or start from a model of fewer clusters."},
                  control);
   std::vector<double> overlap(n * n, 0.0);
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    if (before[i] < k_before) ++overlap[std::size_t(labels[i]) * n + std::size_t(before[i])];
+  const std::vector<std::int64_t> shared = label_overlap(rows, labels, k, before, k_before + 1);
+  for (int i = 0; i < k; ++i)
+    for (int j = 0; j < k_before; ++j)
+      overlap[std::size_t(i) * n + std::size_t(j)] =
+          double(shared[std::size_t(i) * std::size_t(k_before + 1) + std::size_t(j)]);
   const std::vector<int> match = best_assignment(overlap, int(n));
   const auto place = [&](int cluster) {
     const auto of_before = std::size_t(match[std::size_t(cluster)]);
@@ -180,7 +174,7 @@ inline std::vector<int> renumber_as(const std::vector<int> &before, int k_before
   std::stable_sort(order.begin(), order.end(),
                    [&place](int a, int b) { return place(a) < place(b); });
   for (std::size_t i = 0; i < order.size(); ++i) number[std::size_t(order[i])] = int(i);
-  for (int &label : labels) label = number[std::size_t(label)];
+  labels.renumber(number);
   return order;
 }
 
@@ -189,13 +183,15 @@ struct OrderByCounts {
   std::vector<int> order;
   int clusters = 0;  // number of components that have rows
 
-  OrderByCounts(std::vector<int> &labels, int components) {
-    Vector counts = Vector::Zero(components);
-    for (const int label : labels) ++counts(label);
+  OrderByCounts(RowSource &rows, RowLabels &labels, int components) {
+    const std::vector<std::int64_t> of_labels = label_counts(rows, labels, components);
+    const Vector counts =
+        Eigen::Map<const Eigen::Array<std::int64_t, Eigen::Dynamic, 1>>(of_labels.data(), components)
+            .cast<double>();
     order = descending_order(counts);
     std::vector<int> name(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) name[std::size_t(order[i])] = int(i);
-    for (int &label : labels) label = name[std::size_t(label)];
+    labels.renumber(name);
     clusters = int((counts.array() > 0).count());
   }
   /// Puts component number first[i] at place i, for the first components.

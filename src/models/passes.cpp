@@ -1,6 +1,10 @@
 #include "models/passes.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "data/reference_rows.hpp"
 #include "data/remote_rows.hpp"
@@ -9,6 +13,8 @@
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product_prior.hpp"
 #include "families/product/product_scorer.hpp"
+#include "fit/fit_run.hpp"
+#include "mixture/dpmm_labels.hpp"
 
 namespace bayes {
 namespace {
@@ -27,14 +33,103 @@ void require_checked(Part part, const Document &scorer, Control &control) {
   part.checked = std::move(bytes);
 }
 
-Document local_step_pass(Part part, Request request, Control &control) {
-  const Document &scorer = PassReader(request).member("scorer");
-  const std::string &family = PassReader(scorer).text("family");
-  if (family == "normal")
-    return answer_local_step(part.rows, request, NormalScorer::from_message(scorer), control);
+/// Calls f with the scorer of a message, which suits the rows.
+template <class F> auto with_scorer(Part part, const Document &message, Control &control, F f) {
+  const auto call = [&](const BlockScorer &scorer) {
+    if (scorer.dimension() != part.rows.shape().dimension) PassReader::refuse();
+    return f(scorer);
+  };
+  const std::string &family = PassReader(message).text("family");
+  if (family == "normal") return call(NormalScorer::from_message(message));
   if (family != "product") PassReader::refuse();
-  require_checked(part, scorer, control);
-  return answer_local_step(part.rows, request, ProductScorer::from_message(scorer), control);
+  require_checked(part, message, control);
+  return call(ProductScorer::from_message(message));
+}
+
+/// Labels that are made as a request says, with their own numbers.
+std::vector<int> make_labels(Part part, const Document &way, std::size_t count, Control &control) {
+  const PassReader given(way);
+  const std::string &by = given.text("by");
+  if (by == "nothing") return label_equally(part.rows).here;
+  if (by == "scorer")
+    return with_scorer(part, given.member("scorer"), control, [&](const BlockScorer &scorer) {
+      if (std::size_t(scorer.components()) != count) PassReader::refuse();
+      return label_rows(part.rows, scorer, given.numbers("log_weights", count),
+                        given.flag("probable") ? LabelKind::probable : LabelKind::nearest, nullptr,
+                        control)
+          .here;
+    });
+  if (by != "model") PassReader::refuse();
+  const std::unique_ptr<Model> model = Model::from_document(given.member("model"));
+  const auto *const process = dynamic_cast<const DirichletProcessMixture *>(model.get());
+  if (!process || std::size_t(process->size()) + 1 != count ||
+      process->dimension() != part.rows.shape().dimension)
+    PassReader::refuse();
+  return label_by_model(*process, part.rows, control).here;
+}
+
+constexpr int most_labels = dpmm_max_clusters + 1;
+
+/// The labels below k that a member of a request describes. They are kept, as the next requests are
+/// likely to be about the same ones, or others beside these.
+std::vector<int> labels_of(Part part, const Document &way, int k, Control &control) {
+  const std::vector<double> &numbers = PassReader(way).numbers("numbers");
+  for (const double number : numbers)
+    if (!(number >= 0 && number < most_labels && number == std::floor(number)))
+      PassReader::refuse();
+  Document making = way;
+  making.set("numbers", Document());
+  std::string bytes;
+  making.to_bytes(bytes);
+  auto &all = part.labelled;
+  auto found = std::find_if(all.begin(), all.end(),
+                            [&bytes](const PartOfRows::Labels &each) { return each.way == bytes; });
+  if (found == all.end()) {
+    std::vector<int> made = make_labels(part, way, numbers.size(), control);
+    if (all.size() > 1) all.pop_back();
+    found = all.insert(all.begin(), {std::move(bytes), std::move(made)});
+  }
+  std::rotate(all.begin(), found, found + 1);
+  std::vector<int> out = all.front().labels;
+  for (int &label : out) {
+    label = int(numbers[std::size_t(label)]);
+    if (label >= k) PassReader::refuse();
+  }
+  return out;
+}
+
+Document local_step_pass(Part part, Request request, Control &control) {
+  return with_scorer(
+      part, PassReader(request).member("scorer"), control, [&](const BlockScorer &scorer) {
+        std::vector<int> labels;
+        const Document *const way = request.find("labels");
+        if (way) labels = labels_of(part, *way, scorer.components(), control);
+        return answer_local_step(part.rows, request, scorer, way ? labels.data() : nullptr, control);
+      });
+}
+
+Document counts_answer(const std::vector<std::int64_t> &counts) {
+  const std::vector<double> numbers(counts.begin(), counts.end());
+  return Document::object().set("counts", numbers_document(numbers));
+}
+
+Document label_counts_pass(Part part, Request request, Control &control) {
+  const int k = int(PassReader(request).integer("k", 1, most_labels));
+  const RowLabels labels{labels_of(part, PassReader(request).member("labels"), k, control), {}};
+  return counts_answer(label_counts(part.rows, labels, k));
+}
+
+Document label_overlap_pass(Part part, Request request, Control &control) {
+  const PassReader given(request);
+  const int k = int(given.integer("k", 1, most_labels)),
+            k_other = int(given.integer("k_other", 1, most_labels));
+  require_memory({.what = "the numbers of rows that two partitions share",
+                  .bytes = 8 * double(k) * k_other,
+                  .hint = "or use fewer clusters."},
+                 control);
+  const RowLabels one{labels_of(part, given.member("labels"), k, control), {}},
+      other{labels_of(part, given.member("other"), k_other, control), {}};
+  return counts_answer(label_overlap(part.rows, one, k, other, k_other));
 }
 
 struct Pass {
@@ -67,6 +162,12 @@ constexpr Pass passes[] = {
      }},
     {"total weight",
      [](Part part, Request, Control &control) { return answer_total_weight(part.rows, control); }},
+    {"incomplete",
+     [](Part part, Request, Control &control) {
+       return Document::object().set("rows", count_incomplete(part.rows, control));
+     }},
+    {"label counts", label_counts_pass},
+    {"label overlap", label_overlap_pass},
     {"weighted rows",
      [](Part part, Request request, Control &control) {
        return answer_weighted_rows(part.rows, request, part.number, control);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "base/control.hpp"
 #include "data/rows.hpp"
@@ -18,6 +19,13 @@ struct PartOfRows {
   /// The columns, as bytes, whose likelihoods allow every value of the rows: kernels of products
   /// trust their rows, so that is checked before the first pass with these columns.
   std::string checked = {};
+  /// Labels that were made for this fit, with how (mixture/dpmm_labels.hpp) as bytes: the last ones
+  /// first.
+  struct Labels {
+    std::string way;
+    std::vector<int> labels;
+  };
+  std::vector<Labels> labelled = {};
 };
 
 /// Makes the pass that a request asks for (data/remote_rows.hpp). Throws Error: invalid_binary for

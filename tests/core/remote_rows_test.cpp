@@ -8,6 +8,7 @@
 #include "data/reference_rows.hpp"
 #include "data/sketch.hpp"
 #include "mixture/bmm.hpp"
+#include "mixture/dpmm.hpp"
 #include "models/passes.hpp"
 #include "support.hpp"
 
@@ -44,6 +45,7 @@ class Parts final : public RemoteRows {
       if (rows_of_parts_[i] == 0) continue;
       Control control;
       std::string answer;
+      if (forget) named_[i].labelled.clear();
       answer_pass(named_[i], Document::from_bytes(sent), control).to_bytes(answer);
       out.push_back(Document::from_bytes(answer));
       bytes += std::int64_t(sent.size() + answer.size());
@@ -55,6 +57,8 @@ class Parts final : public RemoteRows {
 
   std::int64_t bytes = 0;
   int passes = 0;
+  /// whether sessions lose what they keep beside the rows, before each pass
+  bool forget = false;
 
  private:
   std::vector<std::unique_ptr<MemoryRows>> parts_;
@@ -233,6 +237,50 @@ BOOST_AUTO_TEST_CASE(products_are_those_of_one_table) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(process_mixtures_are_those_of_one_table) {
+  Random random(3);
+  for (const bool product : {false, true}) {
+    Both rows({2, false});
+    for (int i = 0; i < 6000; ++i) {
+      std::vector<double> x = {5.0 * (i % 3) + random.normal(),
+                               product ? double(i % 7 / 3 + i % 2) : (i % 3) + random.normal()};
+      if (i % 9 == 0) x[1] = none;
+      if (i % 500 == 1) x[0] = x[1] = none;
+      rows.append(x, 1);
+    }
+    Document options = Document::object();
+    options.set("method", "vi").set("max_iter", 5).set("tol", 0.0).set("restarts", 3);
+    options.set("truncation", 6);
+    if (product) options.set("likelihood", Document::List{"normal", "poisson"});
+    Control control;
+    const DpmmFit one = dpmm_fit(rows.one, options, control),
+                  parts = dpmm_fit(rows.parts, options, control);
+    compare(*one.model, *parts.model);
+    BOOST_TEST(parts.labels.empty());
+    rows.parts.forget = true;
+    compare(*one.model, *dpmm_fit(rows.parts, options, control).model);
+    rows.parts.forget = false;
+    // From a model of rows of two of the clusters, by vi and by a sampler.
+    MemoryRows some({2, false});
+    for (int i = 0; i < 300; ++i) {
+      const double x[] = {5.0 * (i % 2) + random.normal(), double(i % 3)};
+      some.append(x);
+    }
+    for (const char *const method : {"vi", "collapsed"}) {
+      Document before = Document::object();
+      before.set("method", method);
+      if (product) before.set("likelihood", Document::List{"normal", "poisson"});
+      if (std::string(method) == "collapsed") before.set("draws", 20).set("chains", 1);
+      const DpmmFit start = dpmm_fit(some, before, control);
+      Document again = options;
+      if (product) again.set("likelihood", Document());
+      again.set("truncation", 30);
+      compare(*dpmm_fit(rows.one, again, control, start.model.get()).model,
+              *dpmm_fit(rows.parts, again, control, start.model.get()).model);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(rows_of_a_reference) {
   for (const bool weighted : {false, true})
     for (const int n : {500, 9000}) {
@@ -303,7 +351,8 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document());
   refused(Document::object());
   for (const char *const kind : {"nothing", "local step", "sketch", "observed sums", "constant",
-                                 "rows", "weighted rows", "categories", "product survey"})
+                                 "rows", "weighted rows", "categories", "product survey",
+                                 "label counts", "label overlap"})
     refused(pass_request(kind));
   Document scorer = Document::object();
   scorer.set("family", "normal").set("shape", "full").set("densities", true);

@@ -1,5 +1,6 @@
 #include "pg/input/pushable_query.hpp"
 
+#include "pg/input/flat_query.hpp"
 #include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
@@ -16,31 +17,6 @@ struct Leaves {
   Leaf *leaves;
   int count;
 };
-
-/// Why a query of this form is not pushed down; null if the form is right. Raises.
-const char *form_of_query(const Query *query) {
-  if (query->setOperations) return "the query is a UNION, INTERSECT or EXCEPT";
-  if (query->cteList != NIL) return "the query has WITH";
-  if (query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
-      query->havingQual)
-    return "the query aggregates";
-  if (query->hasWindowFuncs) return "the query has window functions";
-  if (query->hasTargetSRFs) return "the query has a function that returns rows";
-  if (query->distinctClause != NIL) return "the query has DISTINCT";
-  if (query->limitCount || query->limitOffset) return "the query has LIMIT or OFFSET";
-  if (query->hasSubLinks) return "the query has a subquery";
-  if (list_length(query->rtable) != 1 || list_length(query->jointree->fromlist) != 1 ||
-      !IsA(linitial(query->jointree->fromlist), RangeTblRef))
-    return "the query is not over a single table";
-  const auto *const table = linitial_node(RangeTblEntry, query->rtable);
-  if (table->rtekind != RTE_RELATION) return "the query is not over a single table";
-  if (table->tablesample) return "the query has TABLESAMPLE";
-  if (!table->inh && table->relkind == RELKIND_PARTITIONED_TABLE) return "the query has ONLY";
-  if (contain_volatile_functions(reinterpret_cast<Node *>(query->targetList)) ||
-      contain_volatile_functions(query->jointree->quals))
-    return "the query calls a volatile function";
-  return nullptr;
-}
 
 const char *refused(const char *format, Oid relation) {
   return psprintf(format, get_rel_name(relation));  // raises
@@ -95,8 +71,7 @@ Leaves leaves_of(Oid table) {
   Leaves out = {};
   const char kind = get_rel_relkind(table);
   if (kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_FOREIGN_TABLE) {
-    out.reason = refused(
-        kind == RELKIND_VIEW ? "\"%s\" is a view" : "the rows of \"%s\" are on this server", table);
+    out.reason = refused("the rows of \"%s\" are on this server", table);
     return out;
   }
   if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
@@ -119,19 +94,70 @@ Leaves leaves_of(Oid table) {
 
 /// Sets `column` to the name of a column that the expressions read; returns false if there is none,
 /// or a whole row or a system column is among them. Raises.
-bool columns_read(const Query *query, Oid table, const char *&column) {
-  const List *const lists[] = {pull_var_clause(reinterpret_cast<Node *>(query->targetList), 0),
-                               pull_var_clause(query->jointree->quals, 0)};
+bool columns_read(const FlatQuery &query, const char *&column) {
+  const List *const lists[] = {pull_var_clause(reinterpret_cast<Node *>(query.expressions), 0),
+                               pull_var_clause(query.condition, 0)};
   column = nullptr;
   for (const List *const list : lists) {
     ListCell *cell;
     foreach (cell, list) {
       const auto *const var = static_cast<const Var *>(lfirst(cell));
       if (var->varattno <= 0) return false;
-      if (!column) column = quote_identifier(get_attname(table, var->varattno, false));
+      if (!column) column = quote_identifier(get_attname(query.table, var->varattno, false));
     }
   }
   return column;
+}
+
+/// What is found out about a query; plain data, for guarded().
+struct Found {
+  const char *reason, *condition, *column;
+  Leaves leaves;
+  const char **expressions;
+  int count;
+  /// the fields of its rows, if they are records
+  TupleDesc fields;
+};
+
+/// A row that is a record becomes the fields of the record, and after them the weight, if there is
+/// one. Raises.
+void expand_record(FlatQuery &query, const QueryLayout &layout, MemoryContext to, Found &found) {
+  const RecordExpressions record =
+      record_expressions(static_cast<Node *>(list_nth(query.expressions, layout.row)));
+  if (!record.description) {
+    found.reason = "its rows are records that an expression makes; select their columns";
+    return;
+  }
+  List *expressions = record.expressions;
+  if (layout.weight >= 0)
+    expressions = lappend(expressions, list_nth(query.expressions, layout.weight));
+  query.expressions = expressions;
+  const MemoryContext before = MemoryContextSwitchTo(to);
+  found.fields = CreateTupleDescCopy(record.description);
+  MemoryContextSwitchTo(before);
+}
+
+/// Raises.
+void examine(const Query *text, const QueryLayout &layout, bool records, MemoryContext to,
+             Found &found) {
+  FlatQuery query = flat_query(text);
+  if ((found.reason = query.reason)) return;
+  found.leaves = leaves_of(query.table);
+  if ((found.reason = found.leaves.reason)) return;
+  if (records) expand_record(query, layout, to, found);
+  if (found.reason) return;
+  if (!columns_read(query, found.column)) {
+    found.reason = "the query reads system columns, a whole row in an expression, or no column";
+    return;
+  }
+  List *const context = deparse_context_for("t", query.table);
+  found.expressions = static_cast<const char **>(
+      palloc(sizeof(char *) * std::size_t(list_length(query.expressions))));
+  ListCell *cell;
+  foreach (cell, query.expressions)
+    found.expressions[found.count++] =
+        deparse_expression(static_cast<Node *>(lfirst(cell)), context, true, false);
+  if (query.condition) found.condition = deparse_expression(query.condition, context, true, false);
 }
 
 }  // namespace
@@ -151,42 +177,28 @@ std::optional<PushableQuery> pushable_query(const char *text, const QueryColumns
   const CachedPlanSource *const source = only_select(plan, query_hint(false));
   PushableQuery out;
   out.layout = layout_of(source->resultDesc, given, false, booleans);
+  const Oid type = out.layout.type;
+  const bool records =
+      out.layout.whole && is_record_type(guarded([type] { return getBaseType(type); }));
+  Found found = {};
+  {
+    const auto *const query = linitial_node(Query, source->query_list);
+    const QueryLayout &layout = out.layout;
+    guarded([&found, query, &layout, records, caller] {
+      examine(query, layout, records, caller, found);
+    });
+  }
+  if (found.reason) reason = utf8_of_server(found.reason);
+  if (found.fields) {
+    out.layout.whole = false;
+    out.layout.type = InvalidOid;
+    out.layout.weight = out.layout.weight < 0 ? -1 : found.fields->natts;
+    out.layout.others.clear();
+  }
   {
     const CurrentContext context(caller);
-    out.form = form_of(out.layout, source->resultDesc);
+    out.form = form_of(out.layout, found.fields ? found.fields : source->resultDesc);
   }
-  const auto *const query = linitial_node(Query, source->query_list);
-  struct {
-    const char *reason, *condition, *column;
-    Leaves leaves;
-    const char **expressions;
-    int count;
-  } found = {};
-  guarded([query, &found] {
-    if ((found.reason = form_of_query(query))) return;
-    const Oid table = linitial_node(RangeTblEntry, query->rtable)->relid;
-    found.leaves = leaves_of(table);
-    if ((found.reason = found.leaves.reason)) return;
-    if (!columns_read(query, table, found.column)) {
-      found.reason = "the query reads whole rows, system columns or no column at all";
-      return;
-    }
-    List *const context = deparse_context_for("t", table);
-    found.expressions = static_cast<const char **>(
-        palloc(sizeof(char *) * std::size_t(list_length(query->targetList))));
-    ListCell *cell;
-    foreach (cell, query->targetList) {
-      const auto *const entry = static_cast<const TargetEntry *>(lfirst(cell));
-      if (entry->resjunk) continue;  // of ORDER BY, which does not matter
-      found.expressions[found.count++] =
-          deparse_expression(reinterpret_cast<Node *>(entry->expr), context, true, false);
-    }
-    if (query->jointree->quals)
-      found.condition = deparse_expression(query->jointree->quals, context, true, false);
-  });
-  if (found.reason) reason = utf8_of_server(found.reason);
-  if (!found.reason && out.layout.whole && is_record_type(out.layout.type))
-    reason = "its rows are records; select their columns";
   if (reason.empty()) {
     for (int i = 0; i < found.leaves.count; ++i) {
       const Leaf &leaf = found.leaves.leaves[i];

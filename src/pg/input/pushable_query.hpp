@@ -1,6 +1,6 @@
 // Which queries can be run where the rows are: a SELECT of columns or expressions of one table,
-// with or without WHERE, whose partitions are tables of this server and foreign tables of
-// postgres_fdw.
+// with or without WHERE, or of views and subqueries that are such SELECTs; the partitions of the
+// table are tables of this server and foreign tables of postgres_fdw.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,8 @@ struct RowPart {
 struct PushableQuery {
   /// ordered by the names of the tables
   std::vector<RowPart> parts;
-  /// the expression of every column of the query, over a table called t
+  /// the expression of every column of the query, or of every field of its records and their
+  /// weight, over a table called t
   std::vector<std::string> expressions;
   /// the condition of WHERE, empty if there is none
   std::string condition;

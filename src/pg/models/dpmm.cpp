@@ -53,7 +53,7 @@ constexpr Binding<RowCollector> dpmm = {
         renumbered = start->with_labels_of(data.columns());
         start = renumbered.get();
       }
-      DpmmFit fitted = dpmm_fit(data.rows, request.options, control, start);
+      DpmmFit fitted = dpmm_fit(data.source(), request.options, control, start);
       report_few_draws(*fitted.model);
       return std::move(fitted.model);
     },
@@ -67,9 +67,14 @@ constexpr Binding<RowCollector> dpmm = {
         },
 };
 
+constexpr Method methods_elsewhere[] = {Method::vi};
+
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
-  QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options);
-  return fit_model(dpmm, query.request, query.data(), bytes);
+  QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options, nullptr,
+                  {methods_elsewhere, Method::collapsed});
+  auto model = fit_model(dpmm, query.request, query.data(), bytes);
+  query.end();
+  return model;
 }
 
 void emit_clusters(ResultRows &result, const DirichletProcessMixture &model) {

@@ -1,0 +1,54 @@
+// The cluster of every row, for variational inference of Dirichlet process mixtures. If the rows are
+// on other servers, so are the labels: what is kept here is how a server makes those of its rows,
+// and it is in every request that is about them, so that a session that has lost them makes them
+// again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/local_step.hpp"
+#include "data/sampled_allocation.hpp"
+#include "mixture/dpmm.hpp"
+
+namespace bayes {
+
+/// Labels from 0.
+struct RowLabels {
+  /// of rows of this server
+  std::vector<int> here;
+  /// of rows elsewhere: how their labels are made; null if there are none
+  Document elsewhere;
+
+  /// label i becomes numbers[i]
+  void renumber(const std::vector<int> &numbers);
+  /// for allocations with given labels
+  const Document *given_elsewhere() const { return elsewhere.is_null() ? nullptr : &elsewhere; }
+};
+
+/// How a scorer labels rows.
+enum class LabelKind : char {
+  /// by the largest logit
+  nearest,
+  /// by the largest responsibility; rows without observed elements are labelled by the weights
+  probable
+};
+
+/// The labels of rows by a scorer, one for each component. `probability`, unless null, receives the
+/// responsibility of every row's label (LabelKind::probable, rows of this server).
+RowLabels label_rows(RowSource &rows, const BlockScorer &scorer,
+                     const std::vector<double> &log_weights, LabelKind kind,
+                     std::vector<double> *probability, Control &control);
+/// All rows have label 0.
+RowLabels label_equally(RowSource &rows);
+/// The cluster that the model predicts; model.size() for a new cluster. The rows have been
+/// surveyed: they have allowed values, and categories that the model need not know.
+RowLabels label_by_model(const DirichletProcessMixture &model, RowSource &rows, Control &control);
+
+/// The number of rows with each of k labels.
+std::vector<std::int64_t> label_counts(RowSource &rows, const RowLabels &labels, int k);
+/// The number of rows with each pair of labels, [one][other].
+std::vector<std::int64_t> label_overlap(RowSource &rows, const RowLabels &one, int k_one,
+                                        const RowLabels &other, int k_other);
+
+}  // namespace bayes

@@ -1,0 +1,173 @@
+# Fits of all models over partitions on other servers (option push_down): the model of one table, to
+# 1e-9, after as many iterations. Two servers, and tables of the server of the fit; some are empty.
+#
+# How long, for the runner:
+# seconds: 40
+use strict;
+use warnings;
+use Server;
+use Test::More;
+
+my ($one, $two, $here) = map { Server->new } 1 .. 3;
+my $columns = 'id int, x float8, y float8, z float8, g text, u boolean, n int, w float8,
+    v float8[]';
+$_->query("CREATE TABLE obs ($columns); CREATE TABLE nothing ($columns)") for $one, $two;
+my $options = "OPTIONS (host '%s', port '5432', dbname 'postgres', extensions 'pg_bayes',
+    async_capable 'true', batch_size '2000')";
+$here->query("CREATE EXTENSION postgres_fdw;
+    CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $one->host) . ";
+    CREATE SERVER two FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $two->host) . ";
+    CREATE USER MAPPING FOR postgres SERVER one;
+    CREATE USER MAPPING FOR postgres SERVER two;
+    CREATE TABLE obs ($columns) PARTITION BY RANGE (id);
+    CREATE FOREIGN TABLE obs_d PARTITION OF obs FOR VALUES FROM (0) TO (7000)
+      SERVER one OPTIONS (table_name 'obs');
+    CREATE FOREIGN TABLE obs_b PARTITION OF obs FOR VALUES FROM (7000) TO (10000)
+      SERVER two OPTIONS (table_name 'obs');
+    CREATE TABLE obs_c PARTITION OF obs FOR VALUES FROM (10000) TO (13000);
+    CREATE FOREIGN TABLE obs_a PARTITION OF obs FOR VALUES FROM (20000) TO (30000)
+      SERVER two OPTIONS (table_name 'nothing');
+    CREATE TABLE obs_e PARTITION OF obs FOR VALUES FROM (30000) TO (40000);
+    CREATE TABLE plain AS SELECT i AS id, c * 3 + sin(i * 1.7) + cos(i * 0.37) AS x,
+      CASE WHEN i % 13 > 0 THEN c * -2 + sin(i * 2.3) * 0.8 + cos(i * .11) END AS y,
+      1e4 + sqrt(i % 17) + sin(i * 0.7) AS z,
+      CASE WHEN i % 7 > 0 THEN (CASE WHEN i < 7000 THEN '{low,blue,NULL}' ELSE '{low,green,red}'
+        END::text[])[1 + (c + i / 50) % 3] END AS g,
+      (i * 7 % 11 < 3 + 2 * c) AS u, i * 31 % 97 % (3 + c) AS n, 0.5 + i % 3 AS w,
+      ARRAY[c + sin(i), c - cos(i * 0.9)] AS v
+    FROM (SELECT i, i % 3 AS c FROM generate_series(1, 12500) AS i) AS s;
+    INSERT INTO obs SELECT * FROM plain;
+    ANALYZE");
+
+# The largest difference of the numbers of two models, relative to 1 or to the numbers, and where;
+# 1e9 if they have other members. What is left out: the duration, and the sample for bayes_drift.
+$here->query(<<'SQL');
+CREATE FUNCTION leaves(j jsonb) RETURNS TABLE (path text, leaf jsonb) LANGUAGE sql AS $$
+  WITH RECURSIVE t(path, value) AS (
+    SELECT '', j - 'seconds' - 'row_reference'
+    UNION ALL
+    SELECT path || '/' || m.key, m.value FROM t, LATERAL (
+      SELECT key, value FROM jsonb_each(CASE jsonb_typeof(t.value) WHEN 'object' THEN t.value END)
+      UNION ALL
+      SELECT n::text, value FROM jsonb_array_elements(
+        CASE jsonb_typeof(t.value) WHEN 'array' THEN t.value END) WITH ORDINALITY AS a(value, n)
+    ) AS m)
+  SELECT path, value FROM t WHERE jsonb_typeof(value) NOT IN ('object', 'array') $$;
+CREATE FUNCTION difference(a bayes_model, b bayes_model) RETURNS text LANGUAGE sql AS $$
+  SELECT coalesce((SELECT d || ' ' || path || ' ' || coalesce(one, 'none') || ' '
+      || coalesce(other, 'none')
+    FROM (SELECT path, l.leaf #>> '{}' AS one, r.leaf #>> '{}' AS other, CASE
+        WHEN l.leaf = r.leaf THEN 0
+        WHEN jsonb_typeof(l.leaf) = 'number' AND jsonb_typeof(r.leaf) = 'number'
+        THEN abs(l.leaf::float8 - r.leaf::float8)
+          / greatest(1, abs(l.leaf::float8), abs(r.leaf::float8))
+        ELSE 1e9 END AS d
+      FROM leaves(a::jsonb) AS l FULL JOIN leaves(b::jsonb) AS r USING (path)) AS s
+    ORDER BY d DESC LIMIT 1), '1e9 no model') $$;
+SQL
+
+# Is the pushed fit that of one table? `start`: a query over %s that makes a model to start from.
+my $session = $here->session;
+$session->run('SET client_min_messages = error');
+sub same {
+    my ($name, $function, $query, $arguments, $given, $start) = @_;
+    if (defined $start) {
+        $session->run("DROP TABLE IF EXISTS start; CREATE TABLE start AS SELECT $start AS model");
+        $arguments = ', (SELECT model FROM start)';
+    }
+    my $of = sub { "$function('" . ($query =~ s/%s/$_[0]/gr =~ s/'/''/gr)
+        . "'$arguments, '{$given$_[1]}'::jsonb)" };
+    my $said = $session->run('SELECT difference(' . $of->('plain', '') . ', '
+            . $of->('obs', ($given eq '' ? '' : ', ') . '"push_down": true') . ')');
+    ok($said =~ /^([\d.e-]+) / && $1 < 1e-9, "$name: the model of one table") or diag $said;
+}
+sub said {
+    my ($sql) = @_;
+    my ($out, $err) = $here->attempt($sql);
+    return "$out$err";
+}
+
+# ---- mixtures that start from a model ----
+
+my $few = '"max_iter": 4, "tol": 0';
+for my $method (qw(vi em map)) {
+    same("gmm by $method from a model", 'gmm_model', 'SELECT x, y, z FROM %s', '',
+        "$few, \"restarts\": 2", "gmm_model('SELECT z, x, y FROM plain WHERE id < 3000', 3,
+            '{\"method\": \"$method\", \"max_iter\": 5}')");
+    same("bmm by $method from a model, new labels", 'bmm_model', 'SELECT x, g, u, n FROM %s', '',
+        "$few, \"restarts\": 2", "bmm_model('SELECT n, g, x, u FROM plain WHERE g <> ''red''', 3,
+            '{\"method\": \"$method\", \"max_iter\": 5, \"likelihood\": {\"n\": \"poisson\"}}')");
+}
+same('gmm of arrays from a model', 'gmm_model', 'SELECT v, w FROM %s WHERE id > 2000', '',
+    "$few, \"covariance\": \"diagonal\"", "gmm_model('SELECT v FROM plain WHERE id < 3000', 2)");
+like(said("SELECT count(*) FROM gmm_fit('SELECT v FROM obs',
+        gmm_model('SELECT v FROM plain WHERE id < 900', 2, '{\"method\": \"collapsed\",
+        \"draws\": 4}'), '{\"push_down\": true}')"),
+    qr/22023: query cannot be pushed down: method collapsed needs rows one at a time/,
+    'a model by a sampler hands its method on');
+like(said("SELECT gmm_model('SELECT x FROM obs', gmm_model('SELECT x, z FROM plain', 2),
+        '{\"push_down\": true}')"), qr/22023: rows have no column "z"/, 'columns of another model');
+like(said("SELECT gmm_model('SELECT v FROM obs', gmm_model('SELECT x FROM plain', 2),
+        '{\"push_down\": true}')"), qr/2202E: rows have 2 elements, but the start model has 1/,
+    'arrays of another length');
+
+# ---- views, subqueries and records ----
+
+for my $table (qw(plain obs)) {
+    $session->run("CREATE VIEW ${table}_some AS SELECT id AS name, x + 1 AS a, g, w, n, u
+          FROM $table WHERE y > -3;
+        CREATE VIEW ${table}_nested AS SELECT a * 2 AS b, g, w, name FROM ${table}_some
+          WHERE name % 5 > 0;
+        CREATE VIEW ${table}_closed WITH (security_barrier) AS SELECT x, z FROM $table;
+        CREATE VIEW ${table}_sum AS SELECT n, sum(x) AS x FROM $table GROUP BY n");
+}
+for my $server ($one, $two) { $server->query('CREATE TABLE two (x float8, g text)') }
+$here->query("CREATE TABLE two (x float8, g text) PARTITION BY LIST (g);
+    CREATE FOREIGN TABLE two_a PARTITION OF two FOR VALUES IN ('low') SERVER one
+      OPTIONS (table_name 'two');
+    CREATE FOREIGN TABLE two_b PARTITION OF two DEFAULT SERVER two OPTIONS (table_name 'two');
+    INSERT INTO two SELECT x, g FROM plain; CREATE TABLE plain_two AS TABLE two;
+    ALTER TABLE two RENAME TO obs_two");
+for my $case (['a view', 'SELECT a, g FROM %s_some'],
+    ['a view, with conditions', 'SELECT g, a - 1 AS a FROM %s_some WHERE a < 9 AND n > 0'],
+    ['a view of a view', 'SELECT b, g FROM %s_nested WHERE name < 12000 ORDER BY b'],
+    ['a subquery', 'SELECT b, c FROM (SELECT x AS b, n + 1.5 AS c FROM %s WHERE u) AS s'],
+    ['whole rows of a table', 'SELECT t FROM %s_two AS t WHERE x > 0'],
+    ['whole rows of a view', 'SELECT v FROM %s_nested AS v'],
+    ['whole rows of a subquery', 'SELECT r FROM (SELECT g, x, z FROM %s WHERE id > 99) AS r'],
+    ['rows made by ROW', 'SELECT ROW(x, g, z) FROM %s'],
+    ['rows with weights', 'SELECT ROW(x, g) AS r, w + 0.5 AS times FROM %s', '"weight": "times"']) {
+    my ($name, $query, $more) = @$case;
+    same($name, 'bmm_model', $query, ', 3', "$few, \"restarts\": 1" . ($more ? ", $more" : ''));
+}
+my %refused = ('SELECT x, z FROM obs_closed' => 'a view of the query is a security barrier',
+    'SELECT x FROM obs_sum' => 'the query aggregates',
+    'SELECT x FROM (SELECT x FROM obs LIMIT 5) AS s' => 'the query has LIMIT or OFFSET',
+    'SELECT x FROM (SELECT x, random() AS r FROM obs) AS s' => 'the query calls a volatile function',
+    'SELECT CASE WHEN x > 0 THEN ROW(x, z) ELSE ROW(z, x) END FROM obs'
+        => 'its rows are records that an expression makes; select their columns');
+for my $query (sort keys %refused) {
+    like(said("SELECT gmm_model('$query', 1, '{\"push_down\": true}')"),
+        qr/22023: query cannot be pushed down: \Q$refused{$query}\E/, "$query: refused");
+}
+
+# ---- Dirichlet process mixtures by vi ----
+
+my $vi = "\"method\": \"vi\", $few, \"truncation\": 6, \"restarts\": 3";
+same('dpmm', 'dpmm_model', 'SELECT x, z FROM %s WHERE id % 3 > 0', '', $vi);
+same('dpmm, missing elements', 'dpmm_model', 'SELECT x, y FROM %s', '', $vi);
+same('dpmm, columns of all kinds', 'dpmm_model', 'SELECT x, g, u, n FROM %s', '',
+    "$vi, \"likelihood\": {\"n\": \"poisson\"}");
+same('dpmm of arrays', 'dpmm_model', 'SELECT v FROM %s', '', "$vi, \"covariance\": \"diagonal\"");
+same('dpmm, few rows', 'dpmm_model', 'SELECT x FROM %s WHERE id IN (5, 6, 7001, 7002, 12000)', '',
+    $vi);
+same('dpmm from a model by vi', 'dpmm_model', 'SELECT x, g FROM %s', '', $few,
+    "dpmm_model('SELECT g, x FROM plain WHERE g <> ''red''', '{$vi}')");
+same('dpmm from a model by a sampler', 'dpmm_model', 'SELECT x, z FROM %s', '', $vi,
+    "dpmm_model('SELECT x, z FROM plain WHERE id < 400', '{\"method\": \"collapsed\",
+        \"draws\": 20, \"chains\": 1}')");
+like(said("SELECT dpmm_model('SELECT x FROM obs', '{\"push_down\": true}')"),
+    qr/22023: query cannot be pushed down: method collapsed needs rows one at a time; .*: vi/,
+    'the default method of dpmm is a sampler');
+
+done_testing();
