@@ -1,5 +1,5 @@
-// Rows that stay where they are, on other servers: a pass over them is a request that goes to every
-// part of the rows and answers that come back, whose size does not depend on the number of rows.
+// Data that stay where they are, on other servers: a pass over them is a request that goes to every
+// part of the data and answers that come back, whose size does not depend on the number of rows.
 //
 // Whoever makes passes over a RowSource asks it whether it is remote, and if so sends what it would
 // compute with, and adds up the answers in the order of the parts. That is in the functions that
@@ -19,16 +19,22 @@
 
 namespace bayes {
 
-/// The rows of a fit in several parts. What reads rows one at a time is refused.
-class BAYES_API RemoteRows : public RowSource {
+/// The data of a fit in several parts, of any kind.
+class BAYES_API RemoteParts {
  public:
-  RemoteRows *remote() final { return this; }
+  virtual ~RemoteParts() = default;
   /// Makes a pass over every part; returns the answers of those that have rows, in the order of the
   /// parts. Main thread only; may throw. A member "parts" of the request, a list, has a document
   /// for each part, with or without rows.
   virtual std::vector<Document> ask(const Document &request) = 0;
   /// the number of rows in every part
   virtual const std::vector<std::int64_t> &rows_of_parts() const = 0;
+};
+
+/// Rows in several parts. What reads rows one at a time is refused.
+class BAYES_API RemoteRows : public RowSource, public RemoteParts {
+ public:
+  RemoteRows *remote() final { return this; }
 
   // Each throws Error(invalid_argument): rows are needed one at a time.
   std::int64_t stretches() const final;

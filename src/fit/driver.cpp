@@ -223,34 +223,50 @@ void require_minibatch_memory(double bytes, const Control &control) {
               "Use a smaller batch_size, or raise maintenance_work_mem.");
 }
 
-RowMinibatches::RowMinibatches(RowSource &rows, std::int64_t batch_rows, const Control &control)
+RowMinibatches::RowMinibatches(RowSource &rows, const StochasticPlan &plan, Control &control)
     : rows_(rows),
-      groups_((rows.rows() + group - 1) / group),
-      batch_groups_((batch_rows + group - 1) / group),
-      batch_({rows.shape().dimension, true}),
+      by_hash_(plan.by_hash || rows.remote()),
+      all_(by_hash_ ? rows.rows() : (rows.rows() + group - 1) / group),
+      batch_(by_hash_ ? plan.batch_rows : (plan.batch_rows + group - 1) / group),
+      drawn_({rows.shape().dimension, true}),
       block_(rows.shape().block_doubles()) {
-  batch_.set_incomplete(rows.incomplete());
-  if (!whole())
-    require_minibatch_memory(8.0 * group * double(batch_groups_) * (rows.shape().dimension + 1),
-                             control);
+  drawn_.set_incomplete(rows.incomplete());
+  if (whole()) return;
+  if (RemoteRows *const remote = rows.remote()) {
+    elsewhere_.emplace(*remote);
+    return;
+  }
+  require_minibatch_memory(
+      8.0 * (by_hash_ ? 1 : group) * double(batch_) * (rows.shape().dimension + 1), control);
+  if (by_hash_) hashed_.emplace(rows, control);
 }
 
 RowSource &RowMinibatches::draw(Random random) {
-  batch_.clear();
+  if (by_hash_) {
+    const HashChoice choice = {random.bits(),
+                               std::uint64_t(std::ldexp(double(batch_) / double(all_), 64))};
+    if (hashed_) {
+      hashed_->choose(choice, drawn_);
+      return drawn_;
+    }
+    elsewhere_->choose(choice);
+    return *elsewhere_;
+  }
+  drawn_.clear();
   const RowShape shape = rows_.shape();
   std::vector<double> x(std::size_t(shape.dimension));
   WorkPoll poll;
-  for (std::int64_t i = 0; i < batch_groups_; ++i) {
+  for (std::int64_t i = 0; i < batch_; ++i) {
     poll(block_.size());
-    const std::int64_t first = std::int64_t(random.below(std::uint64_t(groups_))) * group;
+    const std::int64_t first = std::int64_t(random.below(std::uint64_t(all_))) * group;
     rows_.read_block(first / block_rows, block_.data());
     for (std::int64_t row = first; row < std::min(first + group, rows_.rows()); ++row) {
       const double *at = block_.data() + row % block_rows;
       for (int j = 0; j < shape.dimension; ++j) x[std::size_t(j)] = at[std::size_t(j) * block_rows];
-      batch_.append(x.data(), shape.weighted ? at[std::size_t(shape.dimension) * block_rows] : 1);
+      drawn_.append(x.data(), shape.weighted ? at[std::size_t(shape.dimension) * block_rows] : 1);
     }
   }
-  return batch_;
+  return drawn_;
 }
 
 }  // namespace bayes

@@ -15,6 +15,7 @@
 #include "base/aligned.hpp"
 #include "base/checkpoint.hpp"
 #include "base/random.hpp"
+#include "data/hashed_rows.hpp"
 #include "data/sampled_allocation.hpp"
 #include "fit/learners.hpp"
 #include "fit/schedule.hpp"
@@ -109,15 +110,16 @@ Run<L> optimize(const L &learner, typename L::State state, Data &data, Control &
 
 /// Minibatches of rows in groups of `group` neighbours: a group is one cache line of every feature,
 /// so that no fetched memory is wasted. Groups are drawn uniformly with replacement, so scaled sums
-/// over a minibatch are unbiased.
+/// over a minibatch are unbiased. Or, as the plan says and always elsewhere, each row is in a
+/// minibatch or not by a hash of its contents and the step; then as well.
 class RowMinibatches {
  public:
   static constexpr int group = 8;
   /// Throws Error(too_large) if a minibatch does not fit into the memory for rows.
-  RowMinibatches(RowSource &rows, std::int64_t batch_rows, const Control &control);
+  RowMinibatches(RowSource &rows, const StochasticPlan &plan, Control &control);
 
-  bool whole() const { return batch_groups_ >= groups_; }
-  double scale() const { return double(groups_) / double(batch_groups_); }
+  bool whole() const { return batch_ >= all_; }
+  double scale() const { return double(all_) / double(batch_); }
   /// factor that scales the data term of the last minibatch to all rows
   double objective_scale() const { return scale(); }
 
@@ -125,14 +127,18 @@ class RowMinibatches {
 
  private:
   RowSource &rows_;
-  std::int64_t groups_, batch_groups_;
-  MemoryRows batch_;
+  const bool by_hash_;
+  /// groups, or rows
+  std::int64_t all_, batch_;
+  MemoryRows drawn_;
   Buffer block_;
+  std::optional<HashedRows> hashed_;
+  std::optional<RemoteBatch> elsewhere_;
 };
 
 inline RowMinibatches minibatches_of(RowSource &rows, const StochasticPlan &plan,
-                                     const Control &control) {
-  return {rows, plan.batch_rows, control};
+                                     Control &control) {
+  return {rows, plan, control};
 }
 
 /// Throws Error(too_large) if a minibatch of this many bytes exceeds the memory for rows: it is a
@@ -150,7 +156,7 @@ class SampleIteration final : public BatchIteration<L, Data> {
 
  public:
   SampleIteration(const L &learner, typename L::State state, Data &data, int restart,
-                  const StochasticPlan &plan, const Control &control)
+                  const StochasticPlan &plan, Control &control)
       : Base(learner, std::move(state), data),
         restart_(restart),
         plan_(plan),
@@ -175,7 +181,7 @@ class SampleIteration final : public BatchIteration<L, Data> {
   const int restart_;
   const StochasticPlan plan_;
   decltype(minibatches_of(std::declval<Data &>(), std::declval<const StochasticPlan &>(),
-                          std::declval<const Control &>())) sampler_;
+                          std::declval<Control &>())) sampler_;
 };
 
 /// The local step's responsibilities are estimated by labels drawn for each row.

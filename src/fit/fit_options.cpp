@@ -79,6 +79,11 @@ void FitOptions::plan_lines(OptionTable &t) {
   plan.seed = seed;
 }
 
+void FitOptions::minibatch_line(OptionTable &t) {
+  if (t.reads() || plan.by_hash)
+    t.either("minibatch", plan.by_hash, "groups", "hash", stochastic());
+}
+
 void FitOptions::prior_line(
     OptionTable &t, const std::function<void(const Document &prior, bool is_inherited)> &read,
     const std::function<Document()> &write, bool applies) {

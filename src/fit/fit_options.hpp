@@ -88,6 +88,8 @@ struct FitOptions {
   void common_lines(OptionTable &t, OptionTable::Names missing_choices, bool resumes = true);
   /// batch_size, kappa, t0
   void plan_lines(OptionTable &t);
+  /// how minibatches of rows are drawn
+  void minibatch_line(OptionTable &t);
   /// prior, which `read` reads and `write` writes, if it applies. If it is not given, the prior
   /// that was given to the start model is read, with `is_inherited` true: members that have no
   /// meaning for this fit are then ignored.

@@ -34,6 +34,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian());
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
+  o.minibatch_line(t);
   o.prior_line(t, read_prior, {}, o.bayesian() && !o.update);
   // Categories that are new to the model to be updated have the prior that was given to it.
   if (t.reads() && o.update && !o.given_prior.is_null()) read_prior(o.given_prior, true);

@@ -55,6 +55,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
   o.degenerate_line(t, !o.bayesian() && !kmeans);
   o.plan_lines(t);
+  o.minibatch_line(t);
   // For another covariance shape, the numbers of the prior have another meaning.
   if (o.started && o.covariance[0] != of_prior) o.given_prior = {};
   o.prior_line(

@@ -98,14 +98,33 @@ std::vector<int> labels_of(Part part, const Document &way, int k, Control &contr
   return out;
 }
 
+/// The rows of a minibatch.
+MemoryRows chosen_rows(Part part, const Document &choice, Control &control) {
+  if (!part.hashed) {
+    require_memory({.what = "hashes for minibatches",
+                    .bytes = HashedRows::bytes(part.rows.rows()),
+                    .hint = "or use method vi."},
+                   control);
+    part.hashed = std::make_shared<const HashedRows>(part.rows, control);
+  }
+  MemoryRows out({part.rows.shape().dimension, true});
+  out.set_incomplete(part.rows.incomplete());
+  part.hashed->choose(HashChoice::from_message(choice), out);
+  return out;
+}
+
 Document local_step_pass(Part part, Request request, Control &control) {
-  return with_scorer(
-      part, PassReader(request).member("scorer"), control, [&](const BlockScorer &scorer) {
-        std::vector<int> labels;
-        const Document *const way = request.find("labels");
-        if (way) labels = labels_of(part, *way, scorer.components(), control);
-        return answer_local_step(part.rows, request, scorer, way ? labels.data() : nullptr, control);
-      });
+  const auto answer = [&](const BlockScorer &scorer) {
+    if (const Document *const choice = request.find("minibatch")) {
+      MemoryRows rows = chosen_rows(part, *choice, control);
+      return answer_local_step(rows, request, scorer, nullptr, control);
+    }
+    std::vector<int> labels;
+    const Document *const way = request.find("labels");
+    if (way) labels = labels_of(part, *way, scorer.components(), control);
+    return answer_local_step(part.rows, request, scorer, way ? labels.data() : nullptr, control);
+  };
+  return with_scorer(part, PassReader(request).member("scorer"), control, answer);
 }
 
 Document counts_answer(const std::vector<std::int64_t> &counts) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/control.hpp"
+#include "data/hashed_rows.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
 
@@ -26,6 +28,8 @@ struct PartOfRows {
     std::vector<int> labels;
   };
   std::vector<Labels> labelled = {};
+  /// for minibatches
+  std::shared_ptr<const HashedRows> hashed = {};
 };
 
 /// Makes the pass that a request asks for (data/remote_rows.hpp). Throws Error: invalid_binary for

@@ -2,9 +2,11 @@
 // against fits of the same rows in one piece.
 #include "data/remote_rows.hpp"
 
+#include <cmath>
 #include <set>
 
 #include "base/error.hpp"
+#include "data/hashed_rows.hpp"
 #include "data/reference_rows.hpp"
 #include "data/sketch.hpp"
 #include "mixture/bmm.hpp"
@@ -144,6 +146,58 @@ BOOST_AUTO_TEST_CASE(gaussian_mixtures_are_those_of_one_table) {
     compare(*gmm_fit(rows.one, 3, kmeans, nullptr, false, control),
             *gmm_fit(rows.parts, 3, kmeans, nullptr, false, control));
   }
+}
+
+BOOST_AUTO_TEST_CASE(minibatches_by_hash_are_those_of_one_table) {
+  for (const bool weighted : {false, true}) {
+    Both rows({2, weighted});
+    fill(rows, 12000, weighted);
+    Document options = Document::object();
+    options.set("method", "svi").set("restarts", 1).set("minibatch", "hash");
+    options.set("batch_size", 300).set("max_iter", 40).set("tol", 0.0);
+    Control control;
+    compare(*gmm_fit(rows.one, 3, options, nullptr, false, control),
+            *gmm_fit(rows.parts, 3, options, nullptr, false, control));
+    options.set("likelihood", Document::List{"normal", "normal"});
+    compare(*bmm_fit(rows.one, 3, options, nullptr, false, control),
+            *bmm_fit(rows.parts, 3, options, nullptr, false, control));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_chosen_equally_often_and_independently) {
+  MemoryRows rows({1, false});
+  constexpr int n = 4000, steps = 400;
+  for (int i = 0; i < n; ++i) {
+    const double x = i;
+    rows.append(&x);
+  }
+  Control control;
+  const HashedRows hashed(rows, control);
+  MemoryRows batch({1, true});
+  std::vector<int> times(n);
+  std::int64_t all = 0, pairs = 0;
+  Random random(5);
+  std::vector<char> before(n);
+  for (int step = 0; step < steps; ++step) {
+    hashed.choose({random.bits(), std::uint64_t(std::ldexp(0.1, 64))}, batch);
+    all += batch.rows();
+    std::vector<char> now(n);
+    for (std::int64_t i = 0; i < batch.rows(); ++i) {
+      std::vector<double> block(batch.shape().block_doubles());
+      batch.read_block(i / block_rows, block.data());
+      const auto row = std::size_t(block[std::size_t(i % block_rows)]);
+      now[row] = 1;
+      ++times[row];
+    }
+    for (int i = 0; i < n; ++i) pairs += step > 0 && now[std::size_t(i)] && before[std::size_t(i)];
+    before = now;
+  }
+  // Standard deviations of the sums: sqrt(n steps 0.1 0.9), and of Poisson numbers.
+  BOOST_TEST(std::abs(double(all) - 0.1 * n * steps) < 5 * std::sqrt(0.09 * n * steps));
+  BOOST_TEST(std::abs(double(pairs) - 0.01 * n * (steps - 1)) < 5 * std::sqrt(0.01 * n * steps));
+  double squares = 0;
+  for (const int each : times) squares += (each - 0.1 * steps) * (each - 0.1 * steps);
+  BOOST_TEST(std::abs(squares / (0.09 * steps) / n - 1) < 5 * std::sqrt(2.0 / n));
 }
 
 BOOST_AUTO_TEST_CASE(few_distinct_rows_travel_once) {
@@ -315,7 +369,7 @@ BOOST_AUTO_TEST_CASE(what_needs_single_rows_is_refused) {
   Both rows({2, false});
   fill(rows, 11000, false);
   Control control;
-  for (const char *const method : {"gibbs", "svi", "mcem", "collapsed"})
+  for (const char *const method : {"gibbs", "mcem", "collapsed"})
     BOOST_CHECK_THROW(
         gmm_fit(rows.parts, 2, Document::object().set("method", method), nullptr, false, control),
         Error);

@@ -111,6 +111,19 @@ like(said("SELECT gmm_model('SELECT v FROM obs', gmm_model('SELECT x FROM plain'
         '{\"push_down\": true}')"), qr/2202E: rows have 2 elements, but the start model has 1/,
     'arrays of another length');
 
+# ---- minibatches by content ----
+
+my $svi = '"method": "svi", "max_iter": 60, "tol": 0, "batch_size": 300, "restarts": 2';
+same('gmm by svi', 'gmm_model', 'SELECT x, y, z FROM %s', ', 3', "$svi, \"minibatch\": \"hash\"");
+same('bmm by svi', 'bmm_model', 'SELECT x, g, w FROM %s', ', 3',
+    "$svi, \"minibatch\": \"hash\", \"weight\": \"w\"");
+is($session->run("SELECT (bayes_info(gmm_model('SELECT x, y FROM obs', 2,
+        '{\"push_down\": true, $svi}'))).options->>'minibatch'"), 'hash', 'elsewhere they always are');
+like(said("SELECT gmm_model('SELECT x FROM obs', 2, '{\"push_down\": true, $svi,
+        \"minibatch\": \"groups\"}')"),
+    qr/cannot be pushed down: option minibatch is "groups"; elsewhere it is "hash"/,
+    'groups of neighbours are refused');
+
 # ---- views, subqueries and records ----
 
 for my $table (qw(plain obs)) {

@@ -206,7 +206,7 @@ like(said("SELECT count(*)
         2, '{\"push_down\": \"auto\", $fixed}')"),
     qr/are collected on this server.*column "u" contains only 0 and 1, but is modelled as normal/s,
     'rows that are collected after all are checked as ever');
-for my $method (qw(gibbs collapsed mcem svi)) {
+for my $method (qw(gibbs collapsed mcem)) {
     like(said("SELECT gmm_model('SELECT x FROM obs', 2, '{\"push_down\": true,
             \"method\": \"$method\"}')"),
         qr/22023: query cannot be pushed down: method $method needs rows one at a time/,

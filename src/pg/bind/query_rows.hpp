@@ -7,6 +7,7 @@
 #include <string>
 
 #include "pg/bind/binding.hpp"
+#include "pg/bind/push_down.hpp"
 #include "pg/input/query.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -19,15 +20,8 @@ const char *query_text(FunctionCallInfo fcinfo, const char *hint);
 /// or before options alone, is one to start from.
 FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles);
 
-/// The methods of a function of a query that can be computed where the rows are (option push_down);
-/// if there are none, the function has no such option.
-struct PushedMethods {
-  std::span<const Method> methods;
-  /// the method of a fit that names none and starts from no model
-  Method by_default = Method::vi;
-};
-
-/// The rows of a function F(query bayes_query, roles...), and the request.
+/// The rows of a function F(query bayes_query, roles...), and the request. Without `pushed`, the
+/// function has no option push_down.
 class QueryRows {
  public:
   QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
@@ -35,13 +29,12 @@ class QueryRows {
             const PushedMethods &pushed = {});
   FitData<RowCollector> &data() { return *data_; }
   /// To be called after a fit: other servers forget their rows.
-  void end();
+  void end() { push_.end(); }
   FitRequest request;
 
  private:
-  bool push(FunctionCallInfo fcinfo, const char *sql, const QueryColumns &given,
-            RowCollector::Check check, const PushedMethods &pushed);
   ScopedContext context_;
+  PushDown push_;
   std::optional<FitData<RowCollector>> data_;
 };
 

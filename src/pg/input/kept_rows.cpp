@@ -1,11 +1,23 @@
 #include "pg/input/kept_rows.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
-#include <vector>
+
+#include "data/remote_rows.hpp"
+#include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
 namespace {
+
+/// The kinds of data, one line each; kind is a member of the request.
+struct Kind {
+  std::string_view name;
+  MakeKept make;
+};
+constexpr Kind kinds[] = {
+    {"rows", make_kept_rows},
+};
 
 std::vector<KeptRows *> kept;
 std::uint64_t last_serial = 0;
@@ -17,32 +29,69 @@ void end_of_transaction(XactEvent event, void *) {
   while (!kept.empty()) MemoryContextDelete(kept.back()->context());
 }
 
+/// While this lives, files that are made belong to the transaction, not to the query that reads the
+/// rows, at whose end they would be closed.
+class FilesOfTransaction {
+ public:
+  FilesOfTransaction() { CurrentResourceOwner = TopTransactionResourceOwner; }
+  ~FilesOfTransaction() { CurrentResourceOwner = before_; }
+  FilesOfTransaction(const FilesOfTransaction &) = delete;
+  FilesOfTransaction &operator=(const FilesOfTransaction &) = delete;
+
+ private:
+  const ResourceOwner before_ = CurrentResourceOwner;
+};
+
 }  // namespace
 
-KeptRows::KeptRows(MemoryContext context, std::string fit, int part, const ItemForm &form)
-    : rows(context, form),
-      as_part{rows.rows, std::size_t(part)},
-      fit_(std::move(fit)),
-      part_(part),
+KeptRows::KeptRows(MemoryContext context, KeptPart which)
+    : context_(context),
+      which_(std::move(which)),
       serial_(++last_serial) {
   kept.push_back(this);
 }
 
 KeptRows::~KeptRows() { std::erase(kept, this); }
 
-KeptRows &keep_rows(const std::string &fit, int part, const ItemForm &form) {
+void KeptRows::add(const NullableDatum *values) {
+  const FilesOfTransaction files;
+  read(values);
+}
+
+Document KeptRows::end() {
+  const FilesOfTransaction files;
+  return described();
+}
+
+Document KeptRows::settle(const Document &request, Control &control) {
+  if (settled_) PassReader::refuse();
+  settled_ = true;
+  const FilesOfTransaction files;
+  return arranged(request, control);
+}
+
+Document KeptRows::answer(const Document &request, Control &control) {
+  if (!settled_) PassReader::refuse();
+  const FilesOfTransaction files;
+  return passed(request, control);
+}
+
+KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how) {
   static bool registered = false;
   if (!registered) {
     guarded([] { RegisterXactCallback(end_of_transaction, nullptr); });
     registered = true;
   }
-  if (KeptRows *const before = find_kept_rows(fit, part)) MemoryContextDelete(before->context());
-  return *make_in<KeptRows>(CurTransactionContext, "pg_bayes kept rows", fit, part, form);
+  if (KeptRows *const before = find_kept_rows(which)) MemoryContextDelete(before->context());
+  const std::string &name = PassReader(how.request).text("kind");
+  for (const Kind &kind : kinds)
+    if (kind.name == name) return *kind.make(CurTransactionContext, which, how);
+  PassReader::refuse();
 }
 
-KeptRows *find_kept_rows(const std::string &fit, int part) {
+KeptRows *find_kept_rows(const KeptPart &which) {
   for (KeptRows *const each : kept)
-    if (each->part_ == part && each->fit_ == fit) return each;
+    if (each->which_.part == which.part && each->which_.fit == which.fit) return each;
   return nullptr;
 }
 
@@ -55,7 +104,22 @@ KeptRows &kept_rows_of(std::uint64_t serial) {
 
 void forget_kept_rows(const std::string &fit) {
   for (std::size_t i = kept.size(); i-- > 0;)
-    if (i < kept.size() && kept[i]->fit_ == fit) MemoryContextDelete(kept[i]->context());
+    if (i < kept.size() && kept[i]->which_.fit == fit) MemoryContextDelete(kept[i]->context());
+}
+
+TupleDesc description_of(const Document::List &names, std::span<const Oid> types) {
+  if (names.size() != types.size()) PassReader::refuse();
+  const TupleDesc out = guarded([&names] { return CreateTemplateTupleDesc(int(names.size())); });
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const auto *const name = names[j].as<std::string>();
+    if (!name) PassReader::refuse();
+    const char *const text = name->c_str();
+    const std::size_t size = name->size();
+    guarded([=] {
+      TupleDescInitEntry(out, AttrNumber(j + 1), server_of_utf8(text, size), types[j], -1, 0);
+    });
+  }
+  return out;
 }
 
 }  // namespace bayes::pg

@@ -7,66 +7,90 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "models/passes.hpp"
-#include "pg/input/row_collector.hpp"
+#include "base/control.hpp"
+#include "document/document.hpp"
+#include "pg/server/context.hpp"
 
 namespace bayes::pg {
 
+/// Which rows they are.
+struct KeptPart {
+  std::string fit;
+  int part;
+};
+
+/// The rows of one part, of one kind of data.
 class KeptRows {
  public:
-  /// Made by keep_rows().
-  KeptRows(MemoryContext context, std::string fit, int part, const ItemForm &form);
-  ~KeptRows();
+  /// Memory is taken below `context`, which belongs to the current transaction.
+  KeptRows(MemoryContext context, KeptPart which);
+  virtual ~KeptRows();
   KeptRows(const KeptRows &) = delete;
   KeptRows &operator=(const KeptRows &) = delete;
 
-  MemoryContext context() const { return rows.context(); }
-  int part() const { return part_; }
+  MemoryContext context() const { return context_; }
+  int part() const { return which_.part; }
   /// Names this collection; no other one of this session has or had it.
   std::uint64_t serial() const { return serial_; }
 
-  RowCollector rows;
-  /// for passes over them
-  PartOfRows as_part;
-  /// labels have the codes that they have in all parts
-  bool settled = false;
-  /// arguments that hold a row: its columns, or one array
-  int columns = 0;
-  /// base type of the argument after these, the weight; invalid: rows have none
-  Oid weight_type = InvalidOid;
+  /// Reads a row: the arguments after the request, as many as begin() was given types.
+  void add(const NullableDatum *values);
+  /// What the part says of itself once all rows are read; members "rows", the number of items, and
+  /// "skipped" are common to all kinds.
+  Document end();
+  /// Gives rows what all parts have in common (codes, a vocabulary), once, and puts them in order.
+  /// Member "hash" of the answer identifies the data.
+  Document settle(const Document &request, Control &control);
+  /// Makes a pass over rows that are settled.
+  Document answer(const Document &request, Control &control);
 
  private:
-  friend KeptRows *find_kept_rows(const std::string &fit, int part);
+  virtual void read(const NullableDatum *values) = 0;
+  virtual Document described() = 0;
+  virtual Document arranged(const Document &request, Control &control) = 0;
+  virtual Document passed(const Document &request, Control &control) = 0;
+
+  friend KeptRows *find_kept_rows(const KeptPart &which);
   friend void forget_kept_rows(const std::string &fit);
   friend KeptRows &kept_rows_of(std::uint64_t serial);
-  const std::string fit_;
-  const int part_;
+  const MemoryContext context_;
+  const KeptPart which_;
   const std::uint64_t serial_;
+  bool settled_ = false;
 };
 
-/// An empty collection for this part of this fit, in the place of one that there may be. It belongs
-/// to the current transaction.
-KeptRows &keep_rows(const std::string &fit, int part, const ItemForm &form);
+/// What begins a collection: the request says how rows are to be read; `types`: of the arguments
+/// that hold a row.
+struct KeepRequest {
+  const Document &request;
+  std::span<const Oid> types;
+};
+
+/// An empty collection of the kind that the request names, for this part of this fit, in the place
+/// of one that there may be. It belongs to the current transaction. Throws Error(invalid_binary)
+/// for a request that no fit has made.
+KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how);
 /// nullptr if this session has none.
-KeptRows *find_kept_rows(const std::string &fit, int part);
+KeptRows *find_kept_rows(const KeptPart &which);
 /// Those of this serial number; throws Error(invalid_argument) if they have been forgotten.
 KeptRows &kept_rows_of(std::uint64_t serial);
 /// Forgets all parts of a fit.
 void forget_kept_rows(const std::string &fit);
 
-/// While this lives, files that are made belong to the transaction, not to the query that reads the
-/// rows, at whose end they would be closed.
-class FilesOfTransaction {
- public:
-  FilesOfTransaction() { CurrentResourceOwner = TopTransactionResourceOwner; }
-  ~FilesOfTransaction() { CurrentResourceOwner = before_; }
-  FilesOfTransaction(const FilesOfTransaction &) = delete;
-  FilesOfTransaction &operator=(const FilesOfTransaction &) = delete;
+/// Begins a collection of one kind, in a context of its own below `parent`.
+using MakeKept = KeptRows *(*)(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
+template <class T>
+KeptRows *make_kept(MemoryContext parent, const KeptPart &which, const KeepRequest &how) {
+  return make_in<T>(parent, "pg_bayes kept rows", which, how);
+}
+// The kinds, in files of their own.
+KeptRows *make_kept_rows(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
 
- private:
-  const ResourceOwner before_ = CurrentResourceOwner;
-};
+/// The description of a row whose columns have these names, a member of the request, and types.
+TupleDesc description_of(const Document::List &names, std::span<const Oid> types);
 
 }  // namespace bayes::pg

@@ -1,6 +1,7 @@
 #include "pg/input/pushable_query.hpp"
 
 #include "pg/input/flat_query.hpp"
+#include "pg/input/query_layout.hpp"
 #include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
@@ -93,7 +94,7 @@ Leaves leaves_of(Oid table) {
 }
 
 /// Sets `column` to the name of a column that the expressions read; returns false if there is none,
-/// or a whole row or a system column is among them. Raises.
+/// or a system column or a whole row, other than one that is a column, is among them. Raises.
 bool columns_read(const FlatQuery &query, const char *&column) {
   const List *const lists[] = {pull_var_clause(reinterpret_cast<Node *>(query.expressions), 0),
                                pull_var_clause(query.condition, 0)};
@@ -102,6 +103,7 @@ bool columns_read(const FlatQuery &query, const char *&column) {
     ListCell *cell;
     foreach (cell, list) {
       const auto *const var = static_cast<const Var *>(lfirst(cell));
+      if (var->varattno == 0 && list_member_ptr(query.expressions, var)) continue;
       if (var->varattno <= 0) return false;
       if (!column) column = quote_identifier(get_attname(query.table, var->varattno, false));
     }
@@ -109,47 +111,37 @@ bool columns_read(const FlatQuery &query, const char *&column) {
   return column;
 }
 
+/// A column that is a record, with its fields; plain data, for guarded().
+struct Record {
+  int column, first;
+  TupleDesc fields;
+};
+
 /// What is found out about a query; plain data, for guarded().
 struct Found {
   const char *reason, *condition, *column;
   Leaves leaves;
   const char **expressions;
   int count;
-  /// the fields of its rows, if they are records
-  TupleDesc fields;
+  Record *records;
+  int record_count;
 };
 
-/// A row that is a record becomes the fields of the record, and after them the weight, if there is
-/// one. Raises.
-void expand_record(FlatQuery &query, const QueryLayout &layout, MemoryContext to, Found &found) {
-  const RecordExpressions record =
-      record_expressions(static_cast<Node *>(list_nth(query.expressions, layout.row)));
-  if (!record.description) {
-    found.reason = "its rows are records that an expression makes; select their columns";
-    return;
+/// Adds the fields of columns that are records to the expressions. Raises.
+void add_fields(FlatQuery &query, Found &found) {
+  const int columns = list_length(query.expressions);
+  found.records = static_cast<Record *>(palloc(sizeof(Record) * std::size_t(columns + 1)));
+  for (int i = 0; i < columns; ++i) {
+    const RecordExpressions record =
+        record_expressions(static_cast<Node *>(list_nth(query.expressions, i)));
+    if (!record.description) continue;
+    found.records[found.record_count++] = {i, list_length(query.expressions), record.description};
+    query.expressions = list_concat(query.expressions, record.expressions);
   }
-  List *expressions = record.expressions;
-  if (layout.weight >= 0)
-    expressions = lappend(expressions, list_nth(query.expressions, layout.weight));
-  query.expressions = expressions;
-  const MemoryContext before = MemoryContextSwitchTo(to);
-  found.fields = CreateTupleDescCopy(record.description);
-  MemoryContextSwitchTo(before);
 }
 
-/// Raises.
-void examine(const Query *text, const QueryLayout &layout, bool records, MemoryContext to,
-             Found &found) {
-  FlatQuery query = flat_query(text);
-  if ((found.reason = query.reason)) return;
-  found.leaves = leaves_of(query.table);
-  if ((found.reason = found.leaves.reason)) return;
-  if (records) expand_record(query, layout, to, found);
-  if (found.reason) return;
-  if (!columns_read(query, found.column)) {
-    found.reason = "the query reads system columns, a whole row in an expression, or no column";
-    return;
-  }
+/// The text of every expression that is no whole row. Raises.
+void deparse(const FlatQuery &query, Found &found) {
   List *const context = deparse_context_for("t", query.table);
   found.expressions = static_cast<const char **>(
       palloc(sizeof(char *) * std::size_t(list_length(query.expressions))));
@@ -160,45 +152,38 @@ void examine(const Query *text, const QueryLayout &layout, bool records, MemoryC
   if (query.condition) found.condition = deparse_expression(query.condition, context, true, false);
 }
 
+/// Raises.
+void examine(const Query *text, Found &found) {
+  FlatQuery query = flat_query(text);
+  if ((found.reason = query.reason)) return;
+  found.leaves = leaves_of(query.table);
+  if ((found.reason = found.leaves.reason)) return;
+  add_fields(query, found);
+  if (!columns_read(query, found.column))
+    found.reason = "the query reads system columns, a whole row in an expression, or no column";
+  else
+    deparse(query, found);
+}
+
 }  // namespace
 
-std::optional<PushableQuery> pushable_query(const char *text, const QueryColumns &given,
-                                            bool booleans, std::string &reason) {
-  const MemoryContext caller = CurrentMemoryContext;
-  const SPIPlanPtr plan = guarded([text] {
+std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
+                                            const CheckColumns &check, std::string &reason) {
+  const SPIPlanPtr plan = guarded([text, hint] {
     if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
     const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);
     if (!prepared)
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                       errmsg("query cannot be prepared: %s", SPI_result_code_string(SPI_result)),
-                      errdetail("It must be one SELECT.")));
+                      errdetail("It must be one SELECT."), errhint("%s", hint)));
     return prepared;
   });
-  const CachedPlanSource *const source = only_select(plan, query_hint(false));
+  const CachedPlanSource *const source = only_select(plan, hint);
   PushableQuery out;
-  out.layout = layout_of(source->resultDesc, given, false, booleans);
-  const Oid type = out.layout.type;
-  const bool records =
-      out.layout.whole && is_record_type(guarded([type] { return getBaseType(type); }));
   Found found = {};
-  {
-    const auto *const query = linitial_node(Query, source->query_list);
-    const QueryLayout &layout = out.layout;
-    guarded([&found, query, &layout, records, caller] {
-      examine(query, layout, records, caller, found);
-    });
-  }
+  const auto *const query = linitial_node(Query, source->query_list);
+  guarded([query, &found] { examine(query, found); });
   if (found.reason) reason = utf8_of_server(found.reason);
-  if (found.fields) {
-    out.layout.whole = false;
-    out.layout.type = InvalidOid;
-    out.layout.weight = out.layout.weight < 0 ? -1 : found.fields->natts;
-    out.layout.others.clear();
-  }
-  {
-    const CurrentContext context(caller);
-    out.form = form_of(out.layout, found.fields ? found.fields : source->resultDesc);
-  }
   if (reason.empty()) {
     for (int i = 0; i < found.leaves.count; ++i) {
       const Leaf &leaf = found.leaves.leaves[i];
@@ -207,6 +192,11 @@ std::optional<PushableQuery> pushable_query(const char *text, const QueryColumns
     out.expressions.assign(found.expressions, found.expressions + found.count);
     out.condition = found.condition ? found.condition : "";
     out.column = found.column;
+    std::vector<RecordColumn> records;
+    for (int i = 0; i < found.record_count; ++i)
+      records.push_back(
+          {found.records[i].column, found.records[i].first, found.records[i].fields});
+    check(source->resultDesc, records);
   }
   guarded([] {
     if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");

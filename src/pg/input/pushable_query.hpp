@@ -3,11 +3,13 @@
 // table are tables of this server and foreign tables of postgres_fdw.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "pg/input/query_layout.hpp"
+#include "pg/server/boundary.hpp"
 
 namespace bayes::pg {
 
@@ -26,20 +28,31 @@ struct RowPart {
 struct PushableQuery {
   /// ordered by the names of the tables
   std::vector<RowPart> parts;
-  /// the expression of every column of the query, or of every field of its records and their
-  /// weight, over a table called t
+  /// the expression of every column of the query, and of every field of those that are records,
+  /// over a table called t
   std::vector<std::string> expressions;
   /// the condition of WHERE, empty if there is none
   std::string condition;
   /// a column of the table that the query reads
   std::string column;
-  QueryLayout layout;
-  QueryForm form;
 };
 
+/// A column of a query that is a record: a whole row, or one that ROW(...), a view or a subquery
+/// makes.
+struct RecordColumn {
+  int column;
+  /// the number of the first field among the expressions; the others follow
+  int first;
+  TupleDesc fields;
+};
+
+using CheckColumns =
+    std::function<void(TupleDesc columns, std::span<const RecordColumn> records)>;
+
 /// Prepares `text`, and says what its parts are; or else why it cannot be pushed down, in `reason`.
-/// Throws Error for a query whose rows no fit takes.
-std::optional<PushableQuery> pushable_query(const char *text, const QueryColumns &given,
-                                            bool booleans, std::string &reason);
+/// If it can, `check` gets its columns, and those of them that are records whose fields are known,
+/// and may throw or give a reason too. `hint`: as for run_query.
+std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
+                                            const CheckColumns &check, std::string &reason);
 
 }  // namespace bayes::pg

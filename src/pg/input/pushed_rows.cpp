@@ -1,7 +1,5 @@
 #include "pg/input/pushed_rows.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -9,7 +7,6 @@
 
 #include "base/message.hpp"
 #include "document/model.hpp"
-#include "pg/input/column_checks.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/pass_value.hpp"
 
@@ -54,17 +51,6 @@ bool names_call(const std::string &context, std::size_t part) {
 }
 
 }  // namespace
-
-PushDown push_down_of(Document &options) {
-  const std::optional<Document> given = take_option(options, "push_down");
-  if (!given) return PushDown::no;
-  if (const bool *const yes = given->as<bool>()) return *yes ? PushDown::yes : PushDown::no;
-  const std::string *const text = given->as<std::string>();
-  if (text && *text == "auto") return PushDown::if_possible;
-  throw Error(
-      Errc::invalid_argument,
-      message("option \"push_down\" is {}, but must be true, false or \"auto\"", describe(*given)));
-}
 
 class PushedRows::Statement {
  public:
@@ -139,16 +125,9 @@ PushedRows::PushedRows(PushableQuery query, Oid schema)
       schema_(schema),
       fit_(new_fit()),
       rows_of_parts_(query_.parts.size()),
-      hashes_(query_.parts.size()) {
-  shape_.weighted = query_.form.item.weighted;
-}
+      hashes_(query_.parts.size()) {}
 
 PushedRows::~PushedRows() = default;
-
-std::string PushedRows::name_of_element(int element) const {
-  return names_.empty() ? RowSource::name_of_element(element)
-                        : message("column {}", names_[std::size_t(element)]);
-}
 
 std::string PushedRows::servers() const {
   std::set<std::string> names;
@@ -238,13 +217,8 @@ std::vector<Document> PushedRows::answers(Statement &statement,
   return out;
 }
 
-std::string PushedRows::plan(const std::vector<int> &attributes) {
-  const auto add = [this](int column) {
-    arguments_ += ", " + query_.expressions[std::size_t(column)];
-  };
-  if (attributes.empty()) add(query_.layout.row);
-  for (const int column : attributes) add(column);
-  if (query_.layout.weight >= 0) add(query_.layout.weight);
+std::string PushedRows::plan(const std::vector<int> &columns) {
+  for (const int column : columns) arguments_ += ", " + query_.expressions[std::size_t(column)];
   std::vector<std::size_t> parts(query_.parts.size());
   std::iota(parts.begin(), parts.end(), std::size_t(0));
   keep_.reset(new Statement(prepared(parts, true)));
@@ -256,62 +230,45 @@ std::string PushedRows::plan(const std::vector<int> &attributes) {
   return {};
 }
 
-void PushedRows::collect(RowCollector &to, const char *family) {
-  Document::List names;
-  if (!query_.layout.whole)  // else a start model may have columns, but rows have none
-    for (const RowColumn &column : to.columns()) names.emplace_back(column.name);
-  const RowPolicy &policy = to.policy();
-  keep_request_ = pass_request("keep");
-  keep_request_.set("family", family).set("columns", std::move(names));
-  keep_request_.set("weighted", shape_.weighted);
-  keep_request_.set("missing", int(policy.missing)).set("max_dimension", policy.max_dimension);
+void PushedRows::collect(PushedData &data) {
+  keep_request_ = data.keep();
   std::vector<std::size_t> parts(query_.parts.size());
   std::iota(parts.begin(), parts.end(), std::size_t(0));
   const std::vector<Document> found = answers(*keep_, parts, keep_request_);
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  for (const std::size_t i : parts) {
     if (found[i].is_null()) continue;  // no rows, not even some to be skipped
     const PassReader part(found[i]);
     rows_of_parts_[i] = part.integer("rows", 0, any);
     rows_ += rows_of_parts_[i];
     skipped_ += part.integer("skipped", 0, any);
-    to.count_elsewhere(part.integer("seen", 0, any), part.integer("zero_weights", 0, any));
-    const int d = int(part.integer("dimension", 0, std::numeric_limits<int>::max()));
-    if (rows_of_parts_[i] == 0) continue;
-    if (shape_.dimension != 0 && shape_.dimension != d)
-      throw Error(
-          Errc::array_shape,
-          message("rows have different lengths: {} and {} elements", shape_.dimension, d),
-          message("Those of {} differ from the others.", utf8_of_server(query_.parts[i].place)));
-    shape_.dimension = d;
-    parts_.push_back(i);
-    if (const Document *const columns = found[i].find("columns"))
-      to.add_columns(columns_of_message(*columns));
+    if (rows_of_parts_[i] > 0) parts_.push_back(i);
+    data.hear(part, utf8_of_server(query_.parts[i].place));
   }
-  if (parts_.empty()) return;
-  to.sort_labels();
-  names_ = quoted_names(to.columns());
-  columns_ = columns_message(to.columns());
-  pass_.reset(new Statement(prepared(parts_, false)));
-  settle(*pass_, parts_);
+  if (!parts_.empty()) {
+    settle_request_ = data.settle();
+    pass_.reset(new Statement(prepared(parts_, false)));
+    settle(*pass_, parts_, &data);
+  }
+  data.take(*this);
 }
 
-void PushedRows::settle(Statement &pass, const std::vector<std::size_t> &parts) {
-  Document request = pass_request("settle");
-  request.set("columns", columns_);
-  const std::vector<Document> found = answers(pass, parts, request);
+void PushedRows::refuse_changed(std::size_t part, const char *detail) const {
+  throw Error(Errc::invalid_argument,
+              message("the rows of {} have changed since the fit began",
+                      utf8_of_server(query_.parts[part].place)),
+              detail, "In a transaction of isolation level REPEATABLE READ they do not change.");
+}
+
+/// Tells parts what all have in common; `data` hears of it the first time.
+void PushedRows::settle(Statement &pass, const std::vector<std::size_t> &parts, PushedData *data) {
+  const std::vector<Document> found = answers(pass, parts, settle_request_);
   for (const std::size_t i : parts) {
     if (found[i].is_null()) PassReader::refuse();
-    if (const Document *const facts = found[i].find("facts"); facts && hashes_[i] == 0) {
-      const ColumnFacts part = ColumnFacts::from_message(*facts, names_.size());
-      facts_ ? facts_->add(part) : void(facts_ = part);
-    }
-    const std::int64_t hash = PassReader(found[i]).integer("hash", -any - 1, any);
-    if (hashes_[i] != 0 && hashes_[i] != hash)
-      throw Error(Errc::invalid_argument,
-                  message("the rows of {} have changed since the fit began",
-                          utf8_of_server(query_.parts[i].place)),
-                  "They were read again, as the session that had them lost them.",
-                  "In a transaction of isolation level REPEATABLE READ they do not change.");
+    const PassReader part(found[i]);
+    if (data) data->settled(part);
+    const std::int64_t hash = part.integer("hash", -any - 1, any);
+    if (hashes_[i] && *hashes_[i] != hash)
+      refuse_changed(i, "They were read again, as the session that had them lost them.");
     hashes_[i] = hash;
   }
 }
@@ -322,12 +279,7 @@ void PushedRows::keep_again(const std::vector<std::size_t> &parts) {
   const std::vector<Document> found = answers(keep, parts, keep_request_);
   for (const std::size_t i : parts)
     if (found[i].is_null() || PassReader(found[i]).integer("rows", 0, any) != rows_of_parts_[i])
-      throw Error(Errc::invalid_argument,
-                  message("the rows of {} have changed since the fit began",
-                          utf8_of_server(query_.parts[i].place)),
-                  {}, "In a transaction of isolation level REPEATABLE READ they do not change.");
-  Statement pass = prepared(parts, false);
-  settle(pass, parts);
+      refuse_changed(i, "");
 }
 
 std::vector<Document> PushedRows::ask(const Document &request) {
@@ -337,7 +289,11 @@ std::vector<Document> PushedRows::ask(const Document &request) {
     if (found[i].is_null()) lost.push_back(i);
   if (!lost.empty()) {
     keep_again(lost);
-    found = answers(*pass_, parts_, request);
+    // The others have made the pass, which may have changed what they keep beside their rows.
+    Statement pass = prepared(lost, false);
+    settle(pass, lost, nullptr);
+    std::vector<Document> again = answers(pass, lost, request);
+    for (const std::size_t i : lost) found[i] = std::move(again[i]);
   }
   std::vector<Document> out;
   for (const std::size_t i : parts_) {

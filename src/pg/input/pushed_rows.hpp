@@ -1,44 +1,69 @@
 // The rows of a fit on several servers: this server sends requests for passes through postgres_fdw,
-// and gets sums.
+// and gets sums. What it says and hears of a kind of data is in that kind's files
+// (pg/input/remote_*).
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "data/remote_rows.hpp"
-#include "pg/input/column_checks.hpp"
 #include "pg/input/pushable_query.hpp"
 
 namespace bayes::pg {
 
-/// Option push_down of a function of a query.
-enum class PushDown : char { no, yes, if_possible };
-/// Removes the option, and returns it. Throws Error for anything but true, false and "auto".
-PushDown push_down_of(Document &options);
+class PushedRows;
 
-class PushedRows final : public RemoteRows {
+/// A kind of data whose rows other servers keep, for one fit: what they are told of it, and what is
+/// learned from them. Members are called in this order.
+class PushedData {
+ public:
+  virtual ~PushedData() = default;
+  /// The columns of the query that are records whose fields are known.
+  virtual void records(std::span<const RecordColumn>) {}
+  /// Makes the collector and checks the request, as if the rows of this query were to be read here.
+  /// Returns the columns, from 0, or the numbers of fields of records, that a row consists of, in
+  /// the order in which it is read. Throws
+  /// Error for columns that rows cannot have. `reason`: receives why they cannot be pushed down, if
+  /// so.
+  virtual std::vector<int> begin(TupleDesc columns, std::string &reason) = 0;
+  /// Undoes begin(): rows are to be collected on this server after all.
+  virtual void undo() = 0;
+  /// How rows are to be read: a pass_request("keep") with the kind (kept_rows.cpp).
+  virtual Document keep() = 0;
+  /// What a part says of itself once its rows are read; `place` names it.
+  virtual void hear(const PassReader &part, const std::string &place) = 0;
+  /// Called once all parts were heard, if any has rows: a pass_request("settle") with what they
+  /// have in common.
+  virtual Document settle() = 0;
+  /// What a part answers to that, once.
+  virtual void settled(const PassReader &) {}
+  /// The end, with or without rows: `rows`, which outlive the collector, are its data.
+  virtual void take(PushedRows &rows) = 0;
+};
+
+class PushedRows final : public RemoteParts {
  public:
   /// `schema`: that of the extension, on all servers. Nothing is sent yet.
   PushedRows(PushableQuery query, Oid schema);
   ~PushedRows() override;
 
-  /// Why the query's expressions cannot be sent to the servers; empty if they can. `attributes`:
-  /// the columns of the query that a row consists of, in the order in which they are to be read;
-  /// empty if it is one array.
-  std::string plan(const std::vector<int> &attributes);
-  /// Every server collects its rows. Adds their numbers and labels to `to`, whose requests have
-  /// been checked; orders labels over all servers.
-  void collect(RowCollector &to, const char *family);
+  /// Why the query's expressions cannot be sent to the servers; empty if they can. `columns`: as
+  /// PushedData::begin() has returned them.
+  std::string plan(const std::vector<int> &columns);
+  /// Every server collects its rows.
+  void collect(PushedData &data);
   /// The servers forget the rows; if the fit fails, they do so when the transaction is aborted.
   void forget();
 
   std::vector<Document> ask(const Document &request) override;
   const std::vector<std::int64_t> &rows_of_parts() const override { return rows_of_parts_; }
-  std::string name_of_element(int element) const override;
-  /// What is known of the columns, if rows have columns; after collect().
-  const std::optional<ColumnFacts> &facts() const { return facts_; }
+  /// of all parts
+  std::int64_t rows() const { return rows_; }
+  std::int64_t skipped() const { return skipped_; }
   /// "2 servers" or "2 servers and this one"
   std::string servers() const;
   /// server "one" or server "two"
@@ -53,19 +78,20 @@ class PushedRows final : public RemoteRows {
   std::vector<Document> answers(Statement &statement, const std::vector<std::size_t> &parts,
                                 const Document &request);
   void keep_again(const std::vector<std::size_t> &parts);
-  void settle(Statement &pass, const std::vector<std::size_t> &parts);
+  void settle(Statement &pass, const std::vector<std::size_t> &parts, PushedData *data);
+  [[noreturn]] void refuse_changed(std::size_t part, const char *detail) const;
 
   const PushableQuery query_;
   const Oid schema_;
   const std::string fit_;
   /// arguments of the aggregate that keeps rows
   std::string arguments_;
-  Document keep_request_, columns_;
-  std::vector<std::int64_t> rows_of_parts_, hashes_;
+  Document keep_request_, settle_request_;
+  std::vector<std::int64_t> rows_of_parts_;
+  std::vector<std::optional<std::int64_t>> hashes_;
+  std::int64_t rows_ = 0, skipped_ = 0;
   /// those with rows
   std::vector<std::size_t> parts_;
-  std::vector<std::string> names_;
-  std::optional<ColumnFacts> facts_;
   std::unique_ptr<Statement> keep_, pass_;
 };
 

@@ -65,8 +65,7 @@ constexpr Binding<RowCollector> bmm = {
     .fit_selection = select_models,
 };
 
-constexpr Method methods_elsewhere[] = {Method::vi, Method::em, Method::map};
-constexpr PushedMethods pushed_methods = {methods_elsewhere};
+constexpr Method pushed_methods[] = {Method::vi, Method::svi, Method::em, Method::map};
 
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   QueryRows query(fcinfo, bmm.family, bmm.check, by_k, nullptr, pushed_methods);

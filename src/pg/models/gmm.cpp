@@ -63,8 +63,7 @@ constexpr Binding<RowCollector> gmm = {
     .fit_selection = select_models,
 };
 
-constexpr Method methods_elsewhere[] = {Method::vi, Method::em, Method::map, Method::kmeans};
-constexpr PushedMethods pushed_methods = {methods_elsewhere};
+constexpr Method pushed_methods[] = {Method::vi, Method::svi, Method::em, Method::map, Method::kmeans};
 
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   QueryRows query(fcinfo, gmm.family, gmm.check, by_k, nullptr, pushed_methods);

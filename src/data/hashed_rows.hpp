@@ -1,0 +1,55 @@
+// Minibatches that are chosen by the contents of rows, so that they do not depend on the order of
+// the rows, nor on where they are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/control.hpp"
+#include "data/remote_rows.hpp"
+#include "data/rows.hpp"
+
+namespace bayes {
+
+/// Which rows are in a minibatch: those for which a hash of `key` and the row is at most
+/// `threshold`. Every row is with the same probability, (threshold + 1) / 2^64, independently of
+/// other contents, and of other keys. Rows of equal elements go together.
+struct HashChoice {
+  std::uint64_t key = 0, threshold = 0;
+  Document message() const;
+  /// Throws Error(invalid_binary) unless message() has made it.
+  static HashChoice from_message(const Document &message);
+};
+
+/// Rows of this server with a hash of each.
+class HashedRows {
+ public:
+  HashedRows(RowSource &rows, Control &control);
+  /// Replaces the rows of `to`, which are weighted, by those that are chosen.
+  void choose(const HashChoice &choice, MemoryRows &to) const;
+  /// the memory that the hashes of so many rows take
+  static double bytes(std::int64_t rows) { return 8.0 * double(rows); }
+
+ private:
+  RowSource &rows_;
+  std::vector<std::uint64_t> hashes_;
+};
+
+/// A minibatch of rows elsewhere: passes are made over the rows that are chosen.
+class RemoteBatch final : public RemoteRows {
+ public:
+  explicit RemoteBatch(RemoteRows &all) : all_(all) {
+    shape_ = all.shape();
+    rows_ = all.rows();
+    set_incomplete(all.incomplete());
+  }
+  void choose(const HashChoice &choice) { choice_ = choice; }
+  std::vector<Document> ask(const Document &request) override;
+  const std::vector<std::int64_t> &rows_of_parts() const override { return all_.rows_of_parts(); }
+
+ private:
+  RemoteRows &all_;
+  HashChoice choice_;
+};
+
+}  // namespace bayes
