@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/api.hpp"
 #include "base/control.hpp"
 #include "data/remote_rows.hpp"
 #include "data/rows.hpp"
@@ -22,7 +23,7 @@ struct HashChoice {
 };
 
 /// Rows of this server with a hash of each.
-class HashedRows {
+class BAYES_API HashedRows {
  public:
   HashedRows(RowSource &rows, Control &control);
   /// Replaces the rows of `to`, which are weighted, by those that are chosen.

@@ -214,13 +214,13 @@ Document answer_local_step(RowSource &rows, const Document &request, const Block
   const std::vector<double> &log_weights =
       given.numbers("log_weights", std::size_t(scorer.components()));
   const std::string &name = given.text("allocation");
-  const bool of_labels = name == GivenAllocation::name_elsewhere ||
-                         name == ScoredGivenAllocation::name_elsewhere;
+  const bool of_labels =
+      name == GivenAllocation::name_elsewhere || name == ScoredGivenAllocation::name_elsewhere;
   if (of_labels != (labels != nullptr)) PassReader::refuse();
   const detail::LocalSums found =
       name == GivenAllocation::name_elsewhere
           ? sums_by(rows, scorer, log_weights, GivenAllocation{labels}, control)
-      : of_labels ? sums_by(rows, scorer, log_weights, ScoredGivenAllocation{labels}, control)
+      : of_labels      ? sums_by(rows, scorer, log_weights, ScoredGivenAllocation{labels}, control)
       : name == "hard" ? sums_by(rows, scorer, log_weights, HardAllocation(), control)
                        : sums_by(rows, scorer, log_weights, SoftAllocation(), control);
   Document out = Document::object();

@@ -1,5 +1,7 @@
 #include "data/remote_rows.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
@@ -30,6 +32,43 @@ Document pass_request(const char *kind) {
 
 Document numbers_document(std::span<const double> numbers) {
   return Tensor{{std::int64_t(numbers.size())}, {numbers.begin(), numbers.end()}};
+}
+
+namespace {
+
+/// A double holds so many bytes as a whole number.
+constexpr std::size_t bytes_of_number = 6;
+
+}  // namespace
+
+Document bytes_document(std::string_view bytes) {
+  std::vector<double> numbers = {double(bytes.size())};
+  for (std::size_t at = 0; at < bytes.size(); at += bytes_of_number) {
+    std::uint64_t number = 0;
+    for (const char each : bytes.substr(at, bytes_of_number))
+      number = number << 8 | static_cast<unsigned char>(each);
+    numbers.push_back(double(number));
+  }
+  return numbers_document(numbers);
+}
+
+std::string bytes_of_document(const Document &document) {
+  const auto *const tensor = document.as<Tensor>();
+  if (!tensor || tensor->values.empty()) PassReader::refuse();
+  const std::vector<double> &numbers = tensor->values;
+  constexpr double most = 281474976710655;
+  for (const double each : numbers)
+    if (!(each >= 0 && each <= most && each == std::floor(each))) PassReader::refuse();
+  const double size = numbers[0];
+  const auto count = std::size_t(numbers.size() - 1);
+  if (std::ceil(size / double(bytes_of_number)) != double(count)) PassReader::refuse();
+  std::string out;
+  for (std::size_t i = 1; i <= count; ++i) {
+    const std::size_t here = std::min(bytes_of_number, std::size_t(size) - out.size());
+    const auto number = std::uint64_t(numbers[i]);
+    for (std::size_t b = here; b-- > 0;) out.push_back(char(number >> (8 * b) & 255));
+  }
+  return out;
 }
 
 Document columns_message(const RowColumns &columns) {

@@ -70,6 +70,11 @@ class BAYES_API PassReader {
 /// Numbers as a member of a request or an answer.
 BAYES_API Document numbers_document(std::span<const double> numbers);
 
+/// Bytes as a member of a request or an answer, whose texts are UTF-8; and back. Throws
+/// Error(invalid_binary) for a member that is none.
+BAYES_API Document bytes_document(std::string_view bytes);
+BAYES_API std::string bytes_of_document(const Document &document);
+
 /// The columns of rows with their labels, of which one part of the rows may have none.
 BAYES_API Document columns_message(const RowColumns &columns);
 /// Throws Error(invalid_binary) unless columns_message() has made it.

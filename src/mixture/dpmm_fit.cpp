@@ -112,8 +112,8 @@ class ProcessFitBase {
   std::vector<int> chain_start(int chain) {
     const int clusters =
         options_.one_start ? 1 : starting_clusters[chain % std::ssize(starting_clusters)];
-    std::vector<int> labels = start_ ? labels_of_start_.here
-                                     : starts_.of(clusters, std::uint64_t(chain)).here;
+    std::vector<int> labels =
+        start_ ? labels_of_start_.here : starts_.of(clusters, std::uint64_t(chain)).here;
     make_dense(labels, start_ ? start_->size() + 1 : clusters);
     return labels;
   }

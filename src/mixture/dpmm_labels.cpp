@@ -31,8 +31,7 @@ struct MostProbable {
       for (int j = 1; j < k; ++j)
         if (logits[j * block_rows + b] > logits[best * block_rows + b]) best = j;
       labels[block.first + b] = best;
-      if (probability)
-        probability[block.first + b] = std::min(1.0, logits[best * block_rows + b]);
+      if (probability) probability[block.first + b] = std::min(1.0, logits[best * block_rows + b]);
     }
   }
 };
@@ -82,7 +81,9 @@ void RowLabels::renumber(const std::vector<int> &numbers) {
   for (int &label : here) label = numbers[std::size_t(label)];
   if (elsewhere.is_null()) return;
   std::vector<double> all = PassReader(elsewhere).numbers("numbers");
-  for (double &number : all) number = numbers[std::size_t(number)];
+  // A component that labels no row may have a number beyond.
+  for (double &number : all)
+    if (number < double(numbers.size())) number = numbers[std::size_t(number)];
   elsewhere.set("numbers", numbers_document(all));
 }
 

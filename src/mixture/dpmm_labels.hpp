@@ -1,7 +1,7 @@
-// The cluster of every row, for variational inference of Dirichlet process mixtures. If the rows are
-// on other servers, so are the labels: what is kept here is how a server makes those of its rows,
-// and it is in every request that is about them, so that a session that has lost them makes them
-// again.
+// The cluster of every row, for variational inference of Dirichlet process mixtures. If the rows
+// are on other servers, so are the labels: what is kept here is how a server makes those of its
+// rows, and it is in every request that is about them, so that a session that has lost them makes
+// them again.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct RowLabels {
   /// of rows elsewhere: how their labels are made; null if there are none
   Document elsewhere;
 
-  /// label i becomes numbers[i]
+  /// label i becomes numbers[i]; there is one for every label that a row has
   void renumber(const std::vector<int> &numbers);
   /// for allocations with given labels
   const Document *given_elsewhere() const { return elsewhere.is_null() ? nullptr : &elsewhere; }

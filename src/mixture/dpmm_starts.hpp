@@ -27,7 +27,8 @@ namespace bayes {
 template <class Q>
 auto statistics_of(RowSource &rows, const Q &prior, const RowLabels &labels, int k,
                    Control &control) {
-  return statistics_of_labels(rows, prior, labels.here.data(), k, control, labels.given_elsewhere());
+  return statistics_of_labels(rows, prior, labels.here.data(), k, control,
+                              labels.given_elsewhere());
 }
 
 /// Starting partitions: every row goes to the nearest of a few centres, which k-means++ draws from
@@ -51,9 +52,9 @@ class StartingPartitions {
     if (k <= 1) return label_equally(rows_);
     Random random(seed_, stream, 0, 3);
     const Matrix centres = kmeans_plus_plus(*sample_, k, unit_, random, control_);
-    RowLabels labels = label_rows(rows_, KMeans(unit_).nearest(diagonal_covariance, centres),
-                                  std::vector<double>(std::size_t(k), 0.0), LabelKind::nearest,
-                                  nullptr, control_);
+    RowLabels labels =
+        label_rows(rows_, KMeans(unit_).nearest(diagonal_covariance, centres),
+                   std::vector<double>(std::size_t(k), 0.0), LabelKind::nearest, nullptr, control_);
     int next = 0;
     std::vector<int> numbers;
     for (const std::int64_t count : label_counts(rows_, labels, k))
@@ -133,8 +134,7 @@ StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const
     std::vector<int> numbers(std::size_t(clusters), 1);
     numbers.push_back(0);
     not_new.renumber(numbers);
-    const Q both =
-        posterior(statistics_of(rows, prior, not_new, 2, control), replicate(prior, 2));
+    const Q both = posterior(statistics_of(rows, prior, not_new, 2, control), replicate(prior, 2));
     order.resize(std::size_t(sticks));
     std::iota(order.begin(), order.end(), 0);
     order[std::size_t(clusters)] = sticks;
@@ -185,9 +185,9 @@ struct OrderByCounts {
 
   OrderByCounts(RowSource &rows, RowLabels &labels, int components) {
     const std::vector<std::int64_t> of_labels = label_counts(rows, labels, components);
-    const Vector counts =
-        Eigen::Map<const Eigen::Array<std::int64_t, Eigen::Dynamic, 1>>(of_labels.data(), components)
-            .cast<double>();
+    const Vector counts = Eigen::Map<const Eigen::Array<std::int64_t, Eigen::Dynamic, 1>>(
+                              of_labels.data(), components)
+                              .cast<double>();
     order = descending_order(counts);
     std::vector<int> name(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) name[std::size_t(order[i])] = int(i);

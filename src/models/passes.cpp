@@ -15,6 +15,7 @@
 #include "families/product/product_scorer.hpp"
 #include "fit/fit_run.hpp"
 #include "mixture/dpmm_labels.hpp"
+#include "regression/binary_rows.hpp"
 
 namespace bayes {
 namespace {
@@ -183,8 +184,11 @@ constexpr Pass passes[] = {
      [](Part part, Request, Control &control) { return answer_total_weight(part.rows, control); }},
     {"incomplete",
      [](Part part, Request, Control &control) {
-       return Document::object().set("rows", count_incomplete(part.rows, control));
+       part.rows.set_incomplete(count_incomplete(part.rows, control));
+       return Document::object().set("rows", part.rows.incomplete());
      }},
+    {"binary", [](Part part, Request request,
+                  Control &control) { return BinaryRows::answer(part.rows, request, control); }},
     {"label counts", label_counts_pass},
     {"label overlap", label_overlap_pass},
     {"weighted rows",

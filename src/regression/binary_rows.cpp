@@ -10,6 +10,7 @@
 #include "base/message.hpp"
 #include "base/simd.hpp"
 #include "base/special.hpp"
+#include "data/remote_rows.hpp"
 #include "families/normal/normal_block.hpp"
 #include "regression/binary_block.hpp"
 #include "regression/normal_tail.hpp"
@@ -69,12 +70,15 @@ class BinaryRows::Step {
   virtual ~Step() = default;
   virtual void operator()(const BinaryBlock &block, BinarySlopes out,
                           BinaryValues &values) const = 0;
+  /// in messages to other servers; null if the step is about single rows
+  virtual const char *name() const { return nullptr; }
 };
 
 namespace {
 
 class LogitStep final : public BinaryRows::Step {
  public:
+  const char *name() const override { return "logit"; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
     using simd::Vector;
     Vector sums[registers] = {};
@@ -96,6 +100,7 @@ class LogitStep final : public BinaryRows::Step {
 
 class ProbitStep final : public BinaryRows::Step {
  public:
+  const char *name() const override { return "probit"; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
     for (int b = 0; b < block.rows; ++b) {
       const LogNormalCdf at = log_normal_cdf(block.sign[b] * block.predictor[b]);
@@ -110,6 +115,7 @@ class ProbitStep final : public BinaryRows::Step {
 
 class GramStep final : public BinaryRows::Step {
  public:
+  const char *name() const override { return "gram"; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &) const override {
     std::copy_n(block.weight, block_rows, out.curvature);
   }
@@ -274,6 +280,19 @@ class BinaryRows::Worker {
   Buffer gradient_, scatter_;
 };
 
+namespace {
+
+/// The symmetric matrix of a packed lower triangle.
+Matrix symmetric(const std::vector<double> &packed, int p) {
+  Matrix out(p, p);
+  std::size_t at = 0;
+  for (int i = 0; i < p; ++i)
+    for (int j = 0; j <= i; ++j) out(i, j) = out(j, i) = packed[at++];
+  return out;
+}
+
+}  // namespace
+
 BinaryRows::BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &control)
     : rows_(rows),
       terms_(terms),
@@ -283,6 +302,7 @@ BinaryRows::BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &c
 
 BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bool curvature,
                             double operations) {
+  if (rows_.remote()) return pass_elsewhere(step, u, curvature);
   const int p = size();
   const std::size_t triangle = curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0;
   Sweep sweep(rows_, control_);
@@ -308,12 +328,88 @@ BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bo
         for (int j = 0; j < p; ++j) out.gradient(j) += part.gradient[std::size_t(j)];
         for (std::size_t i = 0; i < triangle; ++i) packed[i] += part.curvature[i];
       });
-  if (!curvature) return out;
-  out.curvature.resize(p, p);
-  std::size_t at = 0;
-  for (int i = 0; i < p; ++i)
-    for (int j = 0; j <= i; ++j) out.curvature(i, j) = out.curvature(j, i) = packed[at++];
+  if (curvature) out.curvature = symmetric(packed, p);
   return out;
+}
+
+Document BinaryRows::request(const char *what) const {
+  std::vector<double> columns, labels;
+  for (int j = 0; j < size(); ++j) {
+    columns.push_back(terms_[j].column);
+    labels.push_back(terms_[j].label);
+  }
+  Document out = pass_request("binary");
+  out.set("what", what).set("columns", numbers_document(columns));
+  out.set("labels", numbers_document(labels));
+  out.set("centre", numbers_document(scales_.centre)).set("scale", numbers_document(scales_.scale));
+  return out;
+}
+
+BinarySums BinaryRows::pass_elsewhere(const Step &step, const Vector &u, bool curvature) {
+  if (!step.name()) refuse_remote("a draw for each row");
+  const int p = size();
+  Document of_pass = request(step.name());
+  of_pass.set("curvature", curvature);
+  of_pass.set("u", numbers_document({u.data(), std::size_t(u.size())}));
+  BinarySums out;
+  out.gradient = Vector::Zero(p);
+  std::vector<double> packed(curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0);
+  for (const Document &answer : rows_.remote()->ask(of_pass)) {
+    const PassReader part(answer);
+    out.log_likelihood += part.number("log_likelihood");
+    const std::vector<double> &gradient = part.numbers("gradient", std::size_t(p)),
+                              &triangle = part.numbers("curvature", packed.size());
+    for (int j = 0; j < p; ++j) out.gradient(j) += gradient[std::size_t(j)];
+    for (std::size_t i = 0; i < packed.size(); ++i) packed[i] += triangle[i];
+  }
+  if (curvature) out.curvature = symmetric(packed, p);
+  return out;
+}
+
+Document BinaryRows::answer(RowSource &rows, const Document &request, Control &control) {
+  const PassReader given(request);
+  const std::vector<double> &columns = given.numbers("columns");
+  const std::size_t p = columns.size();
+  const std::vector<double> &labels = given.numbers("labels", p);
+  const auto whole = [](double x, double most) {
+    if (!(x >= -1 && x <= most && x == std::floor(x))) PassReader::refuse();
+    return int(x);
+  };
+  if (p < 1 || p > std::size_t(max_terms)) PassReader::refuse();
+  std::vector<RegressionTerm> list;
+  for (std::size_t j = 0; j < p; ++j)
+    list.push_back({whole(columns[j], rows.shape().dimension - 2), whole(labels[j], 1e9)});
+  const RegressionTerms terms(std::move(list));
+  TermScales scales;
+  scales.centre = given.numbers("centre", p);
+  scales.scale = given.numbers("scale", p);
+  BinaryRows own(rows, terms, std::move(scales), control);
+  const std::string &what = given.text("what");
+  Document out = Document::object();
+  if (what == "ranges") {
+    const BinaryRanges found = own.ranges();
+    out.set("low", numbers_document(found.low)).set("high", numbers_document(found.high));
+    out.set("sum", numbers_document(found.sum));
+    out.set("two_valued", numbers_document(found.two_valued));
+    return out.set("weight", found.weight).set("positives", found.positives);
+  }
+  if (what == "squares")
+    return out.set("squares", numbers_document(own.squares(given.numbers("reach", p))));
+  BinarySums sums;
+  if (what == "gram") {
+    sums.gradient = Vector::Zero(Eigen::Index(p));
+    sums.curvature = own.gram();
+  } else {
+    if (what != "logit" && what != "probit") PassReader::refuse();
+    const Vector u = Eigen::Map<const Vector>(given.numbers("u", p).data(), Eigen::Index(p));
+    sums = own.likelihood(what == "logit" ? Link::logit : Link::probit, u, given.flag("curvature"));
+  }
+  std::vector<double> packed;
+  for (Eigen::Index i = 0; i < sums.curvature.rows(); ++i)
+    for (Eigen::Index j = 0; j <= i; ++j) packed.push_back(sums.curvature(i, j));
+  out.set("log_likelihood", sums.log_likelihood);
+  out.set("gradient", numbers_document({sums.gradient.data(), p}));
+  return out.set("curvature", numbers_document(packed));
 }
 
 BinarySums BinaryRows::likelihood(Link link, const Vector &u, bool curvature) {

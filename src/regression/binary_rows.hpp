@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/control.hpp"
@@ -10,6 +11,7 @@
 #include "base/random.hpp"
 #include "data/rows.hpp"
 #include "data/sweep.hpp"
+#include "document/document.hpp"
 #include "regression/link_moments.hpp"
 #include "regression/term_scales.hpp"
 #include "regression/terms.hpp"
@@ -27,12 +29,25 @@ struct BinarySums {
   Matrix curvature;
 };
 
+/// Ranges and sums of the terms over all rows, from which their centres and scales follow.
+struct BinaryRanges {
+  std::vector<double> low, high, sum;
+  /// 1 for terms that are 0 or 1 in every row, else 0
+  std::vector<double> two_valued;
+  /// total weight of all rows; of the rows with y = 1
+  double weight = 0, positives = 0;
+};
+
 /// y is element 0 of every row, 0 or 1; predictors follow, none of them missing.
 class BinaryRows {
  public:
   /// Makes two passes for the scales. Throws Error(numeric) for columns whose values are too close
   /// or too large to compute with.
   BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &control);
+
+  /// The part of another server in a pass. Throws Error(invalid_binary) for a request that no fit
+  /// has made.
+  static Document answer(RowSource &rows, const Document &request, Control &control);
 
   int size() const { return terms_.size(); }
   /// the first term is one
@@ -62,7 +77,19 @@ class BinaryRows {
 
  private:
   class Worker;
+  /// For answer(): terms that have these scales.
+  BinaryRows(RowSource &rows, const RegressionTerms &terms, TermScales scales, Control &control)
+      : rows_(rows),
+        terms_(terms),
+        control_(control),
+        scales_(std::move(scales)) {}
   void find_scales();
+  BinaryRanges ranges();
+  /// For each term with a reach above 0 the weighted sum of ((x - centre) / reach)^2.
+  std::vector<double> squares(const std::vector<double> &reach);
+  /// A request for a pass over rows elsewhere.
+  Document request(const char *what) const;
+  BinarySums pass_elsewhere(const Step &step, const Vector &u, bool curvature);
   BinarySums pass(const Step &step, const Vector &u, bool gradient, bool curvature,
                   double operations);
 

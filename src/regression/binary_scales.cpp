@@ -5,6 +5,7 @@
 #include "base/aligned.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "data/remote_rows.hpp"
 #include "families/normal/normal_block.hpp"
 #include "regression/binary_block.hpp"
 #include "regression/binary_rows.hpp"
@@ -32,6 +33,35 @@ struct RangePart {
   std::vector<TermRange> terms;
   double weight = 0, positives = 0;
 };
+
+/// The terms of all blocks of a segment, for passes that find scales.
+class TermBlocks {
+ public:
+  TermBlocks(const RowSource &rows, const RegressionTerms &terms, int threads)
+      : shape_(rows.shape()),
+        terms_(terms),
+        x_(std::size_t(threads), Buffer(std::size_t(terms.size()) * block_rows)) {}
+  /// f(x of a block's terms, block)
+  template <class F> void each(int worker, const Segment &segment, const Stop &stop, F f) {
+    double *const own = x_[std::size_t(worker)].data();
+    for (std::int64_t at = 0; at < segment.rows && !stop(); at += block_rows) {
+      const BlockOfRows block(shape_, segment, at);
+      terms_.expand_block(block.data, 1, block.rows, own);
+      f(own, block);
+    }
+  }
+
+ private:
+  const RowShape shape_;
+  const RegressionTerms &terms_;
+  std::vector<Buffer> x_;
+};
+
+/// Adds numbers of an answer, as many as there are.
+void add_numbers(const PassReader &part, const char *key, std::vector<double> &to) {
+  const std::vector<double> &from = part.numbers(key, to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+}
 
 /// Adds a block to the range of a term. Rows past the last must repeat the term of another row,
 /// with weight 0.
@@ -73,28 +103,39 @@ double sum_of_squares(const double *x, const double *weight, double centre, doub
 
 }  // namespace
 
-void BinaryRows::find_scales() {
+BinaryRanges BinaryRows::ranges() {
   const std::size_t p = std::size_t(size());
+  BinaryRanges out;
+  out.low.assign(p, infinite);
+  out.high.assign(p, -infinite);
+  out.sum.assign(p, 0.0);
+  out.two_valued.assign(p, 1.0);
+  if (RemoteRows *const remote = rows_.remote()) {
+    for (const Document &answer : remote->ask(request("ranges"))) {
+      const PassReader part(answer);
+      const auto &low = part.numbers("low", p), &high = part.numbers("high", p),
+                 &two = part.numbers("two_valued", p);
+      for (std::size_t j = 0; j < p; ++j) {
+        out.low[j] = std::min(out.low[j], low[j]);
+        out.high[j] = std::max(out.high[j], high[j]);
+        out.two_valued[j] = std::min(out.two_valued[j], two[j]);
+      }
+      add_numbers(part, "sum", out.sum);
+      out.weight += part.number("weight");
+      out.positives += part.number("positives");
+    }
+    return out;
+  }
   Sweep sweep(rows_, control_);
   const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
-  std::vector<Buffer> x(std::size_t(plan.threads), Buffer(p * block_rows));
-  /// f(x of a block's terms, block) for all blocks of a segment
-  const auto each_block = [&](int worker, const Segment &segment, const Stop &stop, auto f) {
-    double *const own = x[std::size_t(worker)].data();
-    for (std::int64_t at = 0; at < segment.rows && !stop(); at += block_rows) {
-      const BlockOfRows block(rows_.shape(), segment, at);
-      terms_.expand_block(block.data, 1, block.rows, own);
-      f(own, block);
-    }
-  };
-  std::vector<TermRange> ranges(p);
+  TermBlocks blocks(rows_, terms_, plan.threads);
   std::vector<RangePart> parts(static_cast<std::size_t>(plan.slots));
   sweep.run(
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
         RangePart &part = parts[std::size_t(slot)];
         part = {std::vector<TermRange>(p)};
-        each_block(worker, segment, stop, [&](double *terms, const BlockOfRows &block) {
+        blocks.each(worker, segment, stop, [&](double *terms, const BlockOfRows &block) {
           double positives[sum_lanes] = {}, weights[sum_lanes] = {};
           for (int b = 0; b < block.rows; ++b) {
             weights[b % sum_lanes] += block.weight[b];
@@ -111,45 +152,39 @@ void BinaryRows::find_scales() {
       },
       [&](int slot) {
         const RangePart &part = parts[std::size_t(slot)];
-        weight_ += part.weight;
-        positives_ += part.positives;
+        out.weight += part.weight;
+        out.positives += part.positives;
         for (std::size_t j = 0; j < p; ++j) {
           const TermRange &from = part.terms[j];
-          TermRange &to = ranges[j];
-          to.low = std::min(to.low, from.low);
-          to.high = std::max(to.high, from.high);
-          to.sum += from.sum;
-          to.two_valued &= from.two_valued;
+          out.low[j] = std::min(out.low[j], from.low);
+          out.high[j] = std::max(out.high[j], from.high);
+          out.sum[j] += from.sum;
+          if (!from.two_valued) out.two_valued[j] = 0;
         }
       });
+  return out;
+}
 
-  scales_.centre.assign(p, 0.0);
-  scales_.scale.assign(p, 1.0);
-  // for terms whose squares must be summed, the largest distance from the centre; else 0
-  std::vector<double> reach(p, 0.0);
-  for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
-    const TermRange &range = ranges[j];
-    double &centre = scales_.centre[j];
-    if (terms_.intercept())
-      centre = range.low == range.high ? range.low
-                                       : std::clamp(range.sum / weight_, range.low, range.high);
-    if (!std::isfinite(centre))
-      throw Error(Errc::numeric, message("the mean of term {} overflows", terms_.name(int(j))),
-                  "Values and weights are too large together.", "Rescale them.");
-    const double most = std::max(range.high - centre, centre - range.low);
-    if (most == 0) constant_.push_back(int(j));
-    if (range.two_valued || most == 0) continue;
-    if (most < min_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
-    reach[j] = most;
+std::vector<double> BinaryRows::squares(const std::vector<double> &reach) {
+  const std::size_t p = std::size_t(size());
+  std::vector<double> out(p);
+  if (RemoteRows *const remote = rows_.remote()) {
+    Document of_terms = request("squares");
+    of_terms.set("reach", numbers_document(reach));
+    for (const Document &answer : remote->ask(of_terms))
+      add_numbers(PassReader(answer), "squares", out);
+    return out;
   }
-  std::vector<double> squares(p);
+  Sweep sweep(rows_, control_);
+  const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
+  TermBlocks blocks(rows_, terms_, plan.threads);
   std::vector<std::vector<double>> slots(static_cast<std::size_t>(plan.slots));
   sweep.run(
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
         std::vector<double> &part = slots[std::size_t(slot)];
         part.assign(p, 0.0);
-        each_block(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
+        blocks.each(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
           for (std::size_t j = 0; j < p; ++j)
             if (reach[j] > 0)
               part[j] += sum_of_squares(terms + j * block_rows, block.weight, scales_.centre[j],
@@ -157,10 +192,37 @@ void BinaryRows::find_scales() {
         });
       },
       [&](int slot) {
-        for (std::size_t j = 0; j < p; ++j) squares[j] += slots[std::size_t(slot)][j];
+        for (std::size_t j = 0; j < p; ++j) out[j] += slots[std::size_t(slot)][j];
       });
+  return out;
+}
+
+void BinaryRows::find_scales() {
+  const std::size_t p = std::size_t(size());
+  scales_.centre.assign(p, 0.0);
+  scales_.scale.assign(p, 1.0);
+  const BinaryRanges range = ranges();
+  weight_ = range.weight;
+  positives_ = range.positives;
+  // for terms whose squares must be summed, the largest distance from the centre; else 0
+  std::vector<double> reach(p, 0.0);
+  for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
+    const double low = range.low[j], high = range.high[j];
+    double &centre = scales_.centre[j];
+    if (terms_.intercept())
+      centre = low == high ? low : std::clamp(range.sum[j] / weight_, low, high);
+    if (!std::isfinite(centre))
+      throw Error(Errc::numeric, message("the mean of term {} overflows", terms_.name(int(j))),
+                  "Values and weights are too large together.", "Rescale them.");
+    const double most = std::max(high - centre, centre - low);
+    if (most == 0) constant_.push_back(int(j));
+    if (range.two_valued[j] != 0 || most == 0) continue;
+    if (most < min_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
+    reach[j] = most;
+  }
+  const std::vector<double> sums = squares(reach);
   for (std::size_t j = 0; j < p; ++j)
-    if (reach[j] > 0) scales_.scale[j] = reach[j] * std::sqrt(squares[j] / weight_);
+    if (reach[j] > 0) scales_.scale[j] = reach[j] * std::sqrt(sums[j] / weight_);
 }
 
 }  // namespace bayes

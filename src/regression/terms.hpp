@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/api.hpp"
@@ -47,6 +48,9 @@ class BAYES_API RegressionTerms {
   /// more than max_terms.
   RegressionTerms(const RowColumns &columns, int dimension, bool intercept,
                   const Document &reference = {});
+
+  /// Terms without names, for expanding rows only.
+  explicit RegressionTerms(std::vector<RegressionTerm> terms) : terms_(std::move(terms)) {}
 
   int size() const { return int(terms_.size()); }
   bool intercept() const { return !terms_.empty() && terms_.front().column < 0; }

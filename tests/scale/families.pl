@@ -2,7 +2,7 @@
 # 1e-9, after as many iterations. Two servers, and tables of the server of the fit; some are empty.
 #
 # How long, for the runner:
-# seconds: 40
+# seconds: 60
 use strict;
 use warnings;
 use Server;
@@ -118,7 +118,8 @@ same('gmm by svi', 'gmm_model', 'SELECT x, y, z FROM %s', ', 3', "$svi, \"miniba
 same('bmm by svi', 'bmm_model', 'SELECT x, g, w FROM %s', ', 3',
     "$svi, \"minibatch\": \"hash\", \"weight\": \"w\"");
 is($session->run("SELECT (bayes_info(gmm_model('SELECT x, y FROM obs', 2,
-        '{\"push_down\": true, $svi}'))).options->>'minibatch'"), 'hash', 'elsewhere they always are');
+        '{\"push_down\": true, $svi}'))).options->>'minibatch'"), 'hash',
+    'elsewhere they always are');
 like(said("SELECT gmm_model('SELECT x FROM obs', 2, '{\"push_down\": true, $svi,
         \"minibatch\": \"groups\"}')"),
     qr/cannot be pushed down: option minibatch is "groups"; elsewhere it is "hash"/,
@@ -156,7 +157,8 @@ for my $case (['a view', 'SELECT a, g FROM %s_some'],
 my %refused = ('SELECT x, z FROM obs_closed' => 'a view of the query is a security barrier',
     'SELECT x FROM obs_sum' => 'the query aggregates',
     'SELECT x FROM (SELECT x FROM obs LIMIT 5) AS s' => 'the query has LIMIT or OFFSET',
-    'SELECT x FROM (SELECT x, random() AS r FROM obs) AS s' => 'the query calls a volatile function',
+    'SELECT x FROM (SELECT x, random() AS r FROM obs) AS s'
+        => 'the query calls a volatile function',
     'SELECT CASE WHEN x > 0 THEN ROW(x, z) ELSE ROW(z, x) END FROM obs'
         => 'its rows are records that an expression makes; select their columns');
 for my $query (sort keys %refused) {
@@ -182,5 +184,45 @@ same('dpmm from a model by a sampler', 'dpmm_model', 'SELECT x, z FROM %s', '', 
 like(said("SELECT dpmm_model('SELECT x FROM obs', '{\"push_down\": true}')"),
     qr/22023: query cannot be pushed down: method collapsed needs rows one at a time; .*: vi/,
     'the default method of dpmm is a sampler');
+
+# ---- regressions and classifiers ----
+
+my $passes = '"max_iter": 6, "tol": 0';
+same('logreg', 'logreg_model', 'SELECT u, x, z, g, n FROM %s', '', $passes);
+same('logreg of arrays, without intercept', 'logreg_model', 'SELECT u, v FROM %s WHERE x > 0', '',
+    "$passes, \"intercept\": false");
+same('logreg with weights and NULLs', 'logreg_model', 'SELECT u, y, n, w FROM %s', '',
+    "$passes, \"weight\": \"w\"");
+same('logreg of whole rows', 'logreg_model',
+    'SELECT u, t FROM (SELECT u, ROW(x, n) AS t FROM %s) AS s', '', $passes);
+same("probit by $_", 'probit_model', 'SELECT n > 1, x, g FROM %s', '',
+    "$passes, \"method\": \"$_\"")
+    for qw(laplace em vi);
+same('linreg', 'linreg_model', 'SELECT z, x, g, n, u FROM %s', '', '');
+same('linreg of arrays with weights', 'linreg_model', 'SELECT z, v, w FROM %s WHERE n < 3', '',
+    '"weight": "w"');
+same("linreg by $_", 'linreg_model', 'SELECT z, x, y FROM %s', '', "\"method\": \"$_\"")
+    for qw(em vi laplace);
+same('nb', 'nb_model', 'SELECT g, x, y, u, n FROM %s', '', '"likelihood": {"n": "poisson"}');
+same('nb of arrays with weights', 'nb_model', 'SELECT n, v, w FROM %s', '', '"weight": "w"');
+for my $refused (['logreg_model', 'SELECT u, x FROM obs', '"method": "gibbs"',
+        'method gibbs needs rows one at a time; these do not: laplace'],
+    ['probit_model', 'SELECT u, x FROM obs', '"method": "gibbs"', 'laplace, em, vi'],
+    ['nb_model', 'SELECT n, x FROM plain', '', 'the rows of "plain" are on this server']) {
+    my ($function, $query, $more, $why) = @$refused;
+    like(said("SELECT $function('$query', '{\"push_down\": true" . ($more ? ", $more" : '')
+            . "}'::jsonb)"), qr/22023: query cannot be pushed down: .*\Q$why\E/,
+        "$function: refused");
+}
+like(said("SELECT linreg_model('SELECT z, x FROM obs', '{\"push_down\": \"auto\"}'::jsonb)
+        IS NULL"),
+    qr/NOTICE:  00000: fit is pushed down: 2 servers and this one, 12500 rows/,
+    'sums are pushed down under auto');
+for my $table (qw(plain obs)) {
+    my ($out, $err) = $here->attempt("SELECT count(*) FROM logreg_fit('SELECT u, x, u::int AS same
+            FROM $table', '{\"push_down\": \"auto\", $passes}'::jsonb)");
+    like($err, qr/WARNING:  .* column "same" equals the response in every row/,
+        "a predictor that is the response, $table");
+}
 
 done_testing();

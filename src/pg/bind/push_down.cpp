@@ -37,8 +37,7 @@ std::string reason_of(const FitRequest &request, const PushedMethods &pushed) {
   const std::string *const name = given ? given->as<std::string>() : nullptr;
   if (given && !given->is_null() && !name) return {};  // refused where options are checked
   const std::string_view method =
-      name ? *name
-           : method_name(request.start ? request.start->info.method : pushed.by_default);
+      name ? *name : method_name(request.start ? request.start->info.method : pushed.by_default);
   std::string others;
   for (const Method each : pushed.methods) {
     if (method_name(each) == method) return {};

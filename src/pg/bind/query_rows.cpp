@@ -46,8 +46,7 @@ FitRequest query_request(FunctionCallInfo fcinfo, const char *family,
 }
 
 QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
-                     std::span<const Role> roles, NamedValues *names,
-                     const PushedMethods &pushed)
+                     std::span<const Role> roles, NamedValues *names, const PushedMethods &pushed)
     : context_(CurrentMemoryContext, "pg_bayes query") {
   const char *const sql = query_text(fcinfo, query_hint(names));
   request = query_request(fcinfo, family, roles);

@@ -123,6 +123,8 @@ class SumsWithParameters : public ModelSums {
   /// Reads the parameters of the first row; false if it has none. Their types determine their
   /// roles: jsonb is options, a model is a prior, double precision is the weight, which comes last.
   bool read_parameters(FunctionCallInfo fcinfo);
+  /// For the rows of a query, whose parameters are no arguments: sums of other servers have none.
+  void without_parameters() { read_ = true; }
   /// The same for bayes_rollup(value [, options]), which has no option but on_error.
   void read_rollup_options(FunctionCallInfo fcinfo);
   Item row(FunctionCallInfo fcinfo) const {

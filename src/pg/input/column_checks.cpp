@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -140,26 +141,59 @@ void note_positions(const RowColumns &columns) {
         "Give columns names: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
-void check_predictors(RowSource &rows, const RowColumns &columns) {
-  if (too_few_to_warn(rows.rows())) return;
+ResponseFacts response_facts(RowSource &rows) {
   const RowShape shape = rows.shape();
-  std::vector<std::size_t> equal(std::size_t(shape.dimension) - 1);
-  std::iota(equal.begin(), equal.end(), std::size_t(0));
+  ResponseFacts out;
+  out.equal.resize(std::size_t(shape.dimension) - 1);
+  std::iota(out.equal.begin(), out.equal.end(), std::size_t(0));
   std::vector<double> block(shape.block_doubles());
-  bool any_true = false, any_false = false;
-  for (std::int64_t first = 0; first < rows.rows() && !equal.empty(); first += block_rows) {
+  for (std::int64_t first = 0; first < rows.rows() && !out.equal.empty(); first += block_rows) {
     poll_here();
     rows.read_block(first / block_rows, block.data());
     const auto size = std::min<std::int64_t>(block_rows, rows.rows() - first);
     const double *const y = block.data(), *const end = y + size;
-    any_true |= std::find(y, end, 1.0) != end;
-    any_false |= std::find(y, end, 0.0) != end;
-    std::erase_if(equal, [&](std::size_t j) {
+    out.any_true |= std::find(y, end, 1.0) != end;
+    out.any_false |= std::find(y, end, 0.0) != end;
+    std::erase_if(out.equal, [&](std::size_t j) {
       return !std::equal(y, end, block.data() + (j + 1) * block_rows);
     });
   }
-  if (!any_true || !any_false) return;
-  for (const std::size_t j : equal) warn_of_response(columns, j, "response");
+  return out;
+}
+
+void ResponseFacts::add(const ResponseFacts &other) {
+  std::vector<std::size_t> both;
+  std::set_intersection(equal.begin(), equal.end(), other.equal.begin(), other.equal.end(),
+                        std::back_inserter(both));
+  equal = std::move(both);
+  any_true |= other.any_true;
+  any_false |= other.any_false;
+}
+
+Document ResponseFacts::message() const {
+  const std::vector<double> numbers(equal.begin(), equal.end());
+  return Document::object()
+      .set("equal", numbers_document(numbers))
+      .set("true", any_true)
+      .set("false", any_false);
+}
+
+ResponseFacts ResponseFacts::from_message(const Document &message, std::size_t predictors) {
+  const PassReader given(message);
+  ResponseFacts out;
+  for (const double j : given.numbers("equal")) {
+    if (!(j >= 0 && j < double(predictors))) PassReader::refuse();
+    out.equal.push_back(std::size_t(j));
+  }
+  if (!std::is_sorted(out.equal.begin(), out.equal.end())) PassReader::refuse();
+  out.any_true = given.flag("true");
+  out.any_false = given.flag("false");
+  return out;
+}
+
+void check_predictors(const ResponseFacts &facts, std::int64_t rows, const RowColumns &columns) {
+  if (too_few_to_warn(rows) || !facts.any_true || !facts.any_false) return;
+  for (const std::size_t j : facts.equal) warn_of_response(columns, j, "response");
 }
 
 void warn_of_response(const RowColumns &columns, std::size_t j, const char *response) {

@@ -41,10 +41,25 @@ void check_columns(const ColumnFacts &facts, std::int64_t count, const RowColumn
 /// NOTICE, once in a statement, if the columns of a fit have no names and are matched by position.
 void note_positions(const RowColumns &columns);
 
-/// WARNING for predictors that equal the response (element 0 of the rows) in every row, if both of
-/// its values occur: probably the response was included among the predictors. `columns` is empty if
-/// predictors are arrays.
-void check_predictors(RowSource &rows, const RowColumns &columns);
+/// What the check of predictors needs to know of rows; adds up over parts of them.
+struct ResponseFacts {
+  /// indices of predictors, from 0, ascending, that equal the response (element 0) in every row
+  std::vector<std::size_t> equal;
+  /// whether the response is 1, or 0, in some row
+  bool any_true = false, any_false = false;
+
+  void add(const ResponseFacts &other);
+  /// As a message to another server, and back; throws Error(invalid_binary) unless it is one, of
+  /// `predictors` predictors.
+  Document message() const;
+  static ResponseFacts from_message(const Document &message, std::size_t predictors);
+};
+ResponseFacts response_facts(RowSource &rows);
+
+/// WARNING for predictors that equal the response in every row, if both of its values occur:
+/// probably the response was included among the predictors. `columns` is empty if predictors are
+/// arrays.
+void check_predictors(const ResponseFacts &facts, std::int64_t rows, const RowColumns &columns);
 
 /// With so few rows these checks prove nothing.
 inline bool too_few_to_warn(std::int64_t rows) { return rows < 10; }

@@ -47,6 +47,7 @@ Node *replaced(Node *in, int index, RangeTblEntry *entry) {
 
 }  // namespace
 
+/// Raises.
 FlatQuery flat_query(const Query *query) {
   FlatQuery out = {};
   ListCell *cell;
@@ -69,8 +70,8 @@ FlatQuery flat_query(const Query *query) {
     }
     query = entry->subquery;
     if ((out.reason = form_of_query(query))) return out;
-    out.expressions = reinterpret_cast<List *>(
-        replaced(reinterpret_cast<Node *>(out.expressions), index, entry));
+    out.expressions =
+        reinterpret_cast<List *>(replaced(reinterpret_cast<Node *>(out.expressions), index, entry));
     if (out.condition) out.condition = replaced(out.condition, index, entry);
     Node *const inner = static_cast<Node *>(copyObjectImpl(query->jointree->quals));
     out.condition = inner && out.condition ? make_and_qual(inner, out.condition)
@@ -79,6 +80,7 @@ FlatQuery flat_query(const Query *query) {
   }
 }
 
+/// Raises.
 RecordExpressions record_expressions(Node *expression) {
   RecordExpressions out = {};
   const bool whole = IsA(expression, Var) && reinterpret_cast<Var *>(expression)->varattno == 0;

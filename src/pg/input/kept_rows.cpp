@@ -17,6 +17,9 @@ struct Kind {
 };
 constexpr Kind kinds[] = {
     {"rows", make_kept_rows},
+    {"responses", make_kept_responses},
+    {"linreg", make_kept_linreg},
+    {"nb", make_kept_nb},
 };
 
 std::vector<KeptRows *> kept;

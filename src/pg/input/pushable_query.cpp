@@ -194,8 +194,7 @@ std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
     out.column = found.column;
     std::vector<RecordColumn> records;
     for (int i = 0; i < found.record_count; ++i)
-      records.push_back(
-          {found.records[i].column, found.records[i].first, found.records[i].fields});
+      records.push_back({found.records[i].column, found.records[i].first, found.records[i].fields});
     check(source->resultDesc, records);
   }
   guarded([] {

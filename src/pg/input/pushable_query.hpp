@@ -46,8 +46,7 @@ struct RecordColumn {
   TupleDesc fields;
 };
 
-using CheckColumns =
-    std::function<void(TupleDesc columns, std::span<const RecordColumn> records)>;
+using CheckColumns = std::function<void(TupleDesc columns, std::span<const RecordColumn> records)>;
 
 /// Prepares `text`, and says what its parts are; or else why it cannot be pushed down, in `reason`.
 /// If it can, `check` gets its columns, and those of them that are records whose fields are known,

@@ -38,9 +38,8 @@ std::vector<int> PushedCollectedRows::begin(TupleDesc columns, std::string &reas
   int first = 0;
   const Oid type = layout.type;
   if (layout.whole && is_record_type(guarded([type] { return getBaseType(type); }))) {
-    const auto record = std::find_if(records_.begin(), records_.end(), [&](const RecordColumn &r) {
-      return r.column == layout.row;
-    });
+    const auto record = std::find_if(records_.begin(), records_.end(),
+                                     [&](const RecordColumn &r) { return r.column == layout.row; });
     if (record == records_.end()) {
       reason = "its rows are records that an expression makes; select their columns";
       return {};

@@ -57,17 +57,21 @@ void ResponseCollector::set_length(std::size_t length) {
   packed_.resize(length + 1);
 }
 
+std::vector<std::string> ResponseCollector::names_of_elements(int predictors) const {
+  std::vector<std::string> names = quoted_names(columns());
+  if (names.empty())
+    for (int j = 1; j <= predictors; ++j) names.push_back(message("element {}", j));
+  names.insert(names.begin(), "the response");
+  return names;
+}
+
 void ResponseCollector::arrange(Control &control) {
-  if (arranged_ == rows.rows()) return;
+  if (remote || arranged_ == rows.rows()) return;
   if (arranged_ == 0) {
     note_positions(columns());
     report_names_of_rows(columns());
   }
-  std::vector<std::string> names = quoted_names(columns());
-  if (names.empty())
-    for (int j = 1; j <= dimension_; ++j) names.push_back(message("element {}", j));
-  names.insert(names.begin(), "the response");
-  rows.name_elements(std::move(names));
+  rows.name_elements(names_of_elements(dimension_));
   sort_labels();
   rows.arrange(control);
   arranged_ = rows.rows();

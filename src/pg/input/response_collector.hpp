@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "data/remote_rows.hpp"
 #include "pg/input/packed_collector.hpp"
 
 namespace bayes::pg {
@@ -30,6 +33,20 @@ class ResponseCollector final : public PackedCollector {
   ResponseCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
+  const ResponsePolicy &policy() const { return policy_; }
+  /// Begins a collection for the fit of another server, which has made the checks.
+  void begin_part(const char *family, const ResponsePolicy &policy) {
+    progress.begin(family);
+    policy_ = policy;
+  }
+
+  /// The rows, wherever they are.
+  RowSource &source() { return remote ? static_cast<RowSource &>(*remote) : rows; }
+  /// If set, the rows are there, and `rows` is empty.
+  std::unique_ptr<RemoteRows> remote;
+  bool empty() const override { return remote ? remote->rows() == 0 : PackedCollector::empty(); }
+  /// The names of the elements of rows of this many predictors, for messages.
+  std::vector<std::string> names_of_elements(int predictors) const;
 
   void add(const Item &item) {
     count();

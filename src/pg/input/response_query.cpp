@@ -1,122 +1,132 @@
 #include "pg/input/response_query.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/message.hpp"
 #include "pg/input/feature_reader.hpp"
+#include "pg/input/response_layout.hpp"
 #include "pg/input/row_reader.hpp"
 
 namespace bayes::pg {
 namespace {
 
-class ResponseColumns {
- public:
-  ResponseColumns(TupleDesc columns, const QueryColumns &given, bool objects, const char *hint) {
-    std::vector<int> others;
-    if (given.id) others.push_back(column_named(columns, *given.id, "id", hint));
-    if (given.weight) {
-      weight_ = column_named(columns, *given.weight, "weight", hint);
-      weight_type_ = base_of(columns, weight_);
-      if (!is_number_type(weight_type_))
-        wrong_column(columns, weight_, "A weight must be a number.", hint);
-      others.push_back(weight_);
-    }
-    for (int i = 0; i < columns->natts; ++i)
-      if (std::find(others.begin(), others.end(), i) == others.end()) rest_.push_back(i);
-    if (rest_.size() < 2)
-      throw Error(Errc::invalid_argument,
-                  rest_.empty() ? "query returns no columns" : "query returns one column",
-                  "The first column is the response, the others are the predictors.", hint);
-    form.values = 2;
-    form.weighted = weight_ >= 0;
-    form.type = TupleDescAttr(columns, rest_[0])->atttypid;
-    const int row = rest_[1];
-    form.second_type = TupleDescAttr(columns, row)->atttypid;
-    whole_ = rest_.size() == 2 && is_row(columns, row, objects);
-    if (!whole_) form.second_type = RECORDOID;
-    if (!whole_) describe(columns);
-  }
+Oid base_of(TupleDesc columns, int index) {
+  const Oid declared = TupleDescAttr(columns, index)->atttypid;
+  return guarded([declared] { return getBaseType(declared); });
+}
 
-  ItemForm form;
+/// Is the column a row by itself?
+bool is_row(TupleDesc columns, int index, bool objects) {
+  const Oid type = base_of(columns, index);
+  if (is_record_type(type) || (objects && FeatureReader::reads(type))) return true;
+  if (is_number_type(type)) return false;
+  return guarded([type] { return OidIsValid(get_element_type(type)); }) ||
+         OidIsValid(cast_to_array(type));
+}
+
+/// The row type of the columns that follow the response.
+TupleDesc description_of_predictors(TupleDesc columns, const ResponseLayout &layout) {
+  return guarded([&] {
+    const int count = int(layout.columns.size()) - 1;
+    const TupleDesc made = CreateTemplateTupleDesc(count);
+    for (int j = 0; j < count; ++j)
+      TupleDescCopyEntry(made, AttrNumber(j + 1), columns,
+                         AttrNumber(layout.columns[std::size_t(j) + 1] + 1));
+    return made;
+  });
+}
+
+/// The items in the rows of a query.
+class ResponseItems {
+ public:
+  ResponseItems(TupleDesc columns, ResponseLayout layout) : layout_(std::move(layout)) {
+    if (!layout_.whole) record_.emplace(description_of_predictors(columns, layout_));
+  }
 
   /// Valid while the row in the slot is.
   Item item(TupleTableSlot *slot) {
     const auto value = [slot](int i) {
       return NullableDatum{slot->tts_values[i], slot->tts_isnull[i]};
     };
-    values_[0] = value(rest_[0]);
-    values_[1] = whole_ ? value(rest_[1]) : NullableDatum{record(slot), false};
-    if (weight_ < 0) return {values_, nullptr};
-    weight_value_ = value(weight_);
-    if (!weight_value_.isnull)
-      weight_value_.value = Float8GetDatum(number_of(weight_value_.value, weight_type_));
-    return {values_, &weight_value_};
+    values_[0] = value(layout_.columns[0]);
+    if (record_) {
+      fields_.clear();
+      for (std::size_t j = 1; j < layout_.columns.size(); ++j)
+        fields_.push_back(value(layout_.columns[j]));
+    }
+    values_[1] = record_ ? NullableDatum{record_->of(fields_), false} : value(layout_.columns[1]);
+    if (layout_.weight < 0) return {values_, nullptr};
+    weight_ = value(layout_.weight);
+    if (!weight_.isnull)
+      weight_.value = Float8GetDatum(number_of(weight_.value, layout_.weight_type));
+    return {values_, &weight_};
   }
 
  private:
-  static Oid base_of(TupleDesc columns, int index) {
-    const Oid declared = TupleDescAttr(columns, index)->atttypid;
-    return guarded([declared] { return getBaseType(declared); });
-  }
-
-  /// Is the column a row by itself?
-  static bool is_row(TupleDesc columns, int index, bool objects) {
-    const Oid type = base_of(columns, index);
-    if (is_record_type(type) || (objects && FeatureReader::reads(type))) return true;
-    if (is_number_type(type)) return false;
-    return guarded([type] { return OidIsValid(get_element_type(type)); }) ||
-           OidIsValid(cast_to_array(type));
-  }
-
-  /// The row type of the columns that follow the response.
-  void describe(TupleDesc columns) {
-    fields_.resize(rest_.size() - 1);
-    nulls_ = std::make_unique<bool[]>(fields_.size());
-    description_ = guarded([this, columns] {
-      const TupleDesc made = CreateTemplateTupleDesc(int(fields_.size()));
-      for (std::size_t j = 0; j < fields_.size(); ++j)
-        TupleDescCopyEntry(made, AttrNumber(j + 1), columns, AttrNumber(rest_[j + 1] + 1));
-      return BlessTupleDesc(made);
-    });
-  }
-
-  Datum record(TupleTableSlot *slot) {
-    for (std::size_t j = 0; j < fields_.size(); ++j) {
-      fields_[j] = slot->tts_values[rest_[j + 1]];
-      nulls_[j] = slot->tts_isnull[rest_[j + 1]];
-    }
-    return guarded([this] {
-      return HeapTupleGetDatum(heap_form_tuple(description_, fields_.data(), nulls_.get()));
-    });
-  }
-
-  /// the response, and the columns or the row that follow
-  std::vector<int> rest_;
-  bool whole_ = false;
-  int weight_ = -1;
-  Oid weight_type_ = InvalidOid;
-  TupleDesc description_ = nullptr;
-  std::vector<Datum> fields_;
-  std::unique_ptr<bool[]> nulls_;
-  NullableDatum values_[2] = {}, weight_value_ = {};
+  const ResponseLayout layout_;
+  std::optional<PredictorRecord> record_;
+  std::vector<NullableDatum> fields_;
+  NullableDatum values_[2] = {}, weight_ = {};
 };
 
 }  // namespace
 
+ResponseLayout::ResponseLayout(TupleDesc description, const QueryColumns &given, bool objects,
+                               const char *hint) {
+  std::vector<int> others;
+  if (given.id) others.push_back(column_named(description, *given.id, "id", hint));
+  if (given.weight) {
+    weight = column_named(description, *given.weight, "weight", hint);
+    weight_type = base_of(description, weight);
+    if (!is_number_type(weight_type))
+      wrong_column(description, weight, "A weight must be a number.", hint);
+    others.push_back(weight);
+  }
+  for (int i = 0; i < description->natts; ++i)
+    if (std::find(others.begin(), others.end(), i) == others.end()) columns.push_back(i);
+  if (columns.size() < 2)
+    throw Error(Errc::invalid_argument,
+                columns.empty() ? "query returns no columns" : "query returns one column",
+                "The first column is the response, the others are the predictors.", hint);
+  form.values = 2;
+  form.weighted = weight >= 0;
+  form.type = TupleDescAttr(description, columns[0])->atttypid;
+  const int row = columns[1];
+  form.second_type = TupleDescAttr(description, row)->atttypid;
+  whole = columns.size() == 2 && is_row(description, row, objects);
+  if (!whole) form.second_type = RECORDOID;
+}
+
+PredictorRecord::PredictorRecord(TupleDesc made)
+    : description_(guarded([made] { return BlessTupleDesc(made); })),
+      nulls_(std::make_unique<bool[]>(std::size_t(made->natts))) {}
+
+Datum PredictorRecord::of(const std::vector<NullableDatum> &fields) {
+  values_.clear();
+  for (std::size_t j = 0; j < fields.size(); ++j) {
+    values_.push_back(fields[j].value);
+    nulls_[j] = fields[j].isnull;
+  }
+  return guarded([this] {
+    return HeapTupleGetDatum(heap_form_tuple(description_, values_.data(), nulls_.get()));
+  });
+}
+
 void read_responses(const char *text, const char *hint, const QueryColumns &given, bool objects,
                     const std::function<void(const ItemForm &form)> &begin,
                     const std::function<void(const Item &item)> &take) {
-  std::optional<ResponseColumns> columns;
+  std::optional<ResponseItems> items;
   run_query(
       text, hint,
       [&](TupleDesc description) {
-        columns.emplace(description, given, objects, hint);
-        begin(columns->form);
+        ResponseLayout layout(description, given, objects, hint);
+        const ItemForm form = layout.form;
+        items.emplace(description, std::move(layout));
+        begin(form);
       },
-      [&](TupleTableSlot *row) { take(columns->item(row)); });
+      [&](TupleTableSlot *row) { take(items->item(row)); });
 }
 
 }  // namespace bayes::pg

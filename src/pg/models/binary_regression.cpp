@@ -5,8 +5,10 @@
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
+#include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
+#include "pg/input/remote_responses.hpp"
 #include "pg/input/response_collector.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/models/coefficients.hpp"
@@ -31,9 +33,9 @@ template <Link link> ResponsePolicy binary_policy(const FitRequest &request) {
 template <Link link>
 std::unique_ptr<Model> fit_binary(const FitRequest &request, ResponseCollector &data,
                                   Control &control) {
-  check_predictors(data.rows, data.columns());
+  if (!data.remote) check_predictors(response_facts(data.rows), data.rows.rows(), data.columns());
   std::vector<std::string> constant;
-  auto model = binary_fit(link, data.rows, data.columns(), request.options, control, constant);
+  auto model = binary_fit(link, data.source(), data.columns(), request.options, control, constant);
   warn_constant_predictors(constant, false);
   return model;
 }
@@ -62,27 +64,34 @@ Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &bi
 
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo,
                                       const Binding<ResponseCollector> &binding,
-                                      std::string *bytes) {
+                                      const PushedMethods &pushed, std::string *bytes) {
   const char *const text = query_text(fcinfo, response_hint);
   FitRequest request = query_request(fcinfo, binding.family, by_options);
   const QueryColumns given = QueryColumns::of(request.options);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  PushDown push;
   std::optional<FitData<ResponseCollector>> data;
-  read_responses(
-      text, response_hint, given, false,
-      [&](const ItemForm &form) {
-        data.emplace(context, form);
-        data->begin(request, binding.check);
-      },
-      [&](const bayes::pg::Item &item) { data->add(item); });
+  PushedCollectedResponses elsewhere(context, data, request, binding.check, given, response_hint);
+  if (!push.collect(fcinfo, text, request, pushed, response_hint, elsewhere))
+    read_responses(
+        text, response_hint, given, false,
+        [&](const ItemForm &form) {
+          data.emplace(context, form);
+          data->begin(request, binding.check);
+        },
+        [&](const bayes::pg::Item &item) { data->add(item); });
   if (*data && (*data)->no_row_complete()) warn_rows_incomplete(binding.family);
-  return fit_model(binding, request, *data, bytes);
+  auto model = fit_model(binding, request, *data, bytes);
+  push.end();
+  return model;
 }
 std::unique_ptr<Model> logreg_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
-  return fit_query_rows(fcinfo, logreg, bytes);
+  static constexpr Method pushed[] = {Method::laplace};
+  return fit_query_rows(fcinfo, logreg, pushed, bytes);
 }
 std::unique_ptr<Model> probit_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
-  return fit_query_rows(fcinfo, probit, bytes);
+  static constexpr Method pushed[] = {Method::laplace, Method::em, Method::vi};
+  return fit_query_rows(fcinfo, probit, pushed, bytes);
 }
 
 Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {

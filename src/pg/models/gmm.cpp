@@ -63,7 +63,8 @@ constexpr Binding<RowCollector> gmm = {
     .fit_selection = select_models,
 };
 
-constexpr Method pushed_methods[] = {Method::vi, Method::svi, Method::em, Method::map, Method::kmeans};
+constexpr Method pushed_methods[] = {Method::vi, Method::svi, Method::em, Method::map,
+                                     Method::kmeans};
 
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
   QueryRows query(fcinfo, gmm.family, gmm.check, by_k, nullptr, pushed_methods);

@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "data/row_reference.hpp"
+#include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/column_checks.hpp"
@@ -12,6 +13,7 @@
 #include "pg/input/unlikely_numbers.hpp"
 #include "pg/models/coefficients.hpp"
 #include "pg/models/linreg_data.hpp"
+#include "pg/models/pushed_sums.hpp"
 #include "pg/models/response_score.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
@@ -75,23 +77,25 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
   std::optional<LinregData> data;
   Oid response = InvalidOid;
-  read_responses(
-      text, response_hint, given, false,
-      [&](const ItemForm &form) {
-        response = guarded([&form] { return getBaseType(form.type); });
-        if (!is_number_type(response))
-          throw SqlError(ERRCODE_DATATYPE_MISMATCH,
-                         message("the response is of type {}", name_of_type(form.type)),
-                         "The first column of the query is the response, a number.", response_hint);
-        data.emplace(context, request.options, form.second_type);
-      },
-      [&](const bayes::pg::Item &item) {
-        NullableDatum values[] = {item.values[0], item.values[1]};
-        if (!values[0].isnull)
-          values[0].value = Float8GetDatum(number_of(values[0].value, response));
-        if (!data->refusals)
-          add_or_refuse(*data, context, [&] { data->take({values, item.weight}, true); });
-      });
+  const auto begin = [&](const ItemForm &form) -> Sums * {
+    response = guarded([&form] { return getBaseType(form.type); });
+    if (!is_number_type(response))
+      throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                     message("the response is of type {}", name_of_type(form.type)),
+                     "The first column of the query is the response, a number.", response_hint);
+    const CurrentContext current(context);
+    return &data.emplace(context, request.options, form.second_type);
+  };
+  PushDown push;
+  PushedSums elsewhere("linreg", request.options, given, false, response_hint, begin);
+  if (!push.collect(fcinfo, text, request, linreg_methods, response_hint, elsewhere))
+    read_responses(text, response_hint, given, false, begin, [&](const bayes::pg::Item &item) {
+      NullableDatum values[] = {item.values[0], item.values[1]};
+      if (!values[0].isnull) values[0].value = Float8GetDatum(number_of(values[0].value, response));
+      if (!data->refusals)
+        add_or_refuse(*data, context, [&] { data->take({values, item.weight}, true); });
+    });
+  push.end();
   if (warn_of_refusal(*data)) return nullptr;
   const std::optional<LinregSums> sums = data->sums();
   if (sums) {

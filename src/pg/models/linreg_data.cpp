@@ -28,6 +28,7 @@ LinregData::LinregData(MemoryContext context, const Document &options, Oid type)
     : LinregData(context) {
   policy_ = linreg_check_options(options);
   null_on_error_ = pg::null_on_error(options);
+  without_parameters();
   own_ = std::make_unique<LinregRowReader>(context, type);
   rows_ = own_.get();
 }

@@ -11,12 +11,14 @@
 #include "base/unseen.hpp"
 #include "document/members.hpp"
 #include "pg/bind/any_model.hpp"
+#include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/score.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/models/nb_rows.hpp"
+#include "pg/models/pushed_sums.hpp"
 #include "pg/server/encoding.hpp"
 
 using namespace bayes;
@@ -207,14 +209,22 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
   const QueryColumns given = QueryColumns::of(request.options);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
   std::optional<NbRows> rows;
-  read_responses(
-      text, query_form, given, true,
-      [&](const ItemForm &form) {
-        rows.emplace(context, form.type, form.second_type, std::move(request));
-      },
-      [&](const bayes::pg::Item &item) {
-        if (!rows->refusals) add_or_refuse(*rows, context, [&] { rows->take(item); });
-      });
+  const auto begin = [&](const ItemForm &form) -> Sums * {
+    const CurrentContext current(context);
+    FitRequest own;
+    own.family = request.family;
+    own.options = request.options;
+    own.null_on_error = request.null_on_error;
+    return &rows.emplace(context, form.type, form.second_type, std::move(own));
+  };
+  static constexpr Method exact[] = {Method::exact};
+  PushDown push;
+  PushedSums elsewhere("nb", request.options, given, true, query_form, begin);
+  if (!push.collect(fcinfo, text, request, exact, query_form, elsewhere))
+    read_responses(text, query_form, given, true, begin, [&](const bayes::pg::Item &item) {
+      if (!rows->refusals) add_or_refuse(*rows, context, [&] { rows->take(item); });
+    });
+  push.end();
   return rows->fit(bytes);
 }
 

@@ -69,6 +69,7 @@ NbRows::NbRows(MemoryContext context)
 NbRows::NbRows(MemoryContext context, Oid label, Oid features, FitRequest request)
     : NbRows(context) {
   open(label, features);
+  without_parameters();
   begin(std::move(request));
 }
 
