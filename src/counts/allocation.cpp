@@ -5,6 +5,7 @@
 
 #include "base/simd_gamma.hpp"
 #include "counts/row_lanes.hpp"
+#include "data/remote_rows.hpp"
 
 namespace bayes {
 namespace {
@@ -76,6 +77,25 @@ void TermFactors::set_points(std::int32_t term, const PaddedMatrix &points) {
   const double largest = std::max(*std::max_element(from, from + factors_.columns()), 1e-300);
   for (int k = 0; k < factors_.columns(); ++k) out[k] = std::max(from[k] / largest, min_factor);
   logs_[std::size_t(term)] = std::log(largest);
+}
+
+Document TermFactors::message() const {
+  Document out = Document::object();
+  out.set("components", factors_.columns()).set("factors", rows_document(factors_));
+  out.set("logs", numbers_document(logs_));
+  return out;
+}
+
+TermFactors TermFactors::of_message(const Document &message, std::int32_t terms) {
+  const PassReader given(message);
+  const int components = int(given.integer("components", 1, 1 << 20));
+  given.numbers("factors", std::size_t(terms) * std::size_t(components));  // before memory is taken
+  TermFactors out(terms, components);
+  read_rows(given, "factors", out.factors_);
+  for (const double x : out.factors_.values())
+    if (!(x >= 0 && x <= 1)) PassReader::refuse();
+  out.logs_ = given.numbers("logs", std::size_t(terms));
+  return out;
 }
 
 CountAllocation::CountAllocation(const TermFactors &factors)

@@ -16,6 +16,8 @@
 
 namespace bayes {
 
+class Document;
+
 /// Parameters of a variational posterior, scale * counts + eta + added: of a Dirichlet distribution
 /// for each component (topics), or shapes of gamma distributions (factors).
 struct TermParameters {
@@ -61,6 +63,11 @@ class TermFactors {
   const double *row(std::int32_t term) const { return factors_.row(term); }
   /// the logarithm of the number by which a term's factors were divided
   double log_scale(std::int32_t term) const { return logs_[std::size_t(term)]; }
+
+  /// For a server that makes the local step (counts/remote_corpus.hpp).
+  Document message() const;
+  /// Throws Error(invalid_binary) unless message() has made it, of so many terms.
+  static TermFactors of_message(const Document &message, std::int32_t terms);
 
  private:
   PaddedMatrix factors_;

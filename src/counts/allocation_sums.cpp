@@ -1,9 +1,11 @@
 #include "counts/allocation_sums.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "counts/row_lanes.hpp"
+#include "data/remote_rows.hpp"
 
 namespace bayes {
 
@@ -131,6 +133,42 @@ void AllocationSums::merge(AllocationSums &other) {
   }
   bound_ += other.bound_;
   documents_ += other.documents_;
+}
+
+Document AllocationSums::message(int components) const {
+  const std::size_t k = std::size_t(components);
+  std::vector<double> rows;
+  rows.reserve(terms_.size() * k);
+  for (std::size_t i = 0; i < terms_.size(); ++i) rows.insert(rows.end(), row(i), row(i) + k);
+  Document out = Document::object();
+  out.set("terms", numbers_document(std::vector<double>(terms_.begin(), terms_.end())));
+  out.set("rows", numbers_document(rows));
+  out.set("counts", numbers_document({counts_.data(), k}));
+  out.set("logs", numbers_document({logs_.data(), k}));
+  out.set("bound", bound_).set("documents", documents_);
+  return out;
+}
+
+void AllocationSums::merge(const Document &message, int components) {
+  const PassReader given(message);
+  const std::size_t k = std::size_t(components), stride = std::size_t(stride_);
+  const std::vector<double> &numbers = given.numbers("terms"),
+                            &rows = given.numbers("rows", numbers.size() * k),
+                            &counts = given.numbers("counts", k), &logs = given.numbers("logs", k);
+  AllocationSums part(std::int32_t(index_.size()), components);
+  for (const double number : numbers) {
+    if (!(number >= 0 && number < double(index_.size()))) PassReader::refuse();
+    const auto term = std::int32_t(number);
+    if (part.index_[std::size_t(term)] >= 0) PassReader::refuse();
+    part.new_row(term);
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    std::copy_n(rows.data() + i * k, k, part.rows_.data() + i * stride);
+  std::copy(counts.begin(), counts.end(), part.counts_.begin());
+  std::copy(logs.begin(), logs.end(), part.logs_.begin());
+  part.bound_ = given.number("bound");
+  part.documents_ = given.integer("documents", 0, std::numeric_limits<std::int64_t>::max());
+  merge(part);
 }
 
 void AllocationSums::clear() {

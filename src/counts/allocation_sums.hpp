@@ -39,6 +39,13 @@ class AllocationSums {
   double bound() const { return bound_; }
   std::int64_t documents() const { return documents_; }
 
+  /// For the server that has asked for them (counts/remote_corpus.hpp); `components`: as at the
+  /// beginning.
+  Document message(int components) const;
+  /// Adds the sums of another server. Throws Error(invalid_binary) unless message() has made them,
+  /// of as many terms and components. Not with rows for all terms.
+  void merge(const Document &message, int components);
+
  private:
   template <int Eights>
   void add_rows(std::size_t begin, std::size_t end, const Allocation &allocation);

@@ -57,6 +57,13 @@ using PaddedMatrix = PaddedTable<double>;
 /// n_kw: the number of tokens of each term that have each topic
 using CountMatrix = PaddedTable<std::int32_t>;
 
+class Document;
+class PassReader;
+/// The numbers of a table without the padding, as a member of a message (data/remote_rows.hpp).
+Document rows_document(const PaddedMatrix &table);
+/// Reads them into a table of their size; throws Error(invalid_binary) for other sizes.
+void read_rows(const PassReader &from, const char *key, PaddedMatrix &to);
+
 /// Calls f(row) for all rows of a table, with polls.
 template <class T, class F> void each_row(const PaddedTable<T> &table, F f) {
   WorkPoll poll;

@@ -20,6 +20,8 @@
 
 namespace bayes {
 
+class RemoteCorpus;
+
 /// The distinct terms of a document, ascending, and their counts > 0.
 struct DocumentTerms {
   std::span<const std::int32_t> terms;
@@ -101,6 +103,9 @@ class BAYES_API Corpus {
   /// boundaries of stretches depend on the available memory, so random choices must be of
   /// documents, not of stretches.
   virtual std::int64_t stretch_of(std::int64_t document);
+  /// Not null if the documents are on other servers (counts/remote_corpus.hpp).
+  virtual RemoteCorpus *remote() { return nullptr; }
+  bool is_remote() const { return const_cast<Corpus *>(this)->remote(); }
 
  protected:
   CorpusTotals totals_;

@@ -92,11 +92,7 @@ RowColumns columns_of_message(const Document &message) {
     RowColumn &column = out.emplace_back();
     column.name = given.text("name");
     column.kind = ValueKind(given.integer("kind", 0, int(ValueKind::label)));
-    for (const Document &label : given.list("labels")) {
-      const auto *const text = label.as<std::string>();
-      if (!text) PassReader::refuse();
-      column.labels.push_back(*text);
-    }
+    column.labels = given.texts("labels");
   }
   return out;
 }
@@ -146,6 +142,16 @@ const std::vector<double> &PassReader::numbers(std::string_view key) const {
 const std::vector<double> &PassReader::numbers(std::string_view key, std::size_t size) const {
   const std::vector<double> &out = numbers(key);
   if (out.size() != size) refuse();
+  return out;
+}
+
+std::vector<std::string> PassReader::texts(std::string_view key) const {
+  std::vector<std::string> out;
+  for (const Document &each : list(key)) {
+    const auto *const text = each.as<std::string>();
+    if (!text) refuse();
+    out.push_back(*text);
+  }
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,7 @@ BAYES_API Document pass_request(const char *kind);
 class BAYES_API PassReader {
  public:
   explicit PassReader(const Document &document) : document_(document) {}
+  const Document &document() const { return document_; }
   const Document &member(std::string_view key) const;
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
   /// any double
@@ -61,6 +63,8 @@ class BAYES_API PassReader {
   /// the same, as many as there are
   const std::vector<double> &numbers(std::string_view key) const;
   const Document::List &list(std::string_view key) const;
+  /// a list of texts
+  std::vector<std::string> texts(std::string_view key) const;
   [[noreturn]] static void refuse();
 
  private:

@@ -119,13 +119,15 @@ class NmfFit {
     FactorState out;
     out.terms = std::move(start.terms);
     out.documents = std::move(start.documents);
+    out.elsewhere = std::move(start.elsewhere);
     const double scale_shape = options_.hierarchical ? options_.scale_shape : 0;
     if (options_.gamma()) {
       out.document_prior = {*of_documents().shape, *of_documents().rate, scale_shape};
       out.term_prior = {*of_terms().shape, *of_terms().rate, scale_shape};
     }
     if (options_.gamma() || (options_.method == Method::em && !options_.missing_cells))
-      points_to_counts(out);
+      points_to_counts(out, start.sums);
+    if (options_.own_rates()) out.elsewhere = {};
     // Documents are computed in the first pass if they have own rates, or if the start is from a
     // part of them.
     if (options_.own_rates() || out.documents.size() < std::size_t(totals_.documents) * stride())
@@ -146,10 +148,12 @@ class NmfFit {
     return out;
   }
 
-  /// Converts point estimates to the counts that they would be allocated.
-  void points_to_counts(FactorState &state) const {
+  /// Converts point estimates to the counts that they would be allocated. `sums`: of the documents
+  /// on other servers.
+  void points_to_counts(FactorState &state, const std::vector<double> &sums) const {
     const std::size_t width = stride();
     std::vector<double> terms(width, 0.0), documents(width, 0.0);
+    if (!sums.empty()) documents = sums;
     WorkPoll poll;
     for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
       for (std::size_t k = 0; k < width; ++k) terms[k] += state.terms.row(j)[k];
@@ -162,10 +166,12 @@ class NmfFit {
     }
     for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
       for (std::size_t k = 0; k < std::size_t(k_); ++k)
-        state.terms.row(j)[k] *=
-            state.documents.empty() ? totals_.tokens / (k_ * terms[k]) : documents[k];
+        state.terms.row(j)[k] *= state.documents.empty() && sums.empty()
+                                     ? totals_.tokens / (k_ * terms[k])
+                                     : documents[k];
       poll(width);
     }
+    if (!sums.empty()) scale_elsewhere(*table_.documents.remote(), state.elsewhere, terms);
   }
 
   /// The weights of the start model; unknown keys get the mean of the known ones.
@@ -191,8 +197,27 @@ class NmfFit {
     return out;
   }
 
+  /// Has the numbers of documents on other servers sent; returns the error, as measure() does.
+  NmfError fetch(RemoteCorpus &documents, FactorState &state) const {
+    Buffer inverse(stride(), 1.0);
+    const bool gamma = options_.gamma(), own = options_.own_rates();
+    for (std::size_t k = 0; k < std::size_t(k_) && gamma && !own; ++k)
+      inverse[k] = 1 / state.document_rates[k];
+    PaddedMatrix means = state.terms;
+    WorkPoll poll;
+    for (std::int32_t j = 0; j < means.rows() && gamma; ++j) {
+      for (int k = 0; k < k_; ++k)
+        means.row(j)[k] = (state.term_prior.shape + means.row(j)[k]) /
+                          (own ? state.own_term_rates.row(j)[k] : state.term_rates[std::size_t(k)]);
+      poll(stride());
+    }
+    return numbers_from_elsewhere(documents, state, options_, means, inverse, control_);
+  }
+
   /// Copies the state of the best run into the model.
   void take(FactorState &state) {
+    RemoteCorpus *const remote = table_.documents.remote();
+    if (remote) model_->state->error = fetch(*remote, state);
     NmfSide &documents = model_->state->side(table_.document_side),
             &terms = model_->state->side(other(table_.document_side));
     documents.keys = table_.document_keys;
@@ -237,7 +262,7 @@ class NmfFit {
     model_->state->sum_up();
     if (!gamma) scale();
     order();
-    measure(state.documents);
+    if (!remote) measure(state.documents);
   }
 
   /// Scales the point estimates so that those of the columns sum to 1 for each factor.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "counts/passes.hpp"
 #include "factor/nmf_local_step.hpp"
@@ -12,8 +13,113 @@
 namespace bayes {
 namespace {
 
-/// Updates of a document in the first pass and in later ones, which continue from the last state.
-constexpr int first_pass_updates = 10, pass_updates = 1;
+/// Updates of a document in the first pass and in later ones, which continue from the last state;
+/// and in a pass that finds no last state of it (PartOfDocuments).
+constexpr int first_pass_updates = 10, pass_updates = 1, lost_updates = 100;
+
+/// What documents are computed from in a pass.
+struct LocalFactors {
+  const TermFactors &factors;
+  const WeightGamma &prior;
+  /// 1 / r, 1 in the padding, unless documents have own rates
+  const Buffer &common;
+  /// sums of the expected weights of all terms, and if cells may be missing those of each
+  const Buffer &sums;
+  const PaddedMatrix &means;
+  bool own, missing;
+  int updates;
+
+  /// Computes 1 / r for a document with own rates. Returns the contribution of its scale to the
+  /// bound.
+  double find_rates(const DocumentTerms &cells, bool fresh, const double *counts,
+                    double *inverse) const {
+    const int components = factors.values().columns();
+    const std::size_t stride = std::size_t(factors.values().stride());
+    double rate = prior.rate, bound = 0;
+    if (prior.hierarchical()) {
+      double weights = 0;
+      for (int k = 0; !fresh && k < components; ++k)
+        weights += (prior.shape + counts[k]) * inverse[k];
+      const ScalePosterior scale =
+          fresh ? ScalePosterior(prior, components) : ScalePosterior(prior, components, weights);
+      rate = scale.mean();
+      bound = scale.bound(prior, components);
+    }
+    std::fill_n(inverse, stride, 0.0);
+    if (missing) {
+      WorkPoll poll;
+      for (const std::int32_t key : cells.terms) {
+        const double *const mean = means.row(key);
+        for (std::size_t k = 0; k < stride; ++k) inverse[k] += mean[k];
+        poll(stride);
+      }
+    } else {
+      std::copy_n(sums.data(), stride, inverse);
+    }
+    for (std::size_t k = 0; k < stride; ++k) {
+      const double r = rate + inverse[k];
+      inverse[k] = k < std::size_t(components) ? (r > 0 ? 1 / r : 0) : 1;
+    }
+    return bound;
+  }
+};
+
+/// The local step of all documents of a corpus that is here. `numbers`: as FactorState::documents.
+DocumentSums factor_pass(Corpus &documents, const LocalFactors &from, bool fresh, Buffer &numbers,
+                         Control &control) {
+  const int components = from.factors.values().columns();
+  const std::int32_t terms = from.factors.values().rows();
+  const std::size_t stride = std::size_t(from.factors.values().stride());
+  const SweepPlan plan = plan_document_pass(documents.totals(), components, control);
+  struct Memory {
+    NmfLocalStep step;
+    Buffer ones, weights, none, common;
+  };
+  std::vector<Memory> memory(std::size_t(plan.threads),
+                             {NmfLocalStep(from.factors, from.prior.shape),
+                              {},
+                              Buffer(stride, 0.0),
+                              Buffer(stride, 0.0),
+                              from.common});
+  return document_pass(
+      documents, plan,
+      DocumentSums(terms, components, from.missing, sums_for_all_terms(documents.totals())),
+      from.own ? 2 * stride : stride, numbers, control,
+      [&](int worker, const DocumentTerms &cells, std::int64_t, double *counts,
+          DocumentSums &here) {
+        Memory &m = memory[std::size_t(worker)];
+        double *const inverse = from.own ? counts + stride : m.common.data();
+        if (from.own) here.totals.bounds[0] += from.find_rates(cells, fresh, counts, inverse);
+        m.step.infer(cells, inverse, from.updates, fresh, counts, here.totals);
+        here.cells.add(cells, m.step.allocation(), 0, counts);
+        if (!from.own) return;
+        for (std::size_t k = 0; k < std::size_t(components); ++k)
+          here.weights[k] += m.weights[k] = (from.prior.shape + counts[k]) * inverse[k];
+        if (!from.missing) return;
+        if (m.ones.size() < cells.size()) m.ones.resize(cells.size(), 1.0);
+        here.weights_of_cells->add(cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0,
+                                   counts);
+      });
+}
+
+/// The same on other servers.
+DocumentSums factor_pass(RemoteCorpus &documents, const LocalFactors &from,
+                         DocumentNumbers &numbers) {
+  const int components = from.factors.values().columns();
+  const std::size_t k = std::size_t(components);
+  Document request = pass_request("factors");
+  request.set("factors", from.factors.message());
+  request.set("prior", numbers_document(std::vector<double>{from.prior.shape, from.prior.rate,
+                                                            from.prior.scale_shape}));
+  request.set("common", numbers_document({from.common.data(), k}));
+  request.set("sums", numbers_document({from.sums.data(), k}));
+  if (from.missing) request.set("means", rows_document(from.means));
+  request.set("own", from.own).set("missing", from.missing).set("updates", from.updates);
+  documents.name(request, numbers);
+  DocumentSums out(from.factors.values().rows(), components, from.missing, false);
+  for (const Document &answer : documents.ask(std::move(request))) out.merge(answer, components);
+  return out;
+}
 
 /// Variational inference, or EM with points, in passes over all documents.
 class PoissonFactors final : public detail::Iteration {
@@ -51,42 +157,23 @@ class PoissonFactors final : public detail::Iteration {
       common[k] = 1 / state_.document_rates[k];
     }
     Corpus &documents = task_.table.documents;
-    const std::size_t width = own_ ? 2 * stride_ : stride_;
-    const bool fresh = state_.documents.empty();
-    if (fresh) grow(state_.documents, std::size_t(documents.totals().documents) * width);
-    const SweepPlan plan = plan_document_pass(documents.totals(), factors_, control);
-    struct Memory {
-      NmfLocalStep step;
-      Buffer ones, weights, none;
-    };
-    std::vector<Memory> memory(std::size_t(plan.threads),
-                               {NmfLocalStep(posterior_.factors, state_.document_prior.shape),
-                                {},
-                                Buffer(stride_, 0.0),
-                                Buffer(stride_, 0.0)});
-    const int updates = index == 0 && fresh ? first_pass_updates : pass_updates;
-    statistics_ =
-        document_pass(documents, plan,
-                      DocumentSums(state_.terms.rows(), factors_, missing_,
-                                   sums_for_all_terms(documents.totals())),
-                      width, state_.documents, control,
-                      [&](int worker, const DocumentTerms &cells, std::int64_t, double *counts,
-                          DocumentSums &here) {
-                        Memory &m = memory[std::size_t(worker)];
-                        double *const inverse = own_ ? counts + stride_ : common.data();
-                        if (own_)
-                          here.totals.bounds[0] += find_rates(cells, fresh, counts, inverse);
-                        m.step.infer(cells, inverse, updates, fresh, counts, here.totals);
-                        here.cells.add(cells, m.step.allocation(), 0, counts);
-                        if (!own_) return;
-                        for (std::size_t k = 0; k < std::size_t(factors_); ++k)
-                          here.weights[k] += m.weights[k] =
-                              (state_.document_prior.shape + counts[k]) * inverse[k];
-                        if (!missing_) return;
-                        if (m.ones.size() < cells.size()) m.ones.resize(cells.size(), 1.0);
-                        here.weights_of_cells->add(
-                            cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0, counts);
-                      });
+    const bool fresh = state_.documents.empty() && state_.elsewhere.empty();
+    const LocalFactors from{posterior_.factors,
+                            state_.document_prior,
+                            common,
+                            posterior_.sums.means,
+                            posterior_.means,
+                            own_,
+                            missing_,
+                            index == 0 && fresh ? first_pass_updates : pass_updates};
+    if (RemoteCorpus *const remote = documents.remote()) {
+      statistics_ = factor_pass(*remote, from, state_.elsewhere);
+    } else {
+      if (fresh)
+        grow(state_.documents,
+             std::size_t(documents.totals().documents) * (own_ ? 2 : 1) * stride_);
+      statistics_ = factor_pass(documents, from, fresh, state_.documents, control);
+    }
     return {statistics_.totals.bound() + log_scales(), 0};
   }
 
@@ -122,39 +209,6 @@ class PoissonFactors final : public detail::Iteration {
 
  private:
   std::int64_t document_count() const { return task_.table.documents.totals().documents; }
-
-  /// Computes 1 / r for a document with own rates. Returns the contribution of its scale to the
-  /// bound.
-  double find_rates(const DocumentTerms &cells, bool fresh, const double *counts,
-                    double *inverse) const {
-    const WeightGamma &prior = state_.document_prior;
-    double rate = prior.rate, bound = 0;
-    if (prior.hierarchical()) {
-      double weights = 0;
-      for (int k = 0; !fresh && k < factors_; ++k)
-        weights += (prior.shape + counts[k]) * inverse[k];
-      const ScalePosterior scale =
-          fresh ? ScalePosterior(prior, factors_) : ScalePosterior(prior, factors_, weights);
-      rate = scale.mean();
-      bound = scale.bound(prior, factors_);
-    }
-    std::fill_n(inverse, stride_, 0.0);
-    if (missing_) {
-      WorkPoll poll;
-      for (const std::int32_t key : cells.terms) {
-        const double *const mean = posterior_.means.row(key);
-        for (std::size_t k = 0; k < stride_; ++k) inverse[k] += mean[k];
-        poll(stride_);
-      }
-    } else {
-      std::copy_n(posterior_.sums.means.data(), stride_, inverse);
-    }
-    for (std::size_t k = 0; k < stride_; ++k) {
-      const double r = rate + inverse[k];
-      inverse[k] = k < std::size_t(factors_) ? (r > 0 ? 1 / r : 0) : 1;
-    }
-    return bound;
-  }
 
   /// The contribution of the scales of the factors to the bound: for each term log_scale times the
   /// sum of its cells.
@@ -308,6 +362,38 @@ double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
                own = options.own_rates() ? states * (terms + documents) : 0;
   return states * (terms + documents) + own + batch + (1 + 2 * tables) * terms +
          tables * std::min(slots, 2e6 + 2 * double(control.threads) * terms);
+}
+
+Document answer_factor_pass(PartOfDocuments &part, const Document &request, Control &control) {
+  const PassReader given(request);
+  const std::int32_t terms = part.documents.totals().vocabulary;
+  const TermFactors factors = TermFactors::of_message(given.member("factors"), terms);
+  const int components = factors.values().columns();
+  const std::size_t stride = std::size_t(factors.values().stride());
+  const auto padded = [&](const char *key, double padding) {
+    const std::vector<double> &numbers = given.numbers(key, std::size_t(components));
+    Buffer out(stride, padding);
+    std::copy(numbers.begin(), numbers.end(), out.begin());
+    return out;
+  };
+  const std::vector<double> &prior = given.numbers("prior", 3);
+  const WeightGamma of_weights{prior[0], prior[1], prior[2]};
+  if (!(prior[0] >= 0 && prior[1] >= 0 && prior[2] >= 0)) PassReader::refuse();
+  const Buffer common = padded("common", 1), sums = padded("sums", 0);
+  const bool own = given.flag("own"), missing = given.flag("missing");
+  if (missing && !own) PassReader::refuse();
+  PaddedMatrix means;
+  if (missing) {
+    means = PaddedMatrix(terms, components);
+    read_rows(given, "means", means);
+  }
+  bool fresh, lost;
+  Buffer &numbers = part.numbers_of(given, own ? 2 * stride : stride, control, fresh, lost);
+  const int updates = lost ? lost_updates : int(given.integer("updates", 0, 1000));
+  return factor_pass(part.documents,
+                     {factors, of_weights, common, sums, means, own, missing, updates}, fresh,
+                     numbers, control)
+      .message(components);
 }
 
 FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule &schedule,

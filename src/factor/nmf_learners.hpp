@@ -8,6 +8,7 @@
 
 #include "counts/allocation_sums.hpp"
 #include "counts/padded_table.hpp"
+#include "counts/remote_corpus.hpp"
 #include "factor/factor_table.hpp"
 #include "factor/nmf_options.hpp"
 #include "factor/weight_gamma.hpp"
@@ -29,6 +30,8 @@ struct FactorState {
   /// rate), or w = n / rate; with own rates each row is followed by a row of 1 / rate. squared: the
   /// point estimates w. Empty if they are to be computed in the first pass.
   Buffer documents;
+  /// the same on other servers (counts/remote_corpus.hpp)
+  DocumentNumbers elsewhere;
   /// K common rates for each side
   std::vector<double> document_rates, term_rates;
   /// own rates of the terms, terms x K, and the rate parameters of the q of their scales
@@ -80,5 +83,18 @@ std::vector<double> least_squares(const DocumentTerms &cells, const PaddedMatrix
 /// weights. `document_points` are padded.
 NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
                   const Buffer &document_points, Control &control);
+
+/// The numbers of all documents on other servers, in the order of the parts, and the error, for
+/// expected weights (shape + counts) / rates of documents: `inverse_rates`, K numbers, or those of
+/// each if `own`. Throws Error if a session has lost the numbers since the last pass.
+NmfError numbers_from_elsewhere(RemoteCorpus &documents, FactorState &state,
+                                const NmfOptions &options, const PaddedMatrix &terms,
+                                const Buffer &inverse_rates, Control &control);
+
+// The parts of another server.
+/// In the passes of run_factors().
+Document answer_factor_pass(PartOfDocuments &part, const Document &request, Control &control);
+/// In numbers_from_elsewhere().
+Document answer_factor_numbers(PartOfDocuments &part, const Document &request, Control &control);
 
 }  // namespace bayes

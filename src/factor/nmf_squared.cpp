@@ -226,31 +226,34 @@ std::vector<double> least_squares(const DocumentTerms &cells, const PaddedMatrix
   return {w.begin(), w.begin() + factors};
 }
 
-NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
-                  const Buffer &document_points, Control &control) {
-  struct Sums {
-    Products products;
-    double cells = 0, logs = 0, total = 0, entropy = 0;
-    void clear() {
-      products.clear();
-      cells = logs = total = entropy = 0;
-    }
-    void merge(Sums &other) {
-      products.add(other.products);
-      cells += other.cells;
-      logs += other.logs;
-      total += other.total;
-      entropy += other.entropy;
-    }
-  };
-  const CorpusTotals &totals = documents.totals();
+namespace {
+
+/// Sums over documents that give the error.
+struct ErrorSums {
+  Products products;
+  double cells = 0, logs = 0, total = 0, entropy = 0;
+  void clear() {
+    products.clear();
+    cells = logs = total = entropy = 0;
+  }
+  void merge(const ErrorSums &other) {
+    products.add(other.products);
+    cells += other.cells;
+    logs += other.logs;
+    total += other.total;
+    entropy += other.entropy;
+  }
+};
+
+ErrorSums error_sums(Corpus &documents, bool missing, const PaddedMatrix &terms,
+                     const Buffer &document_points, Control &control) {
   const int factors = terms.columns();
   const Buffer sum_of_terms = column_sums(terms, control);
-  const Products of_terms = products_of(terms, control);
   Buffer none;
-  const Sums sums = document_pass(
-      documents, plan_document_pass(totals, factors, control), Sums{Products(factors)}, 0, none,
-      control, [&](int, const DocumentTerms &cells, std::int64_t index, double *, Sums &here) {
+  return document_pass(
+      documents, plan_document_pass(documents.totals(), factors, control),
+      ErrorSums{Products(factors)}, 0, none, control,
+      [&](int, const DocumentTerms &cells, std::int64_t index, double *, ErrorSums &here) {
         const double *const w =
             document_points.data() + std::size_t(index) * std::size_t(terms.stride());
         WorkPoll poll;
@@ -273,6 +276,11 @@ NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
         for (int k = 0; k < factors; ++k) here.total += w[k] * sum_of_terms[std::size_t(k)];
         here.products.add(w);
       });
+}
+
+NmfError error_of_sums(const ErrorSums &sums, const CorpusTotals &totals, bool missing,
+                       const PaddedMatrix &terms, Control &control) {
+  const Products of_terms = products_of(terms, control);
   NmfError out{sums.cells, sums.entropy - sums.logs - totals.tokens + sums.total, 0};
   for (std::size_t i = 0; i < of_terms.values.size(); ++i)
     out.squared += of_terms.values[i] * sums.products.values[i];
@@ -282,6 +290,91 @@ NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
   // After least squares, a cell with a positive number may have the mean 0.
   if (!std::isfinite(out.divergence)) out.divergence = std::numeric_limits<double>::quiet_NaN();
   out.explained = whole > 0 ? 1 - out.divergence / whole : std::numeric_limits<double>::quiet_NaN();
+  return out;
+}
+
+}  // namespace
+
+NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
+                  const Buffer &document_points, Control &control) {
+  return error_of_sums(error_sums(documents, missing, terms, document_points, control),
+                       documents.totals(), missing, terms, control);
+}
+
+NmfError numbers_from_elsewhere(RemoteCorpus &documents, FactorState &state,
+                                const NmfOptions &options, const PaddedMatrix &terms,
+                                const Buffer &inverse_rates, Control &control) {
+  const std::size_t factors = std::size_t(terms.columns()), stride = std::size_t(terms.stride()),
+                    tables = options.own_rates() ? 2 : 1;
+  Document request = pass_request("factor numbers");
+  request.set("factors", terms.columns()).set("terms", rows_document(terms));
+  request.set("inverse", numbers_document({inverse_rates.data(), factors}));
+  request.set("shape", state.document_prior.shape).set("own", options.own_rates());
+  request.set("missing", options.missing_cells);
+  documents.name(request, state.elsewhere);
+  grow(state.documents, std::size_t(documents.totals().documents) * tables * stride);
+  ErrorSums sums{Products(terms.columns())};
+  std::size_t at = 0;
+  for (const Document &answer : documents.ask(std::move(request))) {
+    const PassReader given(answer);
+    if (given.flag("lost"))
+      throw Error(Errc::invalid_argument, "the weights of the rows of a server are lost",
+                  "Its session has lost them after the last pass of the fit.",
+                  "Repeat the statement.");
+    const std::vector<double> &numbers = given.numbers("numbers");
+    const std::size_t rows = numbers.size() / factors;
+    if (numbers.size() != rows * factors || at + rows * stride > state.documents.size())
+      PassReader::refuse();
+    for (std::size_t i = 0; i < rows; ++i, at += stride)
+      std::copy_n(numbers.data() + i * factors, factors, state.documents.data() + at);
+    ErrorSums part{Products(terms.columns())};
+    const std::vector<double> &products = given.numbers("products", part.products.values.size());
+    std::copy(products.begin(), products.end(), part.products.values.begin());
+    part.cells = given.number("cells");
+    part.logs = given.number("logs");
+    part.total = given.number("total");
+    part.entropy = given.number("entropy");
+    sums.merge(part);
+  }
+  if (at != state.documents.size()) PassReader::refuse();
+  return error_of_sums(sums, documents.totals(), options.missing_cells, terms, control);
+}
+
+Document answer_factor_numbers(PartOfDocuments &part, const Document &request, Control &control) {
+  const PassReader given(request);
+  const CorpusTotals &totals = part.documents.totals();
+  const int columns = int(given.integer("factors", 1, factor_max_factors));
+  // before memory is taken
+  given.numbers("terms", std::size_t(totals.vocabulary) * std::size_t(columns));
+  PaddedMatrix terms(totals.vocabulary, columns);
+  read_rows(given, "terms", terms);
+  const std::size_t factors = std::size_t(terms.columns()), stride = std::size_t(terms.stride());
+  const std::vector<double> &inverse = given.numbers("inverse", factors);
+  const bool own = given.flag("own"), missing = given.flag("missing");
+  const double shape = given.number("shape");
+  bool fresh, lost;
+  const Buffer &numbers = part.numbers_of(given, own ? 2 * stride : stride, control, fresh, lost);
+  Document out = Document::object();
+  out.set("lost", fresh);
+  if (fresh) return out;
+  std::vector<double> sent;
+  Buffer points;
+  grow(points, std::size_t(totals.documents) * stride);
+  WorkPoll poll;
+  for (std::size_t i = 0; i < numbers.size(); i += stride) {
+    sent.insert(sent.end(), numbers.data() + i, numbers.data() + i + factors);
+    poll(stride);
+  }
+  for (std::size_t i = 0; i < std::size_t(totals.documents); ++i) {
+    const double *const counts = numbers.data() + i * (own ? 2 : 1) * stride;
+    for (std::size_t k = 0; k < factors; ++k)
+      points[i * stride + k] = (shape + counts[k]) * (own ? counts[stride + k] : inverse[k]);
+    poll(stride);
+  }
+  const ErrorSums sums = error_sums(part.documents, missing, terms, points, control);
+  out.set("numbers", numbers_document(sent));
+  out.set("products", numbers_document(sums.products.values)).set("cells", sums.cells);
+  out.set("logs", sums.logs).set("total", sums.total).set("entropy", sums.entropy);
   return out;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+#include <utility>
 
 #include "base/linalg.hpp"
 #include "base/random.hpp"
@@ -101,14 +103,35 @@ void project(const DocumentTerms &cells, const PaddedMatrix &q, double *y, WorkP
   });
 }
 
-/// Computes X'XQ.
-PaddedMatrix multiplied(Corpus &documents, const PaddedMatrix &q, Control &control) {
+/// A table as a member of a request to other servers.
+Document request_with(const char *pass, const PaddedMatrix &q) {
+  Document out = pass_request(pass);
+  out.set("columns", q.columns()).set("rows", rows_document(q));
+  return out;
+}
+PaddedMatrix table_of(const PartOfDocuments &part, const PassReader &given) {
+  const std::int32_t terms = part.documents.totals().vocabulary;
+  const int columns = int(given.integer("columns", 1, 1 << 12));
+  given.numbers("rows", std::size_t(terms) * std::size_t(columns));  // before memory is taken
+  PaddedMatrix out(terms, columns);
+  read_rows(given, "rows", out);
+  return out;
+}
+
+/// Computes X'XQ, as sums over the documents.
+AllocationSums product_sums(Corpus &documents, const PaddedMatrix &q, Control &control) {
+  if (RemoteCorpus *const remote = documents.remote()) {
+    AllocationSums out(q.rows(), q.columns());
+    for (const Document &sums : remote->ask(request_with("products", q)))
+      out.merge(sums, q.columns());
+    return out;
+  }
   const std::size_t stride = std::size_t(q.stride());
   const SweepPlan plan = plan_document_pass(documents.totals(), q.columns(), control);
   std::vector<Buffer> memory(std::size_t(plan.threads), Buffer(stride));
   const Buffer none(stride, 0.0);
   Buffer kept;
-  const AllocationSums sums = document_pass(
+  return document_pass(
       documents, plan,
       AllocationSums(q.rows(), q.columns(), sums_for_all_terms(documents.totals())), stride, kept,
       control,
@@ -118,6 +141,11 @@ PaddedMatrix multiplied(Corpus &documents, const PaddedMatrix &q, Control &contr
         project(cells, q, y, poll);
         here.add(cells, {cells.counts.data(), y, none.data()}, 0, y);
       });
+}
+
+PaddedMatrix multiplied(Corpus &documents, const PaddedMatrix &q, Control &control) {
+  const std::size_t stride = std::size_t(q.stride());
+  const AllocationSums sums = product_sums(documents, q, control);
   PaddedMatrix out(q.rows(), q.columns());
   for (std::size_t i = 0; i < sums.terms().size(); ++i)
     std::copy_n(sums.row(i), stride, out.row(sums.terms()[i]));
@@ -164,6 +192,46 @@ ProjectionSums each_projection(Corpus &documents, const PaddedMatrix &q, Buffer 
                        });
 }
 
+/// Sums of the projections on the columns of q of all documents, wherever they are.
+ProjectionSums projection_sums(Corpus &documents, const PaddedMatrix &q, Control &control) {
+  const std::size_t n = std::size_t(q.columns());
+  if (RemoteCorpus *const remote = documents.remote()) {
+    ProjectionSums out(q.columns());
+    for (const Document &answer : remote->ask(request_with("projections", q))) {
+      const PassReader given(answer);
+      ProjectionSums part(q.columns());
+      part.products = given.numbers("products", n * n);
+      part.positive = given.numbers("positive", n);
+      part.negative = given.numbers("negative", n);
+      out.merge(part);
+    }
+    return out;
+  }
+  Buffer none;
+  return each_projection(documents, q, none, 0, control,
+                         [n](const double *y, double *, ProjectionSums &here) {
+                           for (std::size_t a = 0; a < n; ++a) {
+                             for (std::size_t b = 0; b < n; ++b)
+                               here.products[a * n + b] += y[a] * y[b];
+                             (y[a] > 0 ? here.positive : here.negative)[a] += y[a] * y[a];
+                           }
+                         });
+}
+
+/// How the first weights of a document follow from its projections.
+struct FirstWeights {
+  std::vector<double> sign, scale;
+  double mean, level;
+  int factors;
+  void set(const double *y, double *to) const {
+    for (std::size_t k = 0; k < std::size_t(factors); ++k) {
+      const bool within = k < sign.size() && sign[k] != 0;
+      const double x = within ? sign[k] * y[k] * scale[k] : level;
+      to[k] = x > 0 ? x : mean;
+    }
+  }
+};
+
 struct RightVectors {
   /// terms x K right singular vectors; the singular values, descending
   PaddedMatrix vectors;
@@ -193,12 +261,7 @@ RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed, 
     if (change <= change_tolerance * before[0]) break;
     if (i + 1 < max_iterations && control.out_of_time()) break;
   }
-  Buffer none;
-  const ProjectionSums sums = each_projection(
-      documents, q, none, 0, control, [width](const double *y, double *, ProjectionSums &here) {
-        for (int a = 0; a < width; ++a)
-          for (int b = 0; b < width; ++b) here.products[std::size_t(a * width + b)] += y[a] * y[b];
-      });
+  const ProjectionSums sums = projection_sums(documents, q, control);
   Matrix products(width, width);
   for (int a = 0; a < width; ++a)
     for (int b = 0; b < width; ++b) products(a, b) = sums.products[std::size_t(a * width + b)];
@@ -235,13 +298,7 @@ FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Con
       const double v = right.vectors.row(j)[k];
       (v > 0 ? positive : negative)[std::size_t(k)] += v * v;
     }
-  Buffer none;
-  const ProjectionSums sums =
-      each_projection(documents, right.vectors, none, 0, control,
-                      [found](const double *y, double *, ProjectionSums &here) {
-                        for (int k = 0; k < found; ++k)
-                          (y[k] > 0 ? here.positive : here.negative)[std::size_t(k)] += y[k] * y[k];
-                      });
+  const ProjectionSums sums = projection_sums(documents, right.vectors, control);
   const double mean =
       totals.tokens / std::max(1.0, double(totals.documents)) / std::max(1, totals.vocabulary);
   std::vector<double> sign(std::size_t(found), 0.0), of_documents = sign, of_terms = sign;
@@ -269,17 +326,86 @@ FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Con
                ? filled(sign[std::size_t(k)] * right.vectors.row(j)[k] * of_terms[std::size_t(k)])
                : level * to;
     }
+  const FirstWeights first{std::move(sign), std::move(of_documents), mean, level, factors};
+  if (RemoteCorpus *const remote = documents.remote()) {
+    Document request = request_with("first weights", right.vectors);
+    request.set("sign", numbers_document(first.sign)).set("scale", numbers_document(first.scale));
+    request.set("mean", mean).set("level", level).set("factors", factors);
+    remote->name(request, out.elsewhere);
+    out.sums.assign(stride, 0.0);
+    for (const Document &answer : remote->ask(std::move(request))) {
+      const std::vector<double> &part = PassReader(answer).numbers("sums", std::size_t(factors));
+      for (std::size_t k = 0; k < part.size(); ++k) out.sums[k] += part[k];
+    }
+    return out;
+  }
   grow(out.documents, std::size_t(totals.documents) * stride);
-  each_projection(
-      documents, right.vectors, out.documents, stride, control,
-      [&](const double *y, double *to, ProjectionSums &) {
-        for (int k = 0; k < factors; ++k) {
-          const bool within = k < found && sign[std::size_t(k)] != 0;
-          to[k] =
-              within ? filled(sign[std::size_t(k)] * y[k] * of_documents[std::size_t(k)]) : level;
-        }
-      });
+  each_projection(documents, right.vectors, out.documents, stride, control,
+                  [&](const double *y, double *to, ProjectionSums &) { first.set(y, to); });
   return out;
+}
+
+Document answer_products(PartOfDocuments &part, const Document &request, Control &control) {
+  const PaddedMatrix q = table_of(part, PassReader(request));
+  return product_sums(part.documents, q, control).message(q.columns());
+}
+
+Document answer_projections(PartOfDocuments &part, const Document &request, Control &control) {
+  const ProjectionSums sums =
+      projection_sums(part.documents, table_of(part, PassReader(request)), control);
+  Document out = Document::object();
+  out.set("products", numbers_document(sums.products));
+  out.set("positive", numbers_document(sums.positive));
+  out.set("negative", numbers_document(sums.negative));
+  return out;
+}
+
+Document answer_first_weights(PartOfDocuments &part, const Document &request, Control &control) {
+  const PassReader given(request);
+  const PaddedMatrix vectors = table_of(part, given);
+  const std::size_t found = std::size_t(vectors.columns());
+  const FirstWeights first{given.numbers("sign", found), given.numbers("scale", found),
+                           given.number("mean"), given.number("level"),
+                           int(given.integer("factors", 1, factor_max_factors))};
+  const std::size_t stride = std::size_t(padded_size(first.factors));
+  bool fresh, lost;
+  Buffer &numbers = part.numbers_of(given, stride, control, fresh, lost);
+  each_projection(part.documents, vectors, numbers, stride, control,
+                  [&](const double *y, double *to, ProjectionSums &) { first.set(y, to); });
+  std::vector<double> sums(stride, 0.0);
+  WorkPoll poll;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    sums[i % stride] += numbers[i];
+    poll(4);
+  }
+  Document out = Document::object();
+  out.set("sums", numbers_document({sums.data(), std::size_t(first.factors)}));
+  return out;
+}
+
+void scale_elsewhere(RemoteCorpus &documents, DocumentNumbers &numbers,
+                     const std::vector<double> &by) {
+  Document request = pass_request("scaling");
+  request.set("by", numbers_document(by));
+  documents.name(request, numbers);
+  documents.ask(std::move(request));
+}
+
+Document answer_scaling(PartOfDocuments &part, const Document &request, Control &control) {
+  const PassReader given(request);
+  const std::vector<double> &by = given.numbers("by");
+  const std::size_t stride =
+      std::size_t(padded_size(int(std::min<std::size_t>(by.size(), 1 << 20))));
+  bool fresh, lost;
+  Buffer &numbers = part.numbers_of(given, stride, control, fresh, lost);
+  // Weights that are lost are found in the first pass.
+  if (fresh) part.numbers.erase(given.integer("numbers", 1, INT64_MAX));
+  WorkPoll poll;
+  for (std::size_t i = 0; !fresh && i < numbers.size(); ++i) {
+    numbers[i] *= i % stride < by.size() ? by[i % stride] : 0;
+    poll(4);
+  }
+  return Document::object();
 }
 
 }  // namespace bayes

@@ -14,6 +14,8 @@ namespace bayes {
 /// The sum of log Gamma(x + 1) over all cells, the constant of the Poisson log-likelihood.
 /// `of_documents`: receives the sum of each document; may be empty.
 double log_factorials(Corpus &documents, Buffer &of_documents, Control &control);
+/// The part of another server.
+Document answer_log_factorials(PartOfDocuments &part, const Document &request, Control &control);
 
 /// Sums over documents.
 struct DocumentSums {
@@ -43,6 +45,10 @@ struct DocumentSums {
     for (std::size_t k = 0; k < weights.size(); ++k) weights[k] += other.weights[k];
     if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
   }
+  /// For the server that has asked for them.
+  Document message(int factors) const;
+  /// Adds the sums of another server. Throws Error(invalid_binary) unless message() has made them.
+  void merge(const Document &message, int factors);
   /// The sum of the cells of the term cells.terms()[i]: the sum of its allocated counts over the
   /// factors.
   double term_total(std::size_t i, const TermFactors &factors) const {

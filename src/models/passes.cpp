@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "data/reference_rows.hpp"
 #include "data/remote_rows.hpp"
 #include "data/sketch.hpp"
+#include "factor/nmf_learners.hpp"
+#include "factor/nmf_starts.hpp"
+#include "factor/nmf_statistics.hpp"
 #include "families/normal/normal_prior.hpp"
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product_prior.hpp"
@@ -16,6 +20,8 @@
 #include "fit/fit_run.hpp"
 #include "mixture/dpmm_labels.hpp"
 #include "regression/binary_rows.hpp"
+#include "topics/lda_start.hpp"
+#include "topics/lda_variational.hpp"
 
 namespace bayes {
 namespace {
@@ -152,13 +158,14 @@ Document label_overlap_pass(Part part, Request request, Control &control) {
   return counts_answer(label_overlap(part.rows, one, k, other, k_other));
 }
 
-struct Pass {
+/// A kind of pass over a kind of part.
+template <class P> struct Pass {
   std::string_view name;
-  Document (*answer)(Part part, Request request, Control &control);
+  Document (*answer)(P &part, Request request, Control &control);
 };
 
-/// The kinds of passes, one line each.
-constexpr Pass passes[] = {
+/// The kinds of passes over rows, one line each.
+constexpr Pass<PartOfRows> row_passes[] = {
     {"local step", local_step_pass},
     {"sketch", [](Part part, Request request,
                   Control &control) { return answer_sketch(part.rows, request, control); }},
@@ -197,14 +204,37 @@ constexpr Pass passes[] = {
      }},
 };
 
+/// Those over documents.
+constexpr Pass<PartOfDocuments> document_passes[] = {
+    {"first documents", answer_first_documents},
+    {"topics", answer_topic_pass},
+    {"log factorials", answer_log_factorials},
+    {"products", answer_products},
+    {"projections", answer_projections},
+    {"first weights", answer_first_weights},
+    {"scaling", answer_scaling},
+    {"factors", answer_factor_pass},
+    {"factor numbers", answer_factor_numbers},
+};
+
+template <class P>
+Document answer(std::span<const Pass<P>> passes, P &part, Request request, Control &control) {
+  const PollScope scope(control);
+  const std::string &kind = PassReader(request).text("pass");
+  for (const Pass<P> &pass : passes)
+    if (pass.name == kind) return pass.answer(part, request, control);
+  PassReader::refuse();
+}
+
 }  // namespace
 
 Document answer_pass(PartOfRows &part, const Document &request, Control &control) {
-  const PollScope scope(control);
-  const std::string &kind = PassReader(request).text("pass");
-  for (const Pass &pass : passes)
-    if (pass.name == kind) return pass.answer(part, request, control);
-  PassReader::refuse();
+  return answer<PartOfRows>(row_passes, part, request, control);
+}
+
+Document answer_pass(PartOfDocuments &part, const Document &request, Control &control) {
+  part.forget(PassReader(request));
+  return answer<PartOfDocuments>(document_passes, part, request, control);
 }
 
 }  // namespace bayes

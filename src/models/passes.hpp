@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "counts/remote_corpus.hpp"
 #include "data/hashed_rows.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
@@ -35,5 +36,6 @@ struct PartOfRows {
 /// Makes the pass that a request asks for (data/remote_rows.hpp). Throws Error: invalid_binary for
 /// a request that no server of this version makes, else as the pass itself.
 BAYES_API Document answer_pass(PartOfRows &part, const Document &request, Control &control);
+BAYES_API Document answer_pass(PartOfDocuments &part, const Document &request, Control &control);
 
 }  // namespace bayes

@@ -150,7 +150,7 @@ class TopicFit {
     }
   }
 
-  void set_log_likelihood(const Buffer &documents) {
+  void set_log_likelihood(const DocumentNumbers &documents) {
     const FittedTopics &fitted = model_->state->fitted;
     PaddedMatrix means(v_, k_);
     each_row(means, [&](std::int32_t w) {

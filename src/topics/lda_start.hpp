@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "counts/remote_corpus.hpp"
 #include "data/corpus.hpp"
 #include "topics/lda_options.hpp"
 #include "topics/lda_prior.hpp"
@@ -30,6 +31,9 @@ struct TopicStart {
 /// of the time that is left. Polls.
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
                            std::uint64_t seed, int number, Control &control);
+
+/// The part of another server in starting_topics(): its first documents.
+Document answer_first_documents(PartOfDocuments &part, const Document &request, Control &control);
 
 /// The cost of starting_topics() for RunEffort (fit/effort.hpp).
 double effort_of_start(const CorpusTotals &totals, int topics);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/special.hpp"
 #include "counts/allocation_sums.hpp"
@@ -30,11 +32,11 @@ bool restarts_in(const DocumentTerms &document, int pass) {
   return name % passes_between_restarts == 0;
 }
 
-/// The local step for all documents of a corpus. `documents`: expected tokens of every document,
-/// read and updated; if empty, every document starts from equal weights.
-AllocationSums local_pass(Corpus &corpus, const TermFactors &factors, const ProportionPrior &prior,
-                          LocalLimits limits, bool fresh, int pass, Buffer &documents,
-                          Control &control) {
+/// The local step for all documents of a corpus that is here. `documents`: expected tokens of every
+/// document, read and updated; if empty, every document starts from equal weights.
+AllocationSums pass_here(Corpus &corpus, const TermFactors &factors, const ProportionPrior &prior,
+                         LocalLimits limits, bool fresh, int pass, Buffer &documents,
+                         Control &control) {
   const std::int32_t terms = factors.values().rows();
   const int topics = factors.values().columns();
   const std::size_t stride = std::size_t(factors.values().stride());
@@ -58,6 +60,32 @@ AllocationSums local_pass(Corpus &corpus, const TermFactors &factors, const Prop
                        });
 }
 
+/// The limits of documents whose topics were found without them.
+constexpr int updates_for_known_topics = 100;
+
+/// The same, wherever the documents are. `documents`: null if their numbers are not kept.
+AllocationSums local_pass(Corpus &corpus, const TermFactors &factors, const ProportionPrior &prior,
+                          LocalLimits limits, bool fresh, int pass, DocumentNumbers *documents,
+                          Control &control) {
+  const int topics = factors.values().columns();
+  if (RemoteCorpus *const remote = corpus.remote()) {
+    Document request = pass_request("topics");
+    request.set("factors", factors.message());
+    request.set("alpha", numbers_document({prior.alpha.data(), std::size_t(topics)}));
+    request.set("max_updates", limits.max_updates).set("max_moved", limits.max_moved);
+    request.set("number", pass);
+    if (documents) remote->name(request, *documents);
+    AllocationSums out(factors.values().rows(), topics);
+    for (const Document &sums : remote->ask(std::move(request))) out.merge(sums, topics);
+    return out;
+  }
+  Buffer none;
+  Buffer &here = documents ? documents->here : none;
+  if (documents && fresh)
+    grow(here, std::size_t(corpus.totals().documents) * std::size_t(factors.values().stride()));
+  return pass_here(corpus, factors, prior, limits, fresh, pass, here, control);
+}
+
 /// Passes over all documents; with method svi the global step is a partial one.
 class BatchTopics final : public detail::Iteration {
  public:
@@ -75,11 +103,8 @@ class BatchTopics final : public detail::Iteration {
     posterior_.update_factors(state_, count_totals_, control);
     const ProportionPrior prior(state_.alpha);
     const bool fresh = state_.documents.empty();
-    if (fresh)
-      grow(state_.documents,
-           std::size_t(task_.corpus.totals().documents) * std::size_t(state_.counts.stride()));
     statistics_ = local_pass(task_.corpus, posterior_.factors, prior, limits(fresh), fresh, index,
-                             state_.documents, control);
+                             &state_.documents, control);
     state_.tokens.assign(statistics_.counts().begin(),
                          statistics_.counts().begin() + state_.counts.columns());
     control_ = &control;
@@ -99,8 +124,8 @@ class BatchTopics final : public detail::Iteration {
 
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
-    numbers.optional_list(state_.documents, std::size_t(task_.corpus.totals().documents) *
-                                                std::size_t(state_.counts.stride()));
+    numbers.optional_list(state_.documents.here, std::size_t(task_.corpus.totals().documents) *
+                                                     std::size_t(state_.counts.stride()));
     numbers.optional_list(state_.tokens, std::size_t(state_.counts.columns()));
     numbers.numbers(count_totals_);
     numbers.optional_list(logs_, state_.alpha.size());
@@ -112,7 +137,9 @@ class BatchTopics final : public detail::Iteration {
  private:
   /// A few updates in a pass suffice, since later passes continue. Topics of a start model need
   /// more in the first pass, or unconverged proportions would blur them.
-  LocalLimits limits(bool fresh) const { return {task_.from_model && fresh ? 100 : 4, 1e-3}; }
+  LocalLimits limits(bool fresh) const {
+    return {task_.from_model && fresh ? updates_for_known_topics : 4, 1e-3};
+  }
 
   void learn(double rho) {
     const double documents = double(statistics_.documents());
@@ -202,10 +229,10 @@ double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const 
                        stride;
   // A fit that can be resumed copies its state before every pass, and records it.
   const int states = (options.restarts > 1 ? 2 : 1) + (options.resumable ? 2 : 0);
-  const double documents = options.method == Method::cvb0
-                               ? collapsed_doubles(totals, options.k, states)
-                           : batches ? 0
-                                     : states * double(totals.documents) * stride;
+  const double documents =
+      options.method == Method::cvb0  ? collapsed_doubles(totals, options.k, states)
+      : batches || corpus.is_remote() ? 0
+                                      : states * double(totals.documents) * stride;
   return table * (2 + states) + documents +
          std::min(slots, 2e6 + 2 * double(control.threads) * table);
 }
@@ -234,16 +261,14 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
 
 double documents_bound(Corpus &corpus, const TermFactors &factors, const std::vector<double> &alpha,
                        Control &control) {
-  Buffer documents;
-  return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, true, 0, documents,
-                    control)
+  return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, true, 0, nullptr, control)
       .bound();
 }
 
 double topics_log_likelihood(Corpus &corpus, const PaddedMatrix &probabilities,
-                             const std::vector<double> &alpha, const Buffer &start,
+                             const std::vector<double> &alpha, const DocumentNumbers &start,
                              Control &control, std::int64_t max_entries) {
-  if (start.empty() && corpus.totals().entries > max_entries) {
+  if (start.empty() && !corpus.remote() && corpus.totals().entries > max_entries) {
     // A pass over all documents would take longer than the minibatches did.
     MemoryCorpus some(corpus.totals().vocabulary);
     some.append_first(corpus, max_entries, control);
@@ -256,10 +281,33 @@ double topics_log_likelihood(Corpus &corpus, const PaddedMatrix &probabilities,
     factors.set_points(w, probabilities);
     poll(4 * std::size_t(probabilities.columns()));
   }
-  Buffer documents = start;
+  DocumentNumbers documents = start;
   return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, start.empty(), 0,
-                    documents, control)
+                    start.empty() ? nullptr : &documents, control)
       .bound();
+}
+
+Document answer_topic_pass(PartOfDocuments &part, const Document &request, Control &control) {
+  const PassReader given(request);
+  const CorpusTotals &totals = part.documents.totals();
+  const TermFactors factors = TermFactors::of_message(given.member("factors"), totals.vocabulary);
+  const int topics = factors.values().columns();
+  const std::vector<double> &alpha = given.numbers("alpha", std::size_t(topics));
+  for (const double a : alpha)
+    if (!(a > 0 && a < 1e300)) PassReader::refuse();
+  LocalLimits limits{int(given.integer("max_updates", 0, 1000)), given.number("max_moved")};
+  const int number = int(given.integer("number", 0, std::numeric_limits<int>::max()));
+  const ProportionPrior prior(alpha);
+  bool fresh = true, lost = false;
+  Buffer none;
+  Buffer &numbers =
+      request.find("numbers")
+          ? part.numbers_of(given, std::size_t(factors.values().stride()), control, fresh, lost)
+          : none;
+  // Documents that are new to topics that were found with them need as much as those of a model.
+  if (lost) limits.max_updates = std::max(limits.max_updates, updates_for_known_topics);
+  return pass_here(part.documents, factors, prior, limits, fresh, number, numbers, control)
+      .message(topics);
 }
 
 std::vector<double> infer_proportions(const DocumentTerms &document, const TermFactors &factors,

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "counts/remote_corpus.hpp"
 #include "data/corpus.hpp"
 #include "fit/schedule.hpp"
 #include "topics/document_step.hpp"
@@ -23,7 +24,7 @@ struct TopicState {
   double eta = 0;
   /// expected tokens of every document and topic, padded; empty before the first pass, and with
   /// minibatches
-  Buffer documents;
+  DocumentNumbers documents;
   /// with cvb0: responsibilities of the topics for every term of every document, padded; empty
   /// before the first pass
   std::vector<float, CacheAligned<float>> shares;
@@ -77,8 +78,11 @@ double documents_bound(Corpus &corpus, const TermFactors &factors, const std::ve
 /// the first documents with together `max_entries` distinct terms, which are as good as random
 /// ones.
 double topics_log_likelihood(Corpus &corpus, const PaddedMatrix &probabilities,
-                             const std::vector<double> &alpha, const Buffer &start,
+                             const std::vector<double> &alpha, const DocumentNumbers &start,
                              Control &control, std::int64_t max_entries = 1'000'000);
+
+/// The part of another server in a pass over all documents.
+Document answer_topic_pass(PartOfDocuments &part, const Document &request, Control &control);
 
 /// The posterior of one document's proportions: K parameters of a Dirichlet distribution, after a
 /// converged local step.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <utility>
 
 #include "base/assignment.hpp"
 #include "topics/topic_samplers.hpp"
@@ -35,23 +37,26 @@ int sweep_factor(double tokens) {
   return int(std::clamp(long_run_below_tokens / std::max(1.0, tokens), 1.0, 12.0));
 }
 
-/// The first documents, with whole counts. The order of documents depends only on their contents,
-/// so they are as good as a random sample.
-MemoryCorpus sample_of(Corpus &corpus, double max_tokens, Control &control) {
-  const CorpusTotals &totals = corpus.totals();
-  MemoryCorpus out(totals.vocabulary);
-  // Counts that are small weights are scaled up to one per entry on average.
-  const double usual = totals.whole || !(totals.tokens > 0)
-                           ? 1
-                           : std::max(1.0, double(totals.entries) / totals.tokens);
+/// Counts that are small weights are scaled up to one per entry on average.
+double usual_scale(const CorpusTotals &totals) {
+  return totals.whole || !(totals.tokens > 0)
+             ? 1
+             : std::max(1.0, double(totals.entries) / totals.tokens);
+}
+
+/// Passes on the first documents, with whole counts and their tokens, until take() returns false.
+/// The order of documents depends only on their contents, so they are as good as a random sample.
+void each_whole_document(Corpus &corpus, double usual, Control &control,
+                         const std::function<bool(std::int64_t index, const DocumentTerms &document,
+                                                  double tokens)> &take) {
   std::vector<std::int32_t> terms;
   std::vector<double> counts;
-  double tokens = 0;
   WorkPoll poll;
-  for (std::int64_t s = 0; s < corpus.stretches() && tokens < max_tokens; ++s)
+  bool more = true;
+  for (std::int64_t s = 0; s < corpus.stretches() && more; ++s)
     for (const CorpusPiece &piece : corpus.stretch(s)) {
       control.poll();
-      each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
+      each_document(piece, [&](std::int64_t index, const DocumentTerms &document) {
         const double scale =
             std::min(usual, max_document_tokens / std::max(1e-300, document.tokens()));
         terms.clear();
@@ -66,11 +71,86 @@ MemoryCorpus sample_of(Corpus &corpus, double max_tokens, Control &control) {
           terms.push_back(document.terms[e]);
           counts.push_back(count);
         }
-        out.append({terms, counts});
-        return (tokens += taken) < max_tokens;
+        return more = take(index, {terms, counts}, taken);
       });
-      if (tokens >= max_tokens) break;
+      if (!more) break;
     }
+}
+
+/// The first documents of a part.
+struct FirstDocuments {
+  std::vector<std::int64_t> order;
+  MemoryCorpus documents;
+  /// whether the part has more
+  bool more;
+};
+
+/// The same sample of documents on other servers, in the order of their contents over all parts. A
+/// part sends somewhat more than its share; if that turns out to be too few, more is asked for.
+MemoryCorpus remote_sample(RemoteCorpus &corpus, double max_tokens) {
+  const CorpusTotals &totals = corpus.totals();
+  for (double share = 2;; share *= 4) {
+    Document request = pass_request("first documents");
+    request.set("usual", usual_scale(totals)).set("tokens", max_tokens);
+    request.set("share", share / std::max(1.0, double(totals.documents)));
+    std::vector<FirstDocuments> parts;
+    for (const Document &answer : corpus.ask(std::move(request))) {
+      const PassReader given(answer);
+      FirstDocuments &part = parts.emplace_back(
+          FirstDocuments{{}, MemoryCorpus(totals.vocabulary), given.flag("more")});
+      for (const Document &each : given.list("order")) {
+        const auto *const number = each.as<std::int64_t>();
+        if (!number) PassReader::refuse();
+        part.order.push_back(*number);
+      }
+      each_document(given.member("documents"), totals.vocabulary,
+                    [&part](const DocumentTerms &document) { part.documents.append(document); });
+      if (std::size_t(part.documents.totals().documents) != part.order.size()) PassReader::refuse();
+    }
+    struct Place {
+      std::int64_t order;
+      std::size_t part;
+      DocumentTerms document;
+    };
+    std::vector<Place> all;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      for (const CorpusPiece &piece : parts[i].documents.stretch(0))
+        each_document(piece, [&](std::int64_t index, const DocumentTerms &document) {
+          all.push_back({parts[i].order[std::size_t(index)], i, document});
+          return true;
+        });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Place &a, const Place &b) { return a.order < b.order; });
+    MemoryCorpus out(totals.vocabulary);
+    double tokens = 0;
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+    for (const Place &place : all) {
+      if (tokens >= max_tokens) break;
+      out.append(place.document);
+      tokens += place.document.tokens();
+      last = place.order;
+    }
+    const bool complete = std::all_of(parts.begin(), parts.end(), [&](const FirstDocuments &part) {
+      return !part.more ||
+             (tokens >= max_tokens && !part.order.empty() && part.order.back() >= last);
+    });
+    if (complete) return out;
+  }
+}
+
+MemoryCorpus sample_of(Corpus &corpus, double max_tokens, Control &control) {
+  if (RemoteCorpus *const remote = corpus.remote()) {
+    const auto found = remote->samples.find(max_tokens);
+    if (found != remote->samples.end()) return found->second;
+    return remote->samples.emplace(max_tokens, remote_sample(*remote, max_tokens)).first->second;
+  }
+  MemoryCorpus out(corpus.totals().vocabulary);
+  double tokens = 0;
+  each_whole_document(corpus, usual_scale(corpus.totals()), control,
+                      [&](std::int64_t, const DocumentTerms &document, double taken) {
+                        out.append(document);
+                        return (tokens += taken) < max_tokens;
+                      });
   return out;
 }
 
@@ -170,6 +250,33 @@ class InitialChain {
 };
 
 }  // namespace
+
+Document answer_first_documents(PartOfDocuments &part, const Document &request, Control &control) {
+  const PassReader given(request);
+  const double usual = given.number("usual"), most = given.number("tokens"),
+               share = given.number("share");
+  if (part.order.size() != std::size_t(part.documents.totals().documents)) PassReader::refuse();
+  if (!(usual >= 1 && usual <= 1e300 && most >= 0 && share >= 0)) PassReader::refuse();
+  // As few as these would not tell how many there are to come.
+  constexpr double fewest_documents = 100;
+  const std::int64_t documents = part.documents.totals().documents;
+  const double limit = std::min(most, share * double(documents) * most);
+  DocumentsMessage message;
+  Document::List order;
+  double tokens = 0;
+  each_whole_document(part.documents, usual, control,
+                      [&](std::int64_t index, const DocumentTerms &document, double taken) {
+                        message.add(document);
+                        order.emplace_back(part.order[std::size_t(index)]);
+                        tokens += taken;
+                        return tokens < most &&
+                               (tokens < limit || double(order.size()) < fewest_documents);
+                      });
+  Document out = Document::object();
+  out.set("more", std::int64_t(order.size()) < documents && tokens < most);
+  out.set("order", std::move(order)).set("documents", message.take());
+  return out;
+}
 
 double effort_of_start(const CorpusTotals &totals, int topics) {
   // Drawing a token takes about 15 ns, whatever the number of topics.

@@ -44,4 +44,12 @@ class PushDown {
   std::unique_ptr<PushedRows> rows_;
 };
 
+/// What a function of a query that has the option reads its rows with.
+struct PushedFit {
+  PushDown &push;
+  FitRequest &request;
+  /// as for PushDown::collect()
+  std::span<const Method> methods;
+};
+
 }  // namespace bayes::pg

@@ -365,6 +365,7 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
   if (sorted_) sorted_->sort();
   std::int64_t number = 0;
   while (TupleTableSlot *const row = sorted_ ? sorted_->next() : nullptr) {
+    if (part_) order_.push_back(DatumGetInt64(row->tts_values[0]));
     const char *const packed = DatumGetPointer(row->tts_values[1]);
     const std::size_t n =
         std::size_t(VARSIZE_ANY_EXHDR(packed)) / (sizeof(double) + sizeof(std::int32_t));
@@ -413,6 +414,7 @@ std::uint64_t DocumentCollector::hash(Control &control) {
 
 void DocumentCollector::arrange(Control &) {
   if (arranged_) return;
+  if (remote) return warn_of_truncated();
   if (corpus_) throw Error(Errc::internal, "documents were not put in order");
   finish();
   write_documents(choose_terms());

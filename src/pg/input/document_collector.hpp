@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "counts/remote_corpus.hpp"
 #include "pg/input/collector.hpp"
 #include "pg/input/document_reader.hpp"
 #include "pg/input/document_store.hpp"
@@ -45,6 +46,29 @@ class DocumentCollector final : public Collector {
   void add(const Item &item, const std::optional<std::string> &name = {});
   bool empty() const override { return documents_ == 0 && !rows_; }
 
+  // ---- documents of several parts ----
+
+  /// A part's: reads counts as these options say, and terms that are in `vocabulary`, if it is not
+  /// empty.
+  void begin_part(const char *family, bool whole_counts,
+                  const std::vector<std::string> &vocabulary);
+  /// What the part has: numbers of documents, and for each of its terms that of documents with it.
+  Document part_message();
+  /// Adds a part, as part_message() says. Throws Error(invalid_binary) for anything else.
+  void add_part(const PassReader &part);
+  /// The terms that parts are to read; empty: all.
+  std::vector<std::string> terms_of_parts() const;
+  bool whole_counts() const { return options_.whole_counts; }
+  /// Chooses the vocabulary, of a fit whose documents are all in parts.
+  void choose_vocabulary() { choose_terms(); }
+  /// Makes the corpus of a part over this vocabulary. Throws Error(invalid_binary) unless it is in
+  /// the order of the bytes.
+  void arrange_part(std::vector<std::string> vocabulary);
+  /// for every document of a part its hash, by which documents are ordered
+  const std::vector<std::int64_t> &order() const { return order_; }
+  /// If set, the documents are there.
+  std::unique_ptr<RemoteCorpus> remote;
+
   /// Called after the last document, if documents are passed on.
   void finish();
 
@@ -53,7 +77,7 @@ class DocumentCollector final : public Collector {
   void arrange(Control &control);
   /// Identifies the data (DataHash); called after arrange().
   std::uint64_t hash(Control &control);
-  Corpus &corpus() { return *corpus_; }
+  Corpus &corpus() { return remote ? static_cast<Corpus &>(*remote) : *corpus_; }
   Corpus &held_out() { return *held_out_; }
   /// for every term, whether a document of corpus() has it; empty if no documents are held out
   const std::vector<char> &in_fit() const { return in_fit_; }
@@ -101,6 +125,9 @@ class DocumentCollector final : public Collector {
   std::string word_;
 
   bool arranged_ = false;
+  /// Are these the documents of a part?
+  bool part_ = false;
+  std::vector<std::int64_t> order_;
   std::vector<std::string> terms_;
   std::vector<char> in_fit_;
   int hold_out_ = 0;

@@ -20,6 +20,8 @@ constexpr Kind kinds[] = {
     {"responses", make_kept_responses},
     {"linreg", make_kept_linreg},
     {"nb", make_kept_nb},
+    {"documents", make_kept_documents},
+    {"table", make_kept_table},
 };
 
 std::vector<KeptRows *> kept;

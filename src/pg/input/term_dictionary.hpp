@@ -52,8 +52,10 @@ class TermDictionary {
   std::int64_t documents(std::int32_t number) const {
     return entries_[std::size_t(number)].documents;
   }
-  /// Adds one to the number of documents with this term.
-  void count_document(std::int32_t number) { ++entries_[std::size_t(number)].documents; }
+  /// Adds to the number of documents with this term.
+  void count_document(std::int32_t number, std::int64_t documents = 1) {
+    entries_[std::size_t(number)].documents += documents;
+  }
 
  private:
   struct Entry {

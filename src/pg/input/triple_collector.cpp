@@ -83,6 +83,10 @@ TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
 void TripleCollector::begin(const FitRequest &request, Check check) {
   progress.begin(request.family);
   options_ = check(request);
+  begin_cells();
+}
+
+void TripleCollector::begin_cells() {
   drop_zeros_ = !options_.missing &&
                 (form_.values == 1 || options_.repeated == FactorTableOptions::Repeated::add);
   key_memory_ = ServerControl().memory;
@@ -196,6 +200,7 @@ Side TripleCollector::choose_lines(const std::vector<std::string> &row_keys,
                                    const std::vector<std::string> &column_keys,
                                    const std::vector<std::int32_t> &row_places,
                                    const std::vector<std::int32_t> &column_places) const {
+  if (part_) return Side::row;
   if (row_keys.size() != column_keys.size())
     return row_keys.size() > column_keys.size() ? Side::row : Side::column;
   if (row_keys != column_keys) return row_keys < column_keys ? Side::row : Side::column;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "counts/remote_corpus.hpp"
 #include "factor/factor_table.hpp"
 #include "pg/input/cell_order.hpp"
 #include "pg/input/cell_store.hpp"
@@ -34,7 +35,29 @@ class TripleCollector final : public Collector {
   /// Holds out every `every`-th line, in the order of a hash of the keys; called before arrange().
   void hold_out(int every) { hold_out_ = every; }
   void add(const Item &item);
-  bool empty() const override { return rows_.size() == 0 || columns_.size() == 0; }
+  bool empty() const override {
+    return remote_ ? remote_->totals().documents == 0 || remote_->totals().vocabulary == 0
+                   : rows_.size() == 0 || columns_.size() == 0;
+  }
+
+  // ---- rows of several parts, each an array (rows_of_parts.cpp) ----
+
+  /// A part's: rows are lines, and numbers are read as the request says.
+  void begin_part(const PassReader &request);
+  /// How parts are to read numbers, as members of a request.
+  void write_policy(Document &request) const;
+  /// What the part has: numbers of rows and of columns.
+  Document part_message() const;
+  /// Makes the table of a part, which has this number of columns. The answer has its totals and its
+  /// keys.
+  Document arrange_part(std::int32_t columns, Control &control);
+  /// Takes the keys of all parts, each as arrange_part() says, with its name for messages.
+  struct Part {
+    std::string place;
+    CorpusTotals totals;
+    std::vector<std::string> keys;
+  };
+  void take_parts(RemoteParts &rows, const std::vector<Part> &parts, std::int64_t skipped);
 
   /// Makes the table; called once all cells are read. Nothing can be added afterwards.
   void arrange(Control &control);
@@ -45,6 +68,7 @@ class TripleCollector final : public Collector {
   Corpus &held_out() { return *held_out_; }
 
  private:
+  void begin_cells();
   void add_cell(const NullableDatum *values);
   void add_row(const Item &item);
   void add_number(std::int32_t row, std::int32_t column, double number);
@@ -79,6 +103,9 @@ class TripleCollector final : public Collector {
   std::unique_ptr<CellStore> cells_;
 
   int hold_out_ = 0;
+  /// Are these the rows of a part?
+  bool part_ = false;
+  std::unique_ptr<RemoteCorpus> remote_;
   std::unique_ptr<DocumentStore> lines_, transposed_, held_out_;
   std::optional<FactorTable> table_;
 };

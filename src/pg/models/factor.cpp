@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/input/remote_table.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/json.hpp"
@@ -120,10 +121,23 @@ Side side_argument(FunctionCallInfo fcinfo, int argument) {
 
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<FitData<TripleCollector>> &data,
-                   const std::function<void(FitData<TripleCollector> &table)> &begin) {
+                   const std::function<void(FitData<TripleCollector> &table)> &begin,
+                   const PushedFit *push) {
   std::optional<TableColumns> columns;
+  const char *const sql = query_text(fcinfo, table_hint);
+  if (push) {
+    PushedTable table(data, push->request.family, [&](TupleDesc description, std::string &reason) {
+      const ItemForm form = TableColumns(description).form;
+      if (form.values == 3) reason = "a row may have cells on several servers";
+      if (push->request.start) reason = "the fit begins at a model, whose rows are here";
+      data.emplace(context, form);
+      begin(*data);
+      return form.values;
+    });
+    if (push->push.collect(fcinfo, sql, push->request, push->methods, table_hint, table)) return;
+  }
   run_query(
-      query_text(fcinfo, table_hint), table_hint,
+      sql, table_hint,
       [&](TupleDesc description) {
         columns.emplace(description);
         data.emplace(context, columns->form);
@@ -133,14 +147,20 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
 }
 
 std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
-                                 std::span<const Role> roles, std::string *bytes) {
-  const FitRequest request = query_request(fcinfo, binding.family, roles);
+                                 std::span<const Role> roles, std::string *bytes,
+                                 std::span<const Method> pushed) {
+  FitRequest request = query_request(fcinfo, binding.family, roles);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  PushDown push;
   std::optional<FitData<TripleCollector>> data;
-  collect_table(fcinfo, context, data, [&request, &binding](FitData<TripleCollector> &table) {
+  const PushedFit how{push, request, pushed};
+  const auto begin = [&request, &binding](FitData<TripleCollector> &table) {
     table.begin(request, binding.check);
-  });
-  return fit_model(binding, request, *data, bytes);
+  };
+  collect_table(fcinfo, context, data, begin, pushed.empty() ? nullptr : &how);
+  auto model = fit_model(binding, request, *data, bytes);
+  push.end();
+  return model;
 }
 
 std::optional<std::string_view> FactorCallSite::key(FunctionCallInfo fcinfo, int argument,

@@ -10,6 +10,7 @@
 
 #include "data/corpus.hpp"
 #include "pg/bind/binding.hpp"
+#include "pg/bind/push_down.hpp"
 #include "pg/bind/score.hpp"
 #include "pg/input/triple_collector.hpp"
 #include "pg/values/model_value.hpp"
@@ -17,14 +18,19 @@
 namespace bayes::pg {
 
 /// Reads the table of a function F(query bayes_query, ...) into `data`, which is allocated below
-/// `context`; `begin` is called before the query runs.
+/// `context`; `begin` is called before the query runs. `push`: for a function that has option
+/// push_down; else null.
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<FitData<TripleCollector>> &data,
-                   const std::function<void(FitData<TripleCollector> &table)> &begin);
+                   const std::function<void(FitData<TripleCollector> &table)> &begin,
+                   const PushedFit *push = nullptr);
 
-/// Fits the table of a function F(query bayes_query, roles...), as fit_model does.
+/// Fits the table of a function F(query bayes_query, roles...), as fit_model does. `pushed`:
+/// methods that can be computed where the rows are; if there are none, the function has no option
+/// push_down.
 std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
-                                 std::span<const Role> roles, std::string *bytes);
+                                 std::span<const Role> roles, std::string *bytes,
+                                 std::span<const Method> pushed = {});
 
 /// The side that an argument names, "row" or "column".
 Side side_argument(FunctionCallInfo fcinfo, int argument);

@@ -32,14 +32,21 @@ constexpr Binding<DocumentCollector> lda = {
     },
 };
 
+constexpr Method pushed_methods[] = {Method::vi, Method::em};
+
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
-  const FitRequest request = query_request(fcinfo, lda.family, by_k);
+  FitRequest request = query_request(fcinfo, lda.family, by_k);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  PushDown push;
   std::optional<FitData<DocumentCollector>> data;
-  collect_documents(fcinfo, context, data, [&request](FitData<DocumentCollector> &documents) {
+  const PushedFit pushed{push, request, pushed_methods};
+  const auto begin = [&request](FitData<DocumentCollector> &documents) {
     documents.begin(request, lda.check);
-  });
-  return fit_model(lda, request, *data, bytes);
+  };
+  collect_documents(fcinfo, context, data, begin, &pushed);
+  auto model = fit_model(lda, request, *data, bytes);
+  push.end();
+  return model;
 }
 
 /// Adds a document (one argument), or a row of document, term and count (three).

@@ -2,6 +2,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/input/remote_documents.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 
@@ -40,6 +41,8 @@ class DocumentColumns {
 
   ItemForm form;
 
+  /// the column of the document
+  int first() const { return first_; }
   bool named() const { return form.values == 3 || first_ == 1; }
   /// The name of a document, in the column before it, as UTF-8; nullopt for NULL or without names.
   std::optional<std::string> name(TupleTableSlot *row) {
@@ -87,10 +90,24 @@ class DocumentColumns {
 
 void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
                        std::optional<FitData<DocumentCollector>> &data,
-                       const std::function<void(FitData<DocumentCollector> &documents)> &begin) {
+                       const std::function<void(FitData<DocumentCollector> &documents)> &begin,
+                       const PushedFit *push) {
   std::optional<DocumentColumns> columns;
+  const char *const sql = query_text(fcinfo, form_hint);
+  if (push) {
+    PushedDocuments documents(data, push->request.family,
+                              [&](TupleDesc description, std::string &reason) {
+                                const DocumentColumns found(description);
+                                if (found.form.values == 3)
+                                  reason = "a document may have rows on several servers";
+                                data.emplace(context, found.form);
+                                begin(*data);
+                                return found.first();
+                              });
+    if (push->push.collect(fcinfo, sql, push->request, push->methods, form_hint, documents)) return;
+  }
   run_query(
-      query_text(fcinfo, form_hint), form_hint,
+      sql, form_hint,
       [&](TupleDesc description) {
         columns.emplace(description);
         data.emplace(context, columns->form);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "pg/bind/push_down.hpp"
 #include "pg/input/document_collector.hpp"
 #include "pg/input/fit_data.hpp"
 #include "topics/lda_evaluation.hpp"
@@ -12,10 +13,12 @@
 namespace bayes::pg {
 
 /// Reads the documents of a function F(query bayes_query, ...) into `data`, which is allocated
-/// below `context`; `begin` is called before the query runs.
+/// below `context`; `begin` is called before the query runs. `push`: for a function that has option
+/// push_down; else null.
 void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
                        std::optional<FitData<DocumentCollector>> &data,
-                       const std::function<void(FitData<DocumentCollector> &documents)> &begin);
+                       const std::function<void(FitData<DocumentCollector> &documents)> &begin,
+                       const PushedFit *push = nullptr);
 
 /// Reads the documents of such a function one by one and passes each to `take`, with its name
 /// (UTF-8) and its terms numbered as in the model. The query must return names. Documents that have

@@ -39,8 +39,10 @@ constexpr Binding<TripleCollector> nmf = {
 const ScoredFamily scored_cells(nmf_family, "row key, column key, value", 3, ErrorMeasure::root,
                                 false, make_scorer<CellScorer<NmfModel, true>>);
 
+constexpr Method pushed_methods[] = {Method::vi, Method::em};
+
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
-  return fit_table(fcinfo, nmf, by_k, bytes);
+  return fit_table(fcinfo, nmf, by_k, bytes, pushed_methods);
 }
 
 /// Emits rows (side, key, factor, value, shape, rate).

@@ -1,0 +1,89 @@
+// Documents that stay where they are, on other servers (data/remote_rows.hpp), and the numbers that
+// are kept beside every document from one pass to the next.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/corpus.hpp"
+#include "data/remote_rows.hpp"
+
+namespace bayes {
+
+/// Numbers of every document from the last pass, beside the documents: here, padded, or, under this
+/// name, on other servers. Copies of a name stand for the same numbers.
+struct DocumentNumbers {
+  Buffer here = {};
+  std::shared_ptr<const std::int64_t> elsewhere = {};
+  /// There was no pass yet.
+  bool empty() const { return here.empty() && !elsewhere; }
+};
+
+/// Documents in several parts. What reads documents one at a time is refused.
+class BAYES_API RemoteCorpus : public Corpus {
+ public:
+  /// `parts` must outlive this.
+  RemoteCorpus(RemoteParts &parts, const CorpusTotals &totals) : parts_(parts) { totals_ = totals; }
+  RemoteCorpus *remote() final { return this; }
+  /// As RemoteParts::ask(). Parts keep the numbers that have a name, and forget all others.
+  std::vector<Document> ask(Document request);
+  /// The pass reads numbers of this name and replaces them; a new name if it has none. Adds that to
+  /// the request.
+  void name(Document &request, DocumentNumbers &numbers);
+
+  /// The first documents up to a size, which are the same in every fit of these documents.
+  std::map<double, MemoryCorpus> samples;
+
+  // Each throws Error(invalid_argument): documents are needed one at a time.
+  std::int64_t stretches() const final;
+  std::span<const CorpusPiece> stretch(std::int64_t) final;
+  std::int64_t stretch_of(std::int64_t) final;
+
+ private:
+  RemoteParts &parts_;
+  std::vector<std::weak_ptr<const std::int64_t>> names_;
+  std::int64_t last_ = 0;
+};
+
+/// The documents of one part of a fit.
+struct PartOfDocuments {
+  Corpus &documents;
+  /// For every document a number that depends on its contents alone: ascending, and so in the order
+  /// that the documents of all parts have in one corpus.
+  std::span<const std::int64_t> order;
+  std::map<std::int64_t, Buffer> numbers = {};
+
+  /// Forgets the numbers that the request does not name.
+  void forget(const PassReader &request);
+  /// The numbers of the request, `width` for each document. `fresh`: receives whether they are yet
+  /// to be computed, and `lost` whether they should not be: the session that had them has lost
+  /// them. Throws Error(too_large) if there is no memory for them.
+  Buffer &numbers_of(const PassReader &request, std::size_t width, Control &control, bool &fresh,
+                     bool &lost);
+};
+
+/// What parts say of their documents, and what they have in all.
+BAYES_API Document totals_message(const CorpusTotals &totals);
+/// Throws Error(invalid_binary) unless totals_message() has made it.
+BAYES_API CorpusTotals totals_of_message(const Document &message);
+BAYES_API void add_totals(CorpusTotals &to, const CorpusTotals &part);
+
+/// Documents as a message: the numbers of their terms, the terms and the counts.
+class DocumentsMessage {
+ public:
+  void add(const DocumentTerms &document);
+  Document take();
+
+ private:
+  std::vector<double> sizes_, terms_, counts_;
+};
+/// Calls f(document) for each. Throws Error(invalid_binary) unless DocumentsMessage has made it,
+/// with terms below `vocabulary`.
+void each_document(const Document &message, std::int32_t vocabulary,
+                   const std::function<void(const DocumentTerms &document)> &f);
+
+}  // namespace bayes

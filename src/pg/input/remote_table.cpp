@@ -1,0 +1,49 @@
+#include "pg/input/remote_table.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/message.hpp"
+
+namespace bayes::pg {
+
+std::vector<int> PushedTable::begin(TupleDesc columns, std::string &reason) {
+  std::vector<int> out(std::size_t(make_(columns, reason)));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+Document PushedTable::keep() {
+  Document out = pass_request("keep");
+  out.set("kind", "table").set("family", family_);
+  (*data_)->write_policy(out);
+  return out;
+}
+
+void PushedTable::hear(const PassReader &part, const std::string &place) {
+  const std::int64_t rows = part.integer("rows", 0, factor_max_keys),
+                     length = part.integer("columns", 0, factor_max_keys);
+  if (rows > 0) parts_.push_back({place, {}, {}});
+  if (length == 0) return;
+  if (length_ != 0 && length_ != length)
+    throw Error(Errc::array_shape,
+                message("rows have different lengths: {} and {} elements", length_, length),
+                message("Those of {} differ from the others.", place));
+  length_ = length;
+}
+
+Document PushedTable::settle() {
+  Document out = pass_request("settle");
+  out.set("columns", std::max<std::int64_t>(1, length_));
+  return out;
+}
+
+void PushedTable::settled(const PassReader &answer) {
+  TripleCollector::Part &part = parts_.at(settled_++);
+  part.totals = totals_of_message(answer.document());
+  part.keys = answer.texts("keys");
+}
+
+void PushedTable::take(PushedRows &rows) { (*data_)->take_parts(rows, parts_, rows.skipped()); }
+
+}  // namespace bayes::pg
