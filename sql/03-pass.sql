@@ -61,3 +61,36 @@ COMMENT IS 'Makes a pass over the rows that _bayes_keep_rows has kept in this se
   'its sums; NULL in the answer if there are none. The rows of its own query do not matter. Called '
   'by functions of a query under option push_down, and by nobody else. Errors are those of '
   '_bayes_keep_rows, and of the pass.';
+
+-- The same over the shards of a table that Citus distributes. Its workers get the aggregate, whose
+-- state is of a type of its own and which has one argument; the functions in this argument do what
+-- there is to do. They keep rows in the session, and so are VOLATILE and not parallel safe.
+
+CREATE FUNCTION _bayes_current_request() RETURNS bayes_pass
+  AS 'MODULE_PATHNAME', 'bayes_current_request' @volatile;
+COMMENT IS 'Internal. The request of the pass that a fit of this session is making; NULL if there '
+  'is none.';
+CREATE FUNCTION _bayes_keep_shard(shard oid, request bayes_pass, VARIADIC "any") RETURNS bayes_pass
+  AS 'MODULE_PATHNAME', 'bayes_keep_shard' @volatile;
+COMMENT IS 'Keeps a row of a shard in this session until the transaction ends, for a fit over a '
+  'distributed table of Citus, whose functions alone call this. For the first row of each shard it '
+  'returns the number of the shard, else NULL. 22004 without a request; 22P03 for one that no fit '
+  'has made, or a table that is no shard; 22023 for one of another version of pg_bayes.';
+CREATE FUNCTION _bayes_pass_over_shard(shard oid, request bayes_pass) RETURNS bayes_pass
+  AS 'MODULE_PATHNAME', 'bayes_pass_over_shard' @volatile;
+COMMENT IS 'Makes a pass over the rows of a shard that _bayes_keep_shard has kept in this session, '
+  'and returns its sums; NULL in the answer if there are none. Errors are those of '
+  '_bayes_keep_shard, and of the pass.';
+CREATE FUNCTION _bayes_join_answers(bayes_pass, bayes_pass) RETURNS bayes_pass
+  AS 'MODULE_PATHNAME', 'bayes_join_answers' @strict;
+COMMENT IS 'Internal. The answers of several shards. 22P03 for what are no such lists.';
+CREATE AGGREGATE _bayes_answers(bayes_pass) (
+  SFUNC = _bayes_join_answers, STYPE = bayes_pass, SSPACE = 65536,
+  COMBINEFUNC = _bayes_join_answers, PARALLEL = SAFE
+);
+COMMENT IS 'Puts the answers of several shards together, for a fit over a distributed table of '
+  'Citus. 22P03 for what are no answers of _bayes_keep_shard or _bayes_pass_over_shard.';
+CREATE FUNCTION _bayes_first_rows(internal) RETURNS tsm_handler
+  AS 'MODULE_PATHNAME', 'bayes_first_rows' @strict;
+COMMENT IS 'TABLESAMPLE _bayes_first_rows(n): the first n rows of a table that there are, or of '
+  'each of its partitions; reads no more than these.';

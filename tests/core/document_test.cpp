@@ -12,6 +12,7 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "document/list_bytes.hpp"
 #include "document/members.hpp"
 
 using bayes::Document;
@@ -286,6 +287,26 @@ BOOST_AUTO_TEST_CASE(claimed_sizes_allocate_nothing) {
   Document::Object many;
   for (int i = 0; i < 100000; ++i) many.emplace_back("key" + std::to_string(i), Document());
   BOOST_TEST(refusal(bytes_of(many)) == "accepted");
+}
+
+BOOST_AUTO_TEST_CASE(lists_are_joined_as_bytes) {
+  const auto list = [](std::vector<int> numbers) {
+    Document::List out;
+    for (const int number : numbers) out.push_back(Document::object().set("n", number));
+    return Document(std::move(out));
+  };
+  const auto joined = [&list](const std::vector<int> &first, const std::vector<int> &second) {
+    return Document::from_bytes(
+        bayes::joined_list_bytes(bytes_of(list(first)), bytes_of(list(second))));
+  };
+  BOOST_TEST(joined({1, 2, 3}, {4, 5}).to_json() == list({1, 2, 3, 4, 5}).to_json());
+  BOOST_TEST(joined({}, {4}).to_json() == list({4}).to_json());
+  BOOST_TEST(joined({4}, {}).to_json() == list({4}).to_json());
+  for (const Document &other : {Document(), Document(1), Document::object(), Document("text")}) {
+    BOOST_CHECK_THROW(bayes::joined_list_bytes(bytes_of(list({1})), bytes_of(other)), bayes::Error);
+    BOOST_CHECK_THROW(bayes::joined_list_bytes(bytes_of(other), bytes_of(list({1}))), bayes::Error);
+  }
+  BOOST_CHECK_THROW(bayes::joined_list_bytes("", bytes_of(list({1}))), bayes::Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

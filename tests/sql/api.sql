@@ -20,13 +20,15 @@ SELECT never($$SELECT signature, proname !~ '^_' AS wrong FROM functions WHERE i
   'what PostgreSQL alone calls begins with an underscore');
 SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS wrong FROM functions
   WHERE internal$$, 'and do nothing that hinders a plan');
--- What depends on the order of the rows cannot: parallel workers would change it.
+-- What depends on the order of the rows cannot: parallel workers would change it. A state of a type
+-- of its own is what Citus sends away; it needs no other form, and is its own result.
 SELECT never($$SELECT signature,
   (proname ~ '^(dpmm_fit|bayes_(rhat|ess_bulk|ess_tail|mcse)|_bayes_(keep_rows|make_pass))$'
     OR proname ~ '^(hmm|lda|nmf|pmf)_|_profile$' OR signature ~ '\("any","any",integer\)')
   <> (aggcombinefn = 0)
-  OR (aggcombinefn = 0) <> (aggserialfn = 0)
-  OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
+  OR (aggcombinefn <> 0 AND aggtranstype = 'internal'::regtype) <> (aggserialfn <> 0)
+  OR (aggserialfn = 0) <> (aggdeserialfn = 0)
+  OR (aggtranstype = 'internal'::regtype) <> (aggfinalfn <> 0) AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
 -- The first row of a moving frame is taken away from these.
@@ -42,7 +44,7 @@ SELECT never($$SELECT signature, a.aggtransspace
   <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse|drift)$|_profile$|_make_pass$' OR
       signature ~ '^bayes_rollup\(bayes_model' THEN 32768
     WHEN proname ~ '^linreg' OR signature ~ '^bayes_rollup\(linreg_stats' THEN 16384
-    WHEN proname ~ '^nb_' THEN 65536
+    WHEN proname ~ '^nb_|_answers$' THEN 65536
     WHEN proname = 'dirichlet_categorical_fit' THEN 8192
     WHEN proname ~ '^(beta|gamma|normal)_' THEN 256
     WHEN proname ~ '^bayes_score' THEN 1024

@@ -276,6 +276,7 @@ my %values = (
     cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}',
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "_bayes_model_send($models[0])"],
+    oid => ["'pg_class'::regclass::oid", 'NULL', '0', '4294967295'],
     internal => ['NULL'], bayes_pass => ['NULL', q{''}, q{'AAAA'}, q{'no base64'}],
     linreg_stats => ['(SELECT sums FROM regressions)', '(SELECT sums_labels FROM regressions)',
         'NULL', q{'{}'}, q{'[]'}, q{'{"linreg_stats": {"format": 99}}'},

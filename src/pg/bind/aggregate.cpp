@@ -1,6 +1,7 @@
 #include "pg/bind/aggregate.hpp"
 
 #include "base/message.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/values/varlena.hpp"
 
 namespace bayes::pg {
@@ -28,7 +29,7 @@ Datum partial_state(std::string_view bytes, const char *what, const char *remedy
 std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, int first, RolesOfTypes types) {
   std::vector<Role> out;
   for (int i = first; i < PG_NARGS(); ++i) {
-    const Oid type = guarded([fcinfo, i] { return get_fn_expr_argtype(fcinfo->flinfo, i); });
+    const Oid type = argument_type(fcinfo, i);
     switch (type) {
       case INT2OID:
       case INT4OID: out.push_back(types.integer); break;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pg/bind/binding.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -72,9 +73,8 @@ Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check 
     ItemForm form;
     form.values = values;
     form.weighted = take_weight(roles);
-    form.type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
-    if (values > 1)
-      form.second_type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+    form.type = argument_type(fcinfo, 1);
+    if (values > 1) form.second_type = argument_type(fcinfo, 2);
     form.collation = PG_GET_COLLATION();
     state = make_in<FitState<C>>(aggregate_context(fcinfo), "pg_bayes data", form);
     state->parameters.read(roles, parameters);

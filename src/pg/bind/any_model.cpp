@@ -9,6 +9,7 @@
 #include "pg/bind/questions.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/resumable_fit.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
@@ -63,7 +64,7 @@ struct SampleGenerator {
 struct DensityCallSite {
   DensityCallSite(MemoryContext context, FunctionCallInfo fcinfo)
       : models(nullptr),
-        rows(context, guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); })),
+        rows(context, argument_type(fcinfo, 1)),
         steps(context, fcinfo, 1, 1) {}
   ModelCache models;
   RowsOfModels rows;

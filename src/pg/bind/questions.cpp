@@ -6,6 +6,7 @@
 #include "base/unseen.hpp"
 #include "pg/bind/filled_row.hpp"
 #include "pg/bind/scalar.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/results.hpp"
@@ -25,7 +26,7 @@ Questions::Questions(MemoryContext context, FunctionCallInfo fcinfo, int first_r
       models_(nullptr) {
   for (int i = 0; i < rows; ++i) {
     const int at = first_row + i;
-    types_.push_back(guarded([fcinfo, at] { return get_fn_expr_argtype(fcinfo->flinfo, at); }));
+    types_.push_back(argument_type(fcinfo, at));
   }
 }
 

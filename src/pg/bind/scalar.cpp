@@ -2,6 +2,7 @@
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 
 namespace bayes::pg {
@@ -14,7 +15,7 @@ struct CallSite {
         models(family),
         rows(context, type_of(fcinfo, row)) {}
   static Oid type_of(FunctionCallInfo fcinfo, int argument) {
-    return guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
+    return argument_type(fcinfo, argument);
   }
   MemoryContext context;
   ModelCache models;

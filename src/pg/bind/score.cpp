@@ -12,6 +12,7 @@
 #include "document/members.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
@@ -89,9 +90,7 @@ struct ScoreSite {
   ScoreSite(MemoryContext context, FunctionCallInfo fcinfo, int models)
       : models{ScoredModel(context), ScoredModel(context)},
         count(models) {
-    const auto type = [fcinfo](int argument) {
-      return guarded([=] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
-    };
+    const auto type = [fcinfo](int argument) { return argument_type(fcinfo, argument); };
     if (count == 1 && type(2) == type(1))
       throw Error(Errc::wrong_family, "bayes_score takes one model, and a row", {},
                   "Two models are compared by bayes_score_difference(a, b, row).");

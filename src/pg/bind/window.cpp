@@ -1,6 +1,7 @@
 #include "pg/bind/window.hpp"
 
 #include "pg/bind/partition.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
@@ -20,9 +21,7 @@ struct Partition {
   std::int64_t row = 0;
 };
 
-Oid type_of_rows(FunctionCallInfo fcinfo) {
-  return guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 0); });
-}
+Oid type_of_rows(FunctionCallInfo fcinfo) { return argument_type(fcinfo, 0); }
 
 /// Expands the labels of the fitted rows to all rows of the partition. Arguments are not evaluated
 /// again, as volatile ones may differ.

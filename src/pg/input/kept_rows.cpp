@@ -64,6 +64,7 @@ void KeptRows::add(const NullableDatum *values) {
 }
 
 Document KeptRows::end() {
+  if (settled_) PassReader::refuse();
   const FilesOfTransaction files;
   return described();
 }

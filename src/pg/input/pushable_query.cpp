@@ -11,16 +11,24 @@ namespace {
 struct Leaf {
   const char *place, *relation, *server;
   bool foreign;
+  std::int64_t shard;
 };
 struct Leaves {
   /// why the table cannot be read where its rows are; null if it can
   const char *reason;
+  /// the table, if Citus distributes it
+  const char *distributed;
   Leaf *leaves;
   int count;
 };
 
 const char *refused(const char *format, Oid relation) {
   return psprintf(format, get_rel_name(relation));  // raises
+}
+
+const char *qualified(Oid relation) {
+  return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
+                                    get_rel_name(relation));  // raises
 }
 
 /// Does the server have pg_bayes in its option extensions? Raises.
@@ -47,8 +55,8 @@ const char *add_leaf(Oid relation, Leaves &to) {
   if (check_enable_rls(relation, InvalidOid, true) != RLS_NONE)
     return refused("table \"%s\" has row-level security", relation);
   Leaf &leaf = to.leaves[to.count++];
-  leaf.relation = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
-                                             get_rel_name(relation));
+  leaf = {};
+  leaf.relation = qualified(relation);
   leaf.foreign = kind == RELKIND_FOREIGN_TABLE;
   if (kind == RELKIND_RELATION) {
     leaf.place = psprintf("this server, table %s", leaf.relation);
@@ -67,11 +75,72 @@ const char *add_leaf(Oid relation, Leaves &to) {
   return nullptr;
 }
 
+/// Runs a query about a table in the catalogs; its rows are in SPI_tuptable. Raises.
+void ask_catalogs(const char *query, Oid table) {
+  Oid types[] = {OIDOID};
+  Datum values[] = {ObjectIdGetDatum(table)};
+  const int result = SPI_execute_with_args(query, 1, types, values, nullptr, true, 0);
+  if (result != SPI_OK_SELECT) elog(ERROR, "pg_bayes: %s", SPI_result_code_string(result));
+}
+
+/// Does Citus know the table? Raises.
+bool known_to_citus(Oid table) {
+  const Oid catalog = get_namespace_oid("pg_catalog", false);
+  if (!OidIsValid(get_relname_relid("pg_dist_partition", catalog))) return false;
+  ask_catalogs("SELECT 1 FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1", table);
+  return SPI_processed > 0;
+}
+
+/// Adds the shards of a table, and of its partitions, ordered by number. Raises.
+void add_shards(Oid table, Leaves &to) {
+  to.distributed = qualified(table);
+  ask_catalogs(
+      "SELECT c.oid, p.partmethod IN ('h', 'r', 'a'), a.amname = 'heap', s.shardid, "
+      "  (SELECT min(concat(n.nodename, ':', n.nodeport)) FROM pg_catalog.pg_dist_placement AS l "
+      "   JOIN pg_catalog.pg_dist_node AS n USING (groupid) "
+      "   WHERE l.shardid = s.shardid AND n.noderole = 'primary') "
+      "FROM (SELECT $1 AS relid "
+      "  UNION SELECT t.relid FROM pg_catalog.pg_partition_tree($1) AS t) AS r "
+      "JOIN pg_catalog.pg_class AS c ON c.oid = r.relid AND c.relkind <> 'p' "
+      "LEFT JOIN pg_catalog.pg_am AS a ON a.oid = c.relam "
+      "LEFT JOIN pg_catalog.pg_dist_partition AS p ON p.logicalrelid = c.oid "
+      "LEFT JOIN pg_catalog.pg_dist_shard AS s ON s.logicalrelid = c.oid ORDER BY s.shardid",
+      table);
+  to.leaves = static_cast<Leaf *>(palloc0(sizeof(Leaf) * std::size_t(SPI_processed)));
+  for (std::uint64_t i = 0; i < SPI_processed; ++i) {
+    const auto value = [i](int column, bool &null) {
+      return SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, column, &null);
+    };
+    bool unknown, other, empty, nowhere;
+    const Oid relation = DatumGetObjectId(value(1, unknown));
+    const bool spread = DatumGetBool(value(2, unknown)) && !unknown;
+    const bool heap = DatumGetBool(value(3, other)) && !other;
+    Leaf &leaf = to.leaves[to.count];
+    leaf.shard = DatumGetInt64(value(4, empty));
+    const char *const server = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 5);
+    nowhere = !server;
+    if (!spread)
+      to.reason = refused("\"%s\" is known to Citus, but not distributed over shards", relation);
+    else if (!heap)
+      to.reason = refused("rows of \"%s\" are not stored as a heap", relation);
+    if (to.reason) return;
+    if (empty || nowhere) continue;
+    leaf.relation = qualified(relation);
+    leaf.server = server;
+    leaf.foreign = true;
+    leaf.place =
+        psprintf("server \"%s\", shard " INT64_FORMAT " of %s", server, leaf.shard, leaf.relation);
+    ++to.count;
+  }
+  if (to.count == 0) to.reason = refused("\"%s\" has no shards", table);
+}
+
 /// The tables that the rows of this table are in, ordered by name. Raises.
 Leaves leaves_of(Oid table) {
   Leaves out = {};
   const char kind = get_rel_relkind(table);
-  if (kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_FOREIGN_TABLE) {
+  const bool citus = known_to_citus(table);
+  if (!citus && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_FOREIGN_TABLE) {
     out.reason = refused("the rows of \"%s\" are on this server", table);
     return out;
   }
@@ -80,6 +149,10 @@ Leaves leaves_of(Oid table) {
   else if (check_enable_rls(table, InvalidOid, true) != RLS_NONE)
     out.reason = refused("table \"%s\" has row-level security", table);
   if (out.reason) return out;
+  if (citus) {
+    add_shards(table, out);
+    return out;
+  }
   const List *const all = find_all_inheritors(table, AccessShareLock, nullptr);
   out.leaves = static_cast<Leaf *>(palloc(sizeof(Leaf) * std::size_t(list_length(all))));
   ListCell *cell;
@@ -187,8 +260,9 @@ std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
   if (reason.empty()) {
     for (int i = 0; i < found.leaves.count; ++i) {
       const Leaf &leaf = found.leaves.leaves[i];
-      out.parts.push_back({leaf.place, leaf.relation, leaf.server, leaf.foreign});
+      out.parts.push_back({leaf.place, leaf.relation, leaf.server, leaf.foreign, leaf.shard});
     }
+    out.distributed = found.leaves.distributed ? found.leaves.distributed : "";
     out.expressions.assign(found.expressions, found.expressions + found.count);
     out.condition = found.condition ? found.condition : "";
     out.column = found.column;

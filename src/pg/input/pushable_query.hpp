@@ -1,8 +1,9 @@
 // Which queries can be run where the rows are: a SELECT of columns or expressions of one table,
 // with or without WHERE, or of views and subqueries that are such SELECTs; the partitions of the
-// table are tables of this server and foreign tables of postgres_fdw.
+// table are tables of this server and foreign tables of postgres_fdw, or Citus distributes it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -21,13 +22,17 @@ struct RowPart {
   std::string relation;
   /// the name of its server; empty if it is this one
   std::string server;
-  /// of postgres_fdw, else of this server
+  /// of postgres_fdw or a worker of Citus, else of this server
   bool foreign = false;
+  /// its number, if it is a shard
+  std::int64_t shard = 0;
 };
 
 struct PushableQuery {
-  /// ordered by the names of the tables
+  /// ordered by the names of the tables, or by the numbers of the shards
   std::vector<RowPart> parts;
+  /// the table, if Citus distributes it, else empty
+  std::string distributed;
   /// the expression of every column of the query, and of every field of those that are records,
   /// over a table called t
   std::vector<std::string> expressions;

@@ -3,10 +3,12 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/message.hpp"
 #include "document/model.hpp"
+#include "pg/input/shard_request.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/pass_value.hpp"
 
@@ -43,6 +45,15 @@ constexpr const char *statement_begins = "SELECT s FROM (";
 /// The beginning of a call, before the number of its part.
 const char *call_of(bool keep) { return keep ? "_bayes_keep_rows(" : "_bayes_make_pass("; }
 
+/// The worker of Citus whose error it is; empty if it is not one.
+std::string worker_in(const std::string &context) {
+  static constexpr std::string_view before = "while executing command on ";
+  const std::size_t at = context.find(before);
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + before.size();
+  return context.substr(from, context.find('\n', from) - from);
+}
+
 /// Is a call for this part in the CONTEXT of an error?
 bool names_call(const std::string &context, std::size_t part) {
   for (const bool keep : {true, false})
@@ -54,13 +65,14 @@ bool names_call(const std::string &context, std::size_t part) {
 
 class PushedRows::Statement {
  public:
-  Statement(const std::string &text, Oid request_type) {
+  /// Over postgres_fdw $1 is the request and $2 NULL; over Citus current_request() is.
+  Statement(const std::string &text, Oid request_type, bool citus) : citus_(citus) {
     const char *const query = text.c_str();
     guarded([this, query, request_type] {
       Oid types[] = {request_type, BOOLOID};
       if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
       // A generic plan: in a custom one $1 would be a literal, to be parsed in every pass.
-      plan_ = SPI_prepare_cursor(query, 2, types, CURSOR_OPT_GENERIC_PLAN);
+      plan_ = SPI_prepare_cursor(query, citus_ ? 0 : 2, types, CURSOR_OPT_GENERIC_PLAN);
       if (!plan_ || SPI_keepplan(plan_) != 0)
         elog(ERROR, "pg_bayes: pass cannot be prepared: %s", SPI_result_code_string(SPI_result));
       if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
@@ -95,12 +107,15 @@ class PushedRows::Statement {
   /// Runs it; take(value) gets every row that is not NULL.
   void run(const Document &request, const std::function<void(Datum)> &take) {
     const Datum given = pass_value(request);
+    const CurrentRequest current(given);
     const std::uint64_t rows = guarded([this, given] {
       Datum values[] = {given, BoolGetDatum(false)};
       const char nulls[] = {' ', 'n'};
       if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
+      const int level = citus_ ? begin_pushed_only() : 0;
       const int result = SPI_execute_plan(plan_, values, nulls, true, 0);
       if (result != SPI_OK_SELECT) elog(ERROR, "pass failed: %s", SPI_result_code_string(result));
+      if (citus_) end_pushed_only(level);
       return std::uint64_t(SPI_processed);
     });
     SPITupleTable *const table = SPI_tuptable;
@@ -117,6 +132,7 @@ class PushedRows::Statement {
   }
 
  private:
+  const bool citus_;
   SPIPlanPtr plan_ = nullptr;
 };
 
@@ -172,16 +188,30 @@ std::string PushedRows::text_of(std::size_t index, bool keep) const {
   return out;
 }
 
+std::string PushedRows::text_of_shards(bool keep) const {
+  const std::string schema =
+      guarded([this] { return quote_identifier(get_namespace_name(schema_)); });
+  // The table makes Citus run the subquery here, and send its value to all workers, in the one
+  // transaction that they then have. Without, a statement over one shard would be run there.
+  std::string out = message(
+      "SELECT {}._bayes_answers({}.{}(t.tableoid, (SELECT {}._bayes_current_request() FROM "
+      "pg_catalog.pg_language WHERE lanname = 'internal')",
+      schema, schema, keep ? "_bayes_keep_shard" : "_bayes_pass_over_shard", schema);
+  out += (keep ? arguments_ : "") + message(")) AS s FROM {} AS t", query_.distributed);
+  if (!keep) return out + message(" TABLESAMPLE {}._bayes_first_rows(1)", schema);
+  return query_.condition.empty() ? out : out + " WHERE " + query_.condition;
+}
+
 PushedRows::Statement PushedRows::prepared(const std::vector<std::size_t> &parts, bool keep) {
-  std::string text = statement_begins;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    text += (i ? " UNION ALL " : "") + text_of(parts[i], keep);
-  text += ") AS q";
   const Oid type = guarded([this] {
     return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bayes_pass"),
                            ObjectIdGetDatum(schema_));
   });
-  return {text, type};
+  if (!query_.distributed.empty()) return {text_of_shards(keep), type, true};
+  std::string text = statement_begins;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i ? " UNION ALL " : "") + text_of(parts[i], keep);
+  return {text + ") AS q", type, false};
 }
 
 std::vector<Document> PushedRows::answers(Statement &statement,
@@ -189,20 +219,35 @@ std::vector<Document> PushedRows::answers(Statement &statement,
                                           const Document &body) {
   Document request = Document::object();
   request.set("version", library_version).set("fit", fit_).set("request", body);
+  if (!query_.distributed.empty()) {
+    Document::List shards, only;
+    for (const RowPart &part : query_.parts) shards.emplace_back(part.shard);
+    for (const std::size_t i : parts) only.emplace_back(query_.parts[i].shard);
+    request.set("shards", std::move(shards));
+    if (parts.size() < parts_.size()) request.set("only", std::move(only));
+  }
   std::vector<Document> out(query_.parts.size());
+  const auto take = [&out](const Document &each) {
+    const PassReader given(each);
+    const auto part = std::size_t(given.integer("part", 0, std::ssize(out) - 1));
+    out[part] = given.member("answer");
+  };
   try {
     statement.run(request, [&](Datum value) {
       const Document message = document_of_pass(value);
-      const PassReader given(message);
-      const auto part = std::size_t(given.integer("part", 0, std::ssize(out) - 1));
-      out[part] = given.member("answer");
+      if (const auto *const several = message.as<Document::List>())
+        for (const Document &each : *several) take(each);
+      else
+        take(message);
     });
   } catch (const Pending &) {
     // Which server it was shows in the statement that it was sent, which comes before the whole
     // one.
     std::string context = context_of_pending();
-    const std::size_t end = context.find(statement_begins);
     const int state = sqlstate_of_pending();
+    if (const std::string worker = worker_in(context); !worker.empty())
+      throw error_of_pending(message("This is an error of server \"{}\".", utf8_of_server(worker)));
+    const std::size_t end = context.find(statement_begins);
     if (end == std::string::npos || state == ERRCODE_QUERY_CANCELED) throw;
     context.resize(end);
     for (const std::size_t i : parts) {
@@ -222,6 +267,8 @@ std::string PushedRows::plan(const std::vector<int> &columns) {
   std::vector<std::size_t> parts(query_.parts.size());
   std::iota(parts.begin(), parts.end(), std::size_t(0));
   keep_.reset(new Statement(prepared(parts, true)));
+  // Citus is asked to raise an error instead of collecting rows.
+  if (!query_.distributed.empty()) return {};
   const std::vector<bool> pushed = keep_->pushed(parts.size());
   for (const std::size_t i : parts)
     if (query_.parts[i].foreign && !pushed[i])
@@ -230,13 +277,30 @@ std::string PushedRows::plan(const std::vector<int> &columns) {
   return {};
 }
 
+std::vector<Document> PushedRows::kept(Statement &keep, const std::vector<std::size_t> &parts) {
+  std::vector<Document> out = answers(keep, parts, keep_request_);
+  if (query_.distributed.empty()) return out;
+  // Shards have said that they have rows, at the first of them; now there are all.
+  Statement pass = prepared(parts, false);
+  const std::vector<Document> found = answers(pass, parts, pass_request("describe"));
+  for (const std::size_t i : parts) {
+    if (out[i].is_null()) continue;
+    if (found[i].is_null())
+      throw Error(Errc::invalid_argument,
+                  message("the rows of {} have been lost", utf8_of_server(query_.parts[i].place)),
+                  "They are kept by a session of that server, but another one was asked for them.");
+    out[i] = found[i];
+  }
+  return out;
+}
+
 void PushedRows::collect(PushedData &data) {
   keep_request_ = data.keep();
   std::vector<std::size_t> parts(query_.parts.size());
   std::iota(parts.begin(), parts.end(), std::size_t(0));
-  const std::vector<Document> found = answers(*keep_, parts, keep_request_);
+  const std::vector<Document> found = kept(*keep_, parts);
   for (const std::size_t i : parts) {
-    if (found[i].is_null()) continue;  // no rows, not even some to be skipped
+    if (found[i].is_null()) continue;
     const PassReader part(found[i]);
     rows_of_parts_[i] = part.integer("rows", 0, any);
     rows_ += rows_of_parts_[i];
@@ -276,7 +340,7 @@ void PushedRows::settle(Statement &pass, const std::vector<std::size_t> &parts, 
 /// Reads the rows of parts again whose sessions have lost them.
 void PushedRows::keep_again(const std::vector<std::size_t> &parts) {
   Statement keep = prepared(parts, true);
-  const std::vector<Document> found = answers(keep, parts, keep_request_);
+  const std::vector<Document> found = kept(keep, parts);
   for (const std::size_t i : parts)
     if (found[i].is_null() || PassReader(found[i]).integer("rows", 0, any) != rows_of_parts_[i])
       refuse_changed(i, "");

@@ -1,5 +1,5 @@
-// The rows of a fit on several servers: this server sends requests for passes through postgres_fdw,
-// and gets sums. What it says and hears of a kind of data is in that kind's files
+// The rows of a fit on several servers: this server sends requests for passes through postgres_fdw
+// or Citus, and gets sums. What it says and hears of a kind of data is in that kind's files
 // (pg/input/remote_*).
 #pragma once
 
@@ -70,10 +70,15 @@ class PushedRows final : public RemoteParts {
   std::string names_of_servers(const char *between) const;
 
  private:
-  /// A prepared statement with parameter $1, a request, and $2, NULL.
+  /// A prepared statement for one request after the other.
   class Statement;
   std::string text_of(std::size_t part, bool keep) const;
+  /// The same for all shards of a distributed table.
+  std::string text_of_shards(bool keep) const;
   Statement prepared(const std::vector<std::size_t> &parts, bool keep);
+  /// Has these parts read their rows. What each says of itself, a NULL document for those that have
+  /// none, not even some to be skipped.
+  std::vector<Document> kept(Statement &keep, const std::vector<std::size_t> &parts);
   /// The answers of these parts, NULL documents for those that have none.
   std::vector<Document> answers(Statement &statement, const std::vector<std::size_t> &parts,
                                 const Document &request);

@@ -4,6 +4,7 @@
 #include "mixture/bmm_fit_statistics.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/sums.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -35,8 +36,7 @@ struct ModelledRows : FitState<RowCollector> {
 
  private:
   static ItemForm form_of(FunctionCallInfo fcinfo) {
-    return {.weighted = PG_NARGS() > 3,
-            .type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); })};
+    return {.weighted = PG_NARGS() > 3, .type = argument_type(fcinfo, 2)};
   }
 };
 

@@ -10,6 +10,7 @@
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
@@ -36,7 +37,7 @@ std::uint64_t hash_of_options(Datum options) {
 
 /// The type of the argument x determines the kind: boolean, bigint or double precision.
 ConjugateKind kind_of_row(FunctionCallInfo fcinfo) {
-  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  const Oid type = argument_type(fcinfo, 1);
   return type == BOOLOID ? beta_bernoulli : type == INT8OID ? gamma_poisson : normal_inverse_gamma;
 }
 

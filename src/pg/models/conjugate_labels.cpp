@@ -8,6 +8,7 @@
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
@@ -70,7 +71,7 @@ std::optional<std::string_view> LabelRows::read(FunctionCallInfo fcinfo, double 
                 message("weight of row {} is {}", number, format_number(weight)),
                 message("It must be a number from 0 to {}.", max_abs_element));
   if (weight == 0) return std::nullopt;
-  type_.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));
+  type_.use(argument_type(fcinfo, 1));
   const auto label = type_.text(item.values[0].value);
   if (!label)
     throw Error(Errc::invalid_argument, message("the label of row {} is NaN", number), {},
@@ -121,7 +122,7 @@ class LabelCallSite {
     return static_cast<const DirichletCategorical &>(models_.get(PG_GETARG_DATUM(0)));
   }
   std::string_view label(FunctionCallInfo fcinfo) {
-    type_.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));
+    type_.use(argument_type(fcinfo, 1));
     const auto label = type_.text(PG_GETARG_DATUM(1));
     if (!label) throw Error(Errc::invalid_argument, "the label is NaN", {}, nan_hint);
     return *label;

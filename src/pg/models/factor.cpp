@@ -6,6 +6,7 @@
 #include "base/message.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/remote_table.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/json.hpp"
@@ -166,15 +167,14 @@ std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCo
 std::optional<std::string_view> FactorCallSite::key(FunctionCallInfo fcinfo, int argument,
                                                     int index) {
   ElementType &type = types_[index];
-  type.use(guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); }));
+  type.use(argument_type(fcinfo, argument));
   return type.text(fcinfo->args[argument].value);
 }
 
 DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const CellReading &how,
                                     const std::vector<std::string> &keys,
                                     const std::function<std::int32_t(std::string_view key)> &code) {
-  const Oid type =
-      guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
+  const Oid type = argument_type(fcinfo, argument);
   entries_.clear();
   any_unknown_ = any_known_ = false;
   if (guarded([type] { return getBaseType(type); }) == JSONBOID)

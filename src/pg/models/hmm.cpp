@@ -5,6 +5,7 @@
 #include "pg/bind/choice.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/models/hmm_query.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -78,7 +79,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
 /// are given one per row; the HINT shows how to make a sequence of them.
 void require_sequences(FunctionCallInfo fcinfo) {
   if (!PG_ARGISNULL(0)) return;
-  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  const Oid type = argument_type(fcinfo, 1);
   if (is_array_type(type)) return;
   throw SqlError(
       ERRCODE_DATATYPE_MISMATCH, message("a sequence is of type {}", name_of_type(type)),
@@ -95,7 +96,7 @@ void require_sequences(FunctionCallInfo fcinfo) {
 /// states int[], k [, options]) -> internal
 BAYES_FUNCTION(hmm_fit_transition) {
   require_sequences(fcinfo);
-  const Oid second = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+  const Oid second = argument_type(fcinfo, 2);
   return fit_transition(fcinfo, hmm, second == INT4ARRAYOID ? 2 : 1);
 }
 BAYES_FUNCTION(hmm_update_transition) {

@@ -9,6 +9,7 @@
 #include "pg/bind/partition.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/models/hmm.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/server/spill_file.hpp"
 
@@ -34,8 +35,7 @@ struct CallSite {
 
  private:
   static Oid type_of_observations(FunctionCallInfo fcinfo) {
-    const Oid type =
-        guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, observation_argument); });
+    const Oid type = argument_type(fcinfo, observation_argument);
     if (!OidIsValid(type)) throw Error(Errc::internal, "type of the observation is not known");
     return type;
   }

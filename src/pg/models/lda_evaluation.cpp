@@ -9,6 +9,7 @@
 #include "pg/bind/score.hpp"
 #include "pg/models/lda.hpp"
 #include "pg/models/lda_documents.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 #include "topics/topic_summaries.hpp"
 
@@ -146,7 +147,7 @@ BAYES_FUNCTION(lda_perplexity_transition) {
   if (PG_ARGISNULL(0)) {
     ItemForm form;
     form.values = values;
-    form.type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+    form.type = argument_type(fcinfo, 2);
     form.collation = PG_GET_COLLATION();
     state = make_in<EvaluationState>(aggregate_context(fcinfo), "pg_bayes data", form);
     state->parameters.read(of_evaluation, given);

@@ -4,6 +4,7 @@
 
 #include "base/message.hpp"
 #include "pg/models/lda.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "topics/topic_summaries.hpp"
 
@@ -21,9 +22,7 @@ struct CallSite {
   std::optional<ModelDocument> other;
 };
 
-Oid type_of_argument(FunctionCallInfo fcinfo, int at) {
-  return guarded([=] { return get_fn_expr_argtype(fcinfo->flinfo, at); });
-}
+Oid type_of_argument(FunctionCallInfo fcinfo, int at) { return argument_type(fcinfo, at); }
 
 /// The arguments (model, document) of a strict function.
 struct ModelAndDocument {

@@ -1,4 +1,5 @@
 #include "pg/models/linreg_data.hpp"
+#include "pg/server/argument_type.hpp"
 
 #include <cmath>
 
@@ -55,7 +56,7 @@ void LinregData::check_dimension(std::size_t given) const {
 }
 
 void LinregData::open(FunctionCallInfo fcinfo) {
-  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+  const Oid type = argument_type(fcinfo, 2);
   LinregRowReader &of_call = call_site<LinregRowReader>(fcinfo, type);
   // Records of other groups may have other columns and labels, so this group needs its own reader.
   if (of_call.reader.records()) own_ = std::make_unique<LinregRowReader>(memory_.context(), type);

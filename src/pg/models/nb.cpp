@@ -19,6 +19,7 @@
 #include "pg/input/response_query.hpp"
 #include "pg/models/nb_rows.hpp"
 #include "pg/models/pushed_sums.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/encoding.hpp"
 
 using namespace bayes;
@@ -141,7 +142,7 @@ struct NbSite {
 
 NbSite &site_of(FunctionCallInfo fcinfo) {
   if (!fcinfo->flinfo->fn_extra) {
-    const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+    const Oid type = argument_type(fcinfo, 1);
     call_site<NbSite>(fcinfo, type);
   }
   return *static_cast<NbSite *>(fcinfo->flinfo->fn_extra);
@@ -298,7 +299,7 @@ BAYES_FUNCTION(nb_probability) {
   const std::optional<Scored> scored = scored_row(fcinfo);
   if (!scored) PG_RETURN_NULL();
   ElementType &type = site_of(fcinfo).label;
-  type.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }));
+  type.use(argument_type(fcinfo, 2));
   const auto label = type.text(PG_GETARG_DATUM(2));
   const int k = label ? scored->model.find_label(*label) : -1;
   if (k < 0)

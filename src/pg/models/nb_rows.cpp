@@ -9,6 +9,7 @@
 #include "pg/bind/binding.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/unlikely_numbers.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -74,8 +75,7 @@ NbRows::NbRows(MemoryContext context, Oid label, Oid features, FitRequest reques
 }
 
 NbRows::NbRows(MemoryContext context, FunctionCallInfo fcinfo) : NbRows(context) {
-  open(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }),
-       guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }));
+  open(argument_type(fcinfo, 1), argument_type(fcinfo, 2));
   read_parameters(fcinfo);
   begin(parameters_.request(nb_family));
 }

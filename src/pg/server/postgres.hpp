@@ -18,6 +18,7 @@ extern "C" {
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
+#include "access/tsmapi.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
