@@ -7,6 +7,9 @@
 # PGXS. LEVELS says for which instruction set levels of x86-64 the library is built: native (for the
 # best that this machine runs; the default), all (for a package), or a list in quotes. Not given, it
 # stays what it was in this build directory.
+#
+# KERNELDIR is where packages for several PostgreSQL share one kernel library: the module looks for
+# it there, make install-kernel installs it, and install and clean leave it alone.
 
 PG_CONFIG ?= pg_config
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
@@ -97,7 +100,7 @@ OBJS = $(patsubst src/pg/%.cpp,build/pg/%.o,$(alone)) $(folders:src/pg/%=build/p
 EXTENSION = control/pg_bayes
 DATA_built = build/pg_bayes--$(version).sql
 DATA = $(wildcard sql/updates/*.sql)
-EXTRA_CLEAN = build
+EXTRA_CLEAN = $(if $(KERNELDIR),build/pg build/pg_bayes--*.sql,build)
 NO_INSTALLCHECK = 1  # PGXS knows pg_regress only; ours is below
 
 # PostgreSQL's headers as system headers: they keep no C++ warning quiet.
@@ -106,7 +109,7 @@ PG_CXXFLAGS = -std=c++20 -O2 -fvisibility=hidden -fvisibility-inlines-hidden -Wa
   -Wno-register
 SHLIB_PREREQS = kernel
 SHLIB_LINK = -Lbuild/lib/lowest -lpg_bayes_kernel -lstdc++ \
-  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' \
+  -Wl,--enable-new-dtags,-rpath,'$(or $(KERNELDIR),$$ORIGIN)' \
   -Wl,--no-undefined-version,--version-script=src/module.map
 
 # Bitcode for the server's JIT compiler would have clang compile everything once more, for C++ to no
@@ -152,24 +155,26 @@ build/pg_bayes--$(version).sql: sql/expand.awk $(fragments) control/pg_bayes.con
 	@mkdir -p $(@D)
 	awk -f sql/expand.awk $(fragments) > $@.part && mv $@.part $@
 
-# The lowest level beside the module, the others where the loader looks for better ones. What
-# another build may have left there goes: the loader would take it for ours.
-install: install-kernel
-install-kernel: all installdirs
-	rm -f '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so
-	$(INSTALL_SHLIB) build/lib/lowest/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)/'
+# The lowest level in the directory, as a rule the module's own, the others where the loader looks
+# for better ones. What another build may have left there goes: the loader would take it for ours.
+kernel_directory := $(or $(KERNELDIR),$(pkglibdir))
+install: $(if $(KERNELDIR),,install-kernel)
+install-kernel: kernel
+	$(MKDIR_P) '$(DESTDIR)$(kernel_directory)'
+	rm -f '$(DESTDIR)$(kernel_directory)'/glibc-hwcaps/*/libpg_bayes_kernel.so
+	$(INSTALL_SHLIB) build/lib/lowest/libpg_bayes_kernel.so '$(DESTDIR)$(kernel_directory)/'
 	set -e; for level in $$(sed 1d build/lib/levels); do \
-	  $(MKDIR_P) '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level; \
+	  $(MKDIR_P) '$(DESTDIR)$(kernel_directory)/glibc-hwcaps/'$$level; \
 	  $(INSTALL_SHLIB) build/lib/$$level/libpg_bayes_kernel.so \
-	    '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level/; \
+	    '$(DESTDIR)$(kernel_directory)/glibc-hwcaps/'$$level/; \
 	done
 
-uninstall: uninstall-kernel
+uninstall: $(if $(KERNELDIR),,uninstall-kernel)
 uninstall-kernel:
-	rm -f '$(DESTDIR)$(pkglibdir)'/libpg_bayes_kernel.so \
-	  '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so
-	-rmdir '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/* '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps \
-	  2>/dev/null || true
+	rm -f '$(DESTDIR)$(kernel_directory)'/libpg_bayes_kernel.so \
+	  '$(DESTDIR)$(kernel_directory)'/glibc-hwcaps/*/libpg_bayes_kernel.so
+	-rmdir '$(DESTDIR)$(kernel_directory)'/glibc-hwcaps/* \
+	  '$(DESTDIR)$(kernel_directory)'/glibc-hwcaps 2>/dev/null || true
 
 installcheck:
 	PATH="$(bindir):$$PATH" tests/run installcheck
