@@ -32,7 +32,7 @@ help:
 	@echo 'make installcheck   SQL tests on a running server (PGHOST, PGPORT, PGUSER, ... as for psql)'
 	@echo 'make uninstall'
 	@echo 'make clean'
-	@echo 'make dist           a release of the committed tree: build/pg_bayes-VERSION.tar.gz and .zip'
+	@echo 'make dist           a release of the last commit: build/pg_bayes-VERSION.tar.gz and .zip'
 	@echo
 	@echo 'On a machine with nothing but git and make; they touch no server and no other directory:'
 	@echo 'make deps           install what building and testing needs (Debian, Ubuntu)'
@@ -73,7 +73,8 @@ fuzz: deps
 dist:
 	@tests/lib/dist
 
-.PHONY: all help deps dist test test-all $(addprefix test-,$(tests) $(more) $(by_hand)) demo bench fuzz
+.PHONY: all help deps test test-all $(addprefix test-,$(tests) $(more) $(by_hand)) demo bench fuzz \
+  dist
 
 # ---- what needs PostgreSQL's development files ----
 

@@ -1,5 +1,5 @@
--- All that the catalog says of the extension, a line for each fact, without numbers that differ from
--- installation to installation: two databases print the same if what is installed is the same.
+-- All that the catalog says of the extension, a line for each fact, without numbers that differ
+-- between installations: two databases print the same if what is installed is the same.
 SET search_path = pg_catalog;
 SET client_min_messages = error;
 CREATE TEMP TABLE members AS
@@ -31,7 +31,8 @@ INSERT INTO facts
     ELSE pg_get_functiondef(oid) || concat_ws(' ', proacl, prosupport) END)
   FROM pg_temp.members JOIN pg_proc ON oid = objid AND classid = 'pg_proc'::regclass;
 INSERT INTO facts
-  SELECT format('aggregate %s: %s', name, to_jsonb(a) - '{aggfnoid,aggtranstype,aggmtranstype}'::text[]
+  SELECT format('aggregate %s: %s', name, to_jsonb(a)
+    - '{aggfnoid,aggtranstype,aggmtranstype}'::text[]
     || jsonb_build_object('t', aggtranstype::regtype, 'm', aggmtranstype::regtype))
   FROM pg_temp.members JOIN pg_aggregate AS a ON aggfnoid = objid
   WHERE classid = 'pg_proc'::regclass;
