@@ -18,6 +18,8 @@
 
 #if defined(__FMA__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace bayes::simd {
@@ -52,13 +54,15 @@ inline Vector madd(Vector a, Vector b, Vector c) {
   return _mm512_fmadd_pd(a, b, c);
 #elif defined(__FMA__)
   return _mm256_fmadd_pd(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f64(c, a, b);
 #else
   return a * b + c;
 #endif
 }
 inline Vector madd(double a, Vector b, Vector c) { return madd(all(a), b, c); }
 inline double madd(double a, double b, double c) {
-#if defined(__FMA__)
+#if defined(__FMA__) || defined(__aarch64__)
   return __builtin_fma(a, b, c);
 #else
   return a * b + c;

@@ -49,7 +49,7 @@ struct PushedFit {
   PushDown &push;
   FitRequest &request;
   /// as for PushDown::collect()
-  std::span<const Method> methods;
+  PushedMethods methods;
 };
 
 }  // namespace bayes::pg

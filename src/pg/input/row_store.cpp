@@ -61,11 +61,13 @@ RowStore::Memory RowStore::allocate(std::size_t bytes, std::size_t alignment) {
 /// backend would hold up to a hundred megabytes. A context's callbacks run after its children are
 /// deleted, so this one is registered with the parent.
 void RowStore::trim_afterwards() {
+#ifdef __GLIBC__
   auto *const callback = static_cast<MemoryContextCallback *>(guarded([this] {
     return MemoryContextAllocZero(MemoryContextGetParent(context_), sizeof(MemoryContextCallback));
   }));
   callback->func = [](void *) { malloc_trim(0); };
   MemoryContextRegisterResetCallback(MemoryContextGetParent(context_), callback);
+#endif
 }
 
 /// Memory for another full piece. For many rows it comes in slabs of huge pages: otherwise the

@@ -149,7 +149,7 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
 
 std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
                                  std::span<const Role> roles, std::string *bytes,
-                                 std::span<const Method> pushed) {
+                                 const PushedMethods &pushed) {
   FitRequest request = query_request(fcinfo, binding.family, roles);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
   PushDown push;
@@ -158,7 +158,7 @@ std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCo
   const auto begin = [&request, &binding](FitData<TripleCollector> &table) {
     table.begin(request, binding.check);
   };
-  collect_table(fcinfo, context, data, begin, pushed.empty() ? nullptr : &how);
+  collect_table(fcinfo, context, data, begin, pushed.methods.empty() ? nullptr : &how);
   auto model = fit_model(binding, request, *data, bytes);
   push.end();
   return model;

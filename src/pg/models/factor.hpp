@@ -30,7 +30,7 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
 /// push_down.
 std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
                                  std::span<const Role> roles, std::string *bytes,
-                                 std::span<const Method> pushed = {});
+                                 const PushedMethods &pushed = {});
 
 /// The side that an argument names, "row" or "column".
 Side side_argument(FunctionCallInfo fcinfo, int argument);
