@@ -1,0 +1,78 @@
+# What is computed over partitions by one statement without option push_down: aggregates of each
+# partition, which postgres_fdw sends away whole, and their results put together here.
+#
+# How long, for the runner:
+# seconds: 10
+use strict;
+use warnings;
+use Server;
+use Test::More;
+
+my ($one, $two, $here) = map { Server->new } 1 .. 3;
+my $columns = 'id int, y boolean, n int, x float8, g text, v float8[]';
+my $rows = "SELECT i AS id, i % 5 < 2 + (i > 2000)::int AS y, i * 7 % 4 AS n, 5 + sin(i) * 3 AS x,
+    (ARRAY['a', 'b', 'c'])[1 + i % 3] AS g, ARRAY[sin(i) + i % 3, cos(i * 0.7)] AS v
+  FROM generate_series(1, 3000) AS i";
+$_->query("CREATE TABLE obs ($columns)") for $one, $two;
+my $options = "OPTIONS (host '%s', port '5432', dbname 'postgres', extensions 'pg_bayes',
+    async_capable 'true')";
+$here->query("CREATE EXTENSION postgres_fdw;
+    CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $one->host) . ";
+    CREATE SERVER two FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $two->host) . ";
+    CREATE USER MAPPING FOR postgres SERVER one;
+    CREATE USER MAPPING FOR postgres SERVER two;
+    CREATE TABLE obs ($columns) PARTITION BY RANGE (id);
+    CREATE FOREIGN TABLE obs_1 PARTITION OF obs FOR VALUES FROM (0) TO (1200)
+      SERVER one OPTIONS (table_name 'obs');
+    CREATE FOREIGN TABLE obs_2 PARTITION OF obs FOR VALUES FROM (1200) TO (2500)
+      SERVER two OPTIONS (table_name 'obs');
+    CREATE TABLE obs_3 PARTITION OF obs FOR VALUES FROM (2500) TO (4000);
+    CREATE TABLE plain AS $rows;
+    INSERT INTO obs SELECT * FROM plain;
+    CREATE TABLE models AS SELECT gmm_fit(v, 2) AS model FROM plain;
+    CREATE FUNCTION near(a float8, b float8) RETURNS boolean
+      RETURN abs(a - b) <= 1e-10 * greatest(1, abs(a), abs(b))");
+
+# The aggregate over every partition.
+sub parts {
+    my ($aggregate, $condition) = @_;
+    my @selects = map { "SELECT $aggregate AS part FROM obs_$_ $condition" } 1 .. 3;
+    return '(' . join(' UNION ALL ', @selects) . ') AS parts';
+}
+
+# Is the aggregate in what both other servers are sent?
+sub sent {
+    my ($query, $name) = @_;
+    my $plan = $here->query("EXPLAIN (VERBOSE, COSTS off) $query");
+    is(scalar(() = $plan =~ /Remote SQL: SELECT [^\n]*\Q$name\E\(/g), 2, "$name is sent away")
+        or diag($plan);
+}
+
+for my $fit (['beta_bernoulli_fit(y)', 'beta_bernoulli_fit'], ['gamma_poisson_fit(n)',
+        'gamma_poisson_fit'], ['normal_inverse_gamma_fit(x)', 'normal_inverse_gamma_fit'],
+    ['dirichlet_categorical_fit(g)', 'dirichlet_categorical_fit'], ['nb_fit(g, v)', 'nb_fit']) {
+    my ($aggregate, $name) = @$fit;
+    my $merged = 'SELECT bayes_rollup(part) FROM ' . parts($aggregate, 'WHERE id % 10 < 9');
+    sent($merged, $name);
+    is($here->query("SELECT count(*) || ' ' || bool_and(a.parameter = b.parameter
+            AND near(a.value, b.value) AND (a.sd IS NULL OR near(a.sd, b.sd)))
+          FROM ROWS FROM (bayes_parameters(($merged))) WITH ORDINALITY AS a
+          JOIN ROWS FROM (bayes_parameters((SELECT $aggregate FROM plain WHERE id % 10 < 9)))
+            WITH ORDINALITY AS b USING (ordinality)") =~ s/^[1-9]\d* //r, 'true',
+        "models of partitions make the model of all: $name");
+}
+
+my $stats = 'SELECT bayes_rollup(part) FROM ' . parts('linreg_stats(x, v)', '');
+sent($stats, 'linreg_stats');
+is($here->query("SELECT bool_and(near(a.mean, b.mean) AND near(a.sd, b.sd))
+      FROM linreg_coefficients(linreg_fit(($stats))) AS a
+      JOIN linreg_coefficients((SELECT linreg_fit(x, v) FROM plain)) AS b USING (term)"), 't',
+    'sums of partitions make the regression of all');
+
+my $scores = 'SELECT sum((part).rows * (part).log_density) / sum((part).rows) FROM '
+    . parts('bayes_score((SELECT model FROM models), v)', '');
+sent($scores, 'bayes_score');
+is($here->query("SELECT near(($scores), (bayes_score((SELECT model FROM models), v)).log_density)
+      FROM plain"), 't', 'scores of partitions, by their rows, make the score of all');
+
+done_testing();
