@@ -12,10 +12,12 @@ using namespace bayes;
 
 namespace {
 
-/// Parts of the documents, one of them empty. Messages pass through bytes.
-class Parts final : public RemoteParts {
+/// DocumentParts of the documents, one of them empty. Messages pass through bytes.
+class DocumentParts final : public RemoteParts {
  public:
-  explicit Parts(std::int32_t vocabulary) : documents_(4, MemoryCorpus(vocabulary)), order_(4) {
+  explicit DocumentParts(std::int32_t vocabulary)
+      : documents_(4, MemoryCorpus(vocabulary)),
+        order_(4) {
     totals.vocabulary = vocabulary;
   }
   /// The first `in_first` documents are in one part, or if that is 0, all are mixed.
@@ -67,10 +69,10 @@ class Parts final : public RemoteParts {
 constexpr std::int32_t vocabulary = 60;
 
 /// Documents of four subjects, of 8000 tokens for each hundred.
-struct Both {
+struct BothCorpora {
   MemoryCorpus one{vocabulary};
-  Parts parts{vocabulary};
-  explicit Both(int documents, double count = 1, std::int64_t in_first = 0) {
+  DocumentParts parts{vocabulary};
+  explicit BothCorpora(int documents, double count = 1, std::int64_t in_first = 0) {
     Random random(11);
     for (int d = 0; d < documents; ++d) {
       std::vector<double> counts(vocabulary, 0.0);
@@ -123,7 +125,7 @@ BOOST_AUTO_TEST_SUITE(remote_documents)
 BOOST_AUTO_TEST_CASE(topics_of_documents_in_parts) {
   for (const char *const method : {"vi", "em"})
     for (const double count : {1.0, 0.3}) {
-      Both both(300, count);
+      BothCorpora both(300, count);
       RemoteCorpus remote(both.parts, both.parts.totals);
       compare(*fit(both.one, method, 10, 3), *fit(remote, method, 10, 3));
       BOOST_TEST(both.parts.most_kept == 2u);  // of the best restart, and of the present one
@@ -132,7 +134,7 @@ BOOST_AUTO_TEST_CASE(topics_of_documents_in_parts) {
 
 // The start is found in the first quarter of a million tokens of all parts.
 BOOST_AUTO_TEST_CASE(topics_start_at_the_documents_that_come_first) {
-  Both both(4000);
+  BothCorpora both(4000);
   RemoteCorpus remote(both.parts, both.parts.totals);
   compare(*fit(both.one, "vi", 2, 1), *fit(remote, "vi", 2, 1));
   BOOST_TEST(remote.samples.size() == 2u);
@@ -140,7 +142,7 @@ BOOST_AUTO_TEST_CASE(topics_start_at_the_documents_that_come_first) {
 
 // One part has all of the sample, more than its share, and so is asked again.
 BOOST_AUTO_TEST_CASE(topics_start_at_documents_of_one_part) {
-  Both both(800, 10, 350);
+  BothCorpora both(800, 10, 350);
   RemoteCorpus remote(both.parts, both.parts.totals);
   compare(*fit(both.one, "vi", 2, 1), *fit(remote, "vi", 2, 1));
 }
@@ -157,7 +159,7 @@ BOOST_AUTO_TEST_CASE(factors_of_rows_in_parts) {
     for (const std::string &kind : {"zero", "missing", "hierarchical"}) {
       const bool hierarchical = kind == "hierarchical";
       if (hierarchical && method == std::string("em")) continue;
-      Both both(300, 0.3);
+      BothCorpora both(300, 0.3);
       RemoteCorpus remote(both.parts, both.parts.totals);
       Document options = Document::object();
       options.set("method", method).set("absent", hierarchical ? "zero" : kind);
@@ -184,7 +186,7 @@ BOOST_AUTO_TEST_CASE(weights_that_are_lost_are_found_anew) {
   Document options = Document::object();
   options.set("max_iter", 300).set("tol", 0.0).set("restarts", 1).set("init", "random");
   const auto fit_parts = [&](int lost_after) {
-    Both both(300);
+    BothCorpora both(300);
     RemoteCorpus remote(both.parts, both.parts.totals);
     both.parts.lost_after = lost_after;
     Control control;
@@ -203,7 +205,7 @@ BOOST_AUTO_TEST_CASE(weights_that_are_lost_are_found_anew) {
 }
 
 BOOST_AUTO_TEST_CASE(numbers_that_are_lost_are_found_anew) {
-  Both both(300);
+  BothCorpora both(300);
   RemoteCorpus remote(both.parts, both.parts.totals);
   both.parts.lost_after = 20;
   const auto with = fit(remote, "vi", 60, 1), without = fit(both.one, "vi", 60, 1);
@@ -218,14 +220,14 @@ BOOST_AUTO_TEST_CASE(numbers_that_are_lost_are_found_anew) {
 }
 
 BOOST_AUTO_TEST_CASE(documents_in_parts_are_not_read_one_at_a_time) {
-  Both both(30);
+  BothCorpora both(30);
   RemoteCorpus remote(both.parts, both.parts.totals);
   BOOST_CHECK_EXCEPTION(fit(remote, "collapsed", 10, 1), Error,
                         [](const Error &error) { return error.code() == Errc::invalid_argument; });
 }
 
 BOOST_AUTO_TEST_CASE(damaged_requests_for_topics_are_refused) {
-  Both both(30);
+  BothCorpora both(30);
   const auto refused = [&](const std::function<void(Document &)> &damage) {
     Document factors = Document::object();
     factors.set("components", 2).set("factors", Tensor{{2 * vocabulary}, std::vector(120, 0.5)});
