@@ -229,12 +229,17 @@ BOOST_AUTO_TEST_CASE(minibatches_fit_into_the_memory_for_rows) {
     rows.append(x.data(), 1);
   }
   bayes::Control control;
+  const auto minibatches = [&](int rows_of_each) {
+    bayes::StochasticPlan plan;
+    plan.batch_rows = rows_of_each;
+    bayes::RowMinibatches(rows, plan, control);
+  };
   control.row_memory = 1e6;  // 64 MB are always allowed
-  BOOST_CHECK_NO_THROW(bayes::RowMinibatches(rows, 190000, control));
-  BOOST_CHECK_THROW(bayes::RowMinibatches(rows, 199900, control), bayes::Error);
-  BOOST_CHECK_NO_THROW(bayes::RowMinibatches(rows, 200000, control));  // all rows, not copied
+  BOOST_CHECK_NO_THROW(minibatches(190000));
+  BOOST_CHECK_THROW(minibatches(199900), bayes::Error);
+  BOOST_CHECK_NO_THROW(minibatches(200000));  // all rows, not copied
   control.row_memory = 1e8;
-  BOOST_CHECK_NO_THROW(bayes::RowMinibatches(rows, 199900, control));
+  BOOST_CHECK_NO_THROW(minibatches(199900));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
