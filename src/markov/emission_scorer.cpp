@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/simd.hpp"
+#include "data/remote_rows.hpp"
+#include "document/document.hpp"
 #include "markov/forward_backward.hpp"
 
 namespace bayes {
@@ -24,6 +26,10 @@ class BlockEmissions final : public EmissionScorer {
   std::unique_ptr<EmissionWorker> worker() const override {
     return std::make_unique<Worker>(scorer_, whole_steps_,
                                     completion_ ? completion_() : CompleteStep());
+  }
+  Document message() const override {
+    if (completion_) return EmissionScorer::message();
+    return scorer_.message();
   }
 
  private:
@@ -158,6 +164,7 @@ class TableEmissions final : public EmissionScorer {
   double operations() const override { return 4.0 * of_->states(); }
   std::size_t raw_size() const override { return of_->raw_size(); }
   const EmissionTable *table() const override { return &table_; }
+  Document message() const override { return of_->message(); }
   std::unique_ptr<EmissionWorker> worker() const override {
     return std::make_unique<Worker>(*this);
   }
@@ -374,6 +381,8 @@ class AveragedEmissions final : public ScoringEmissions {
 };
 
 }  // namespace
+
+Document EmissionScorer::message() const { refuse_remote("this kind of emission"); }
 
 std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
                                              int values, std::function<CompleteStep()> completion) {

@@ -51,6 +51,9 @@ class EmissionScorer {
   virtual double operations() const = 0;
   virtual std::size_t raw_size() const = 0;
   virtual std::unique_ptr<EmissionWorker> worker() const = 0;
+  /// The scorer as a message to other servers that have sequences, which make the same emissions of
+  /// it with the family of emissions_of(); by default throws Error(invalid_argument).
+  virtual Document message() const;
   /// if not null, it replaces scoring and accumulating step by step
   virtual const EmissionTable *table() const { return nullptr; }
 };

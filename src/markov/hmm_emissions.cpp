@@ -10,6 +10,7 @@
 #include "families/normal/normal_scorer.hpp"
 #include "fit/seeding.hpp"
 #include "markov/hmm_observations.hpp"
+#include "markov/sequence_checks.hpp"
 
 namespace bayes {
 namespace {
@@ -114,16 +115,10 @@ NormalEmissions::Point NormalEmissions::first_point(const Statistics &statistics
 
 Survey NormalEmissions::look(const CovarianceShape &shape, const Sequences &sequences,
                              Control &control) {
-  bool any = false, incomplete = false;
-  for_each_step(sequences, control, [&](const double *x, std::int64_t, std::int64_t, double) {
-    int missing = 0;
-    for (int j = 0; j < sequences.dimension; ++j) missing += x[j * block_rows] != x[j * block_rows];
-    any |= missing < sequences.dimension;
-    incomplete |= missing > 0 && missing < sequences.dimension;
-  });
-  Observations all(sequences, !incomplete);
-  all.set_incomplete(incomplete);
-  if (!any)
+  const ObservedElements found = observed_elements(sequences, control);
+  Observations all(sequences, !found.incomplete);
+  all.set_incomplete(found.incomplete);
+  if (!found.any)
     throw Error(Errc::invalid_argument, "all observations are missing", {},
                 "Add sequences with observed values.");
   return survey(shape, all, control);
@@ -252,23 +247,7 @@ void ProductEmissions::check_values(const Sequences &sequences, const HmmOptions
   std::vector<ColumnSpec> specs;
   for (int j = 0; j < sequences.dimension; ++j)
     specs.push_back(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)]);
-  const Columns any(specs);
-  const bool named = sequences.rows.name_of_element(0) != "element 1";
-  for_each_step(
-      sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
-        any.for_each([&](int j, const Column &column, const ColumnOffsets &) {
-          const double value = x[std::size_t(j) * block_rows];
-          if (value == value && !column.allowed(value))
-            throw Error(
-                Errc::invalid_argument,
-                (sequences.dimension > 1 || named ? sequences.rows.name_of_element(j) + " of "
-                                                  : std::string()) +
-                    "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
-                    " is " + describe(value) + ", but must be " + column.requirement(),
-                std::string("Its emission is ") + column.name + "." + numbering(sequences),
-                started ? "" : "Option \"emission\" sets the distribution of the observations.");
-        });
-      });
+  check_emissions(sequences, specs, started, control);
 }
 
 }  // namespace bayes

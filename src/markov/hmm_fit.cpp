@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "markov/hmm_family_fit.hpp"
+#include "markov/sequence_checks.hpp"
 
 namespace bayes {
 
@@ -94,7 +95,8 @@ void HmmFitBase::set_numbering(const MarkovWeights &prior) {
 }
 
 const Sequences *HmmFitBase::trial() {
-  if (sequences_.steps <= max_trial_steps) return nullptr;
+  // Sequences of other servers are not drawn one by one: there restarts run on all of them.
+  if (sequences_.steps <= max_trial_steps || sequences_.rows.remote()) return nullptr;
   if (!trial_) trial_.emplace(sequences_, options_.seed, control_);
   return &trial_->sequences();
 }
@@ -143,11 +145,7 @@ namespace {
 /// New symbols are learned, but at least one symbol must be known: otherwise the start model
 /// carries no information about the sequences.
 void require_known_symbol(const Sequences &sequences, std::size_t known, Control &control) {
-  bool any = false;
-  for_each_step(sequences, control, [&](const double *code, std::int64_t, std::int64_t, double) {
-    any |= *code < double(known);
-  });
-  if (!any)
+  if (!has_symbol_below(sequences, std::int64_t(known), control))
     throw Error(Errc::invalid_argument, "the start model knows none of the symbols",
                 "Its states carry no information about these sequences.",
                 "Fit without a start model.");

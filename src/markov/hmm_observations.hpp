@@ -5,17 +5,51 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "data/remote_rows.hpp"
 #include "data/sequences.hpp"
 
 namespace bayes {
+
+/// Observations that other servers make of their sequences: each request says how.
+class ObservationsElsewhere final : public RemoteRows {
+ public:
+  /// `rows`: of the sequences; `of`: what stands for their observations here, which outlives this.
+  ObservationsElsewhere(RemoteRows &rows, const RowSource &of, bool zeros)
+      : elsewhere_(rows),
+        of_(of),
+        zeros_(zeros) {
+    shape_ = of.shape();
+    rows_ = of.rows();
+  }
+  std::vector<Document> ask(const Document &request) override {
+    Document way = Document::object();
+    way.set("zeros", zeros_).set("incomplete", of_.incomplete() > 0);
+    Document out = request;
+    out.set("observations", std::move(way));
+    return elsewhere_.ask(out);
+  }
+  const std::vector<std::int64_t> &rows_of_parts() const override {
+    return elsewhere_.rows_of_parts();
+  }
+  std::string name_of_element(int element) const override {
+    return elsewhere_.name_of_element(element);
+  }
+
+ private:
+  RemoteRows &elsewhere_;
+  const RowSource &of_;
+  const bool zeros_;
+};
 
 /// Entirely missing steps and padding have weight 0: their elements are NaN, or (`zeros`) 0 for
 /// families that do not handle missing values.
 class Observations final : public RowSource {
  public:
-  /// `every`: reads every `every`-th block only.
+  /// `every`: reads every `every`-th block only, unless other servers have the sequences.
   Observations(const Sequences &sequences, bool zeros, std::int64_t every = 1)
       : from_(sequences.rows),
         stored_(from_.shape()),
@@ -23,6 +57,11 @@ class Observations final : public RowSource {
         every_(every),
         block_(stored_.block_doubles()) {
     shape_ = {sequences.dimension, true};
+    if (RemoteRows *const remote = from_.remote()) {
+      rows_ = sequences.steps;
+      elsewhere_.emplace(*remote, *this, zeros);
+      return;
+    }
     const std::int64_t blocks = (from_.rows() + block_rows - 1) / block_rows,
                        chosen = (blocks + every - 1) / every;
     rows_ = every == 1 ? from_.rows()
@@ -30,6 +69,10 @@ class Observations final : public RowSource {
                              ((blocks - 1) % every == 0 ? blocks * block_rows - from_.rows() : 0);
   }
 
+  Observations(const Observations &) = delete;
+  Observations &operator=(const Observations &) = delete;
+
+  RemoteRows *remote() override { return elsewhere_ ? &*elsewhere_ : nullptr; }
   std::string name_of_element(int element) const override { return from_.name_of_element(element); }
   std::int64_t stretches() const override {
     return (rows_ + shape_.piece_rows() - 1) / shape_.piece_rows();
@@ -69,6 +112,7 @@ class Observations final : public RowSource {
   Buffer block_, buffer_[2];
   Piece piece_[2] = {};
   int turn_ = 0;
+  std::optional<ObservationsElsewhere> elsewhere_;
 };
 
 /// For messages that refer to a sequence by its number in the store.

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/simd.hpp"
+#include "data/remote_rows.hpp"
 #include "data/sweep.hpp"
 
 namespace bayes {
@@ -371,6 +372,12 @@ std::int64_t number_of(const Sequences &sequences, std::int64_t row) {
 MarkovSums markov_step(const Sequences &sequences, Control &control, const MarkovChain &chain,
                        const EmissionScorer &scorer, const PathDraws *draws,
                        std::int64_t checkpoint_doubles) {
+  if (RemoteRows *const remote = sequences.rows.remote()) {
+    if (draws) refuse_remote("paths of sequences");
+    MarkovSums total = zero_sums(scorer, nullptr);
+    for (const MarkovSums &part : sums_elsewhere(*remote, chain, scorer)) add(total, part);
+    return total;
+  }
   Sweep sweep(sequences.rows, control);
   const double k = chain.states();
   const SweepPlan plan = sweep.plan(scorer.operations() + 6 * k * k + 100 * k,

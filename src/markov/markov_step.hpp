@@ -13,6 +13,7 @@
 
 #include "base/control.hpp"
 #include "base/random.hpp"
+#include "document/document.hpp"
 #include "markov/markov_window.hpp"
 
 namespace bayes {
@@ -56,5 +57,14 @@ BAYES_API MarkovSums markov_step(const Sequences &sequences, Control &control,
                                  const MarkovChain &chain, const EmissionScorer &scorer,
                                  const PathDraws *draws = nullptr,
                                  std::int64_t checkpoint_doubles = max_checkpoint_doubles);
+
+/// The sums of each part of sequences that other servers have, for expectations, in the order of
+/// the parts.
+std::vector<MarkovSums> sums_elsewhere(RemoteRows &rows, const MarkovChain &chain,
+                                       const EmissionScorer &scorer);
+/// The part of another server in markov_step(), for expectations; `scorer`: that of the request.
+/// Throws as markov_step() does; the number of a sequence is that in this part.
+Document answer_markov_step(const Sequences &sequences, const Document &request,
+                            const EmissionScorer &scorer, Control &control);
 
 }  // namespace bayes

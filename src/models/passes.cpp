@@ -15,9 +15,13 @@
 #include "factor/nmf_statistics.hpp"
 #include "families/normal/normal_prior.hpp"
 #include "families/normal/normal_scorer.hpp"
+#include "families/product/product_document.hpp"
 #include "families/product/product_prior.hpp"
 #include "families/product/product_scorer.hpp"
 #include "fit/fit_run.hpp"
+#include "markov/hmm_observations.hpp"
+#include "markov/markov_step.hpp"
+#include "markov/sequence_checks.hpp"
 #include "mixture/dpmm_labels.hpp"
 #include "regression/binary_rows.hpp"
 #include "topics/lda_start.hpp"
@@ -158,6 +162,37 @@ Document label_overlap_pass(Part part, Request request, Control &control) {
   return counts_answer(label_overlap(part.rows, one, k, other, k_other));
 }
 
+/// Calls f(rows) with the observations of sequences as rows.
+template <class F>
+Document with_observations(PartOfSequences &part, bool zeros, bool incomplete, F f) {
+  Observations rows(part.sequences, zeros);
+  rows.set_incomplete(incomplete);
+  PartOfRows as_rows{rows, part.number, part.checked};
+  Document out = f(as_rows);
+  part.checked = std::move(as_rows.checked);
+  return out;
+}
+
+Document markov_pass(PartOfSequences &part, Request request, Control &control) {
+  const Document &message = PassReader(request).member("scorer");
+  const bool product = PassReader(message).text("family") == "product";
+  const int values = part.sequences.values;
+  if (product && values > 0) {  // scores of all symbols are tabulated, also of those not here
+    std::vector<double> all(static_cast<std::size_t>(values));
+    for (int i = 0; i < values; ++i) all[std::size_t(i)] = i;
+    read_product_columns(MemberReader(message), part.sequences.dimension)
+        ->for_each([&](int, const Column &column, const ColumnOffsets &) {
+          if (column.first_disallowed(all.data(), values) < values) PassReader::refuse();
+        });
+  }
+  return with_observations(part, false, false, [&](Part rows) {
+    return with_scorer(rows, message, control, [&](const BlockScorer &scorer) {
+      return answer_markov_step(part.sequences, request, *emissions_of(scorer, !product, values),
+                                control);
+    });
+  });
+}
+
 /// A kind of pass over a kind of part.
 template <class P> struct Pass {
   std::string_view name;
@@ -204,6 +239,23 @@ constexpr Pass<PartOfRows> row_passes[] = {
      }},
 };
 
+/// Those over sequences, besides those over their observations.
+constexpr Pass<PartOfSequences> sequence_passes[] = {
+    {"markov", markov_pass},
+    {"observed elements",
+     [](PartOfSequences &part, Request, Control &control) {
+       return answer_observed_elements(part.sequences, control);
+     }},
+    {"check emissions",
+     [](PartOfSequences &part, Request request, Control &control) {
+       return answer_check_emissions(part.sequences, request, control);
+     }},
+    {"symbol below",
+     [](PartOfSequences &part, Request request, Control &control) {
+       return answer_symbol_below(part.sequences, request, control);
+     }},
+};
+
 /// Those over documents.
 constexpr Pass<PartOfDocuments> document_passes[] = {
     {"first documents", answer_first_documents},
@@ -230,6 +282,14 @@ Document answer(std::span<const Pass<P>> passes, P &part, Request request, Contr
 
 Document answer_pass(PartOfRows &part, const Document &request, Control &control) {
   return answer<PartOfRows>(row_passes, part, request, control);
+}
+
+Document answer_pass(PartOfSequences &part, const Document &request, Control &control) {
+  const Document *const way = request.find("observations");
+  if (!way) return answer<PartOfSequences>(sequence_passes, part, request, control);
+  const PassReader given(*way);
+  return with_observations(part, given.flag("zeros"), given.flag("incomplete"),
+                           [&](Part rows) { return answer_pass(rows, request, control); });
 }
 
 Document answer_pass(PartOfDocuments &part, const Document &request, Control &control) {

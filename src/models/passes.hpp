@@ -10,6 +10,7 @@
 #include "counts/remote_corpus.hpp"
 #include "data/hashed_rows.hpp"
 #include "data/rows.hpp"
+#include "data/sequences.hpp"
 #include "document/document.hpp"
 
 namespace bayes {
@@ -33,9 +34,19 @@ struct PartOfRows {
   std::shared_ptr<const HashedRows> hashed = {};
 };
 
+/// The sequences of one part of a fit.
+struct PartOfSequences {
+  Sequences &sequences;
+  /// its number among all parts, from 0
+  std::size_t number = 0;
+  /// as PartOfRows::checked, of their observations
+  std::string checked = {};
+};
+
 /// Makes the pass that a request asks for (data/remote_rows.hpp). Throws Error: invalid_binary for
 /// a request that no server of this version makes, else as the pass itself.
 BAYES_API Document answer_pass(PartOfRows &part, const Document &request, Control &control);
+BAYES_API Document answer_pass(PartOfSequences &part, const Document &request, Control &control);
 BAYES_API Document answer_pass(PartOfDocuments &part, const Document &request, Control &control);
 
 }  // namespace bayes

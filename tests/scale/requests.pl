@@ -30,7 +30,10 @@ my @fits = ("gmm_model('SELECT x, y FROM far', 2, '{\"push_down\": true, \"max_i
       \"max_iter\": 2, \"truncation\": 3, \"restarts\": 2}')",
     "logreg_model('SELECT n > 1, x, g FROM far', '{\"push_down\": true, \"max_iter\": 2}')",
     "lda_model('SELECT d FROM far', 2, '{\"push_down\": true, \"max_iter\": 4}')",
-    "nmf_model('SELECT v FROM far', 2, '{\"push_down\": true, \"max_iter\": 4}')");
+    "nmf_model('SELECT v FROM far', 2, '{\"push_down\": true, \"max_iter\": 4}')",
+    "hmm_model('SELECT n, v FROM far', 2, '{\"push_down\": true, \"max_iter\": 2,
+      \"emission\": \"normal\"}')",
+    "hmm_model('SELECT n, d FROM far', 2, '{\"push_down\": true, \"max_iter\": 2}')");
 
 my $refused = 0;
 for my $fit (@fits) {

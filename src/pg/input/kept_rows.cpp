@@ -16,8 +16,10 @@ struct Kind {
   MakeKept make;
 };
 constexpr Kind kinds[] = {
-    {"rows", make_kept_rows}, {"responses", make_kept_responses}, {"linreg", make_kept_linreg},
-    {"nb", make_kept_nb},     {"documents", make_kept_documents}, {"table", make_kept_table},
+    {"rows", make_kept_rows},           {"responses", make_kept_responses},
+    {"linreg", make_kept_linreg},       {"nb", make_kept_nb},
+    {"documents", make_kept_documents}, {"table", make_kept_table},
+    {"sequences", make_kept_sequences},
 };
 
 std::vector<KeptRows *> kept;

@@ -95,6 +95,7 @@ KeptRows *make_kept_linreg(MemoryContext parent, const KeptPart &which, const Ke
 KeptRows *make_kept_nb(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
 KeptRows *make_kept_documents(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
 KeptRows *make_kept_table(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
+KeptRows *make_kept_sequences(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
 
 /// The description of a row whose columns have these names, a member of the request, and types.
 TupleDesc description_of(const Document::List &names, std::span<const Oid> types);

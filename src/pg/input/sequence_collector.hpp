@@ -2,11 +2,14 @@
 // a store of rows (data/sequences.hpp).
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "data/remote_rows.hpp"
 #include "pg/input/collector.hpp"
 #include "pg/input/row_reader.hpp"
 #include "pg/values/array_elements.hpp"
@@ -99,10 +102,30 @@ class SequenceCollector : public WeightedCollector {
   /// Identifies the data (DataHash); called after arrange().
   std::uint64_t hash(Control &control);
 
+  bool empty() const override {
+    return elsewhere_ ? elsewhere_->count == 0 : WeightedCollector::empty();
+  }
+
+  // ---- sequences of several parts ----
+
+  /// What a part has: numbers of sequences and steps, of what kind they are, and their symbols.
+  Document part_message() const;
+  /// Adds a part, as part_message() says; `place` names it. Throws Error(array_shape) if its
+  /// observations have other elements, Error(invalid_binary) for what no part says.
+  void add_part(const PassReader &part, const std::string &place);
+  /// Numbers the symbols of all parts, those of the start model first, others in the order of their
+  /// bytes.
+  const std::vector<std::string> &number_symbols();
+  /// Gives a part's symbols these numbers; its hash. Throws Error(invalid_binary) unless all
+  /// symbols of the part are among them, each once.
+  Document arrange_part(const std::vector<std::string> &names, Control &control);
+  /// From now on the parts' sequences are those of the fit.
+  void take_parts(std::unique_ptr<RemoteRows> parts);
+
   // Valid unless empty().
   SequenceElements elements() const { return elements_; }
   bool vectors() const { return vectors_; }
-  Sequences &sequences() { return sequences_; }
+  Sequences &sequences() { return elsewhere_ ? *elsewhere_ : sequences_; }
   const std::vector<std::string> &symbols() const { return symbols_.names(); }
   /// columns of records, or of the start model; labels in the order of their codes
   RowColumns columns() const;
@@ -132,6 +155,7 @@ class SequenceCollector : public WeightedCollector {
 
   FitRequest *request_ = nullptr;
   Check check_ = nullptr;
+  /// of those in parts, until take_parts(): their sums
   Sequences sequences_;
   std::optional<SequenceWriter<Append>> writer_;
 
@@ -150,6 +174,10 @@ class SequenceCollector : public WeightedCollector {
   /// number of stored rows whose labels have their final codes
   std::int64_t arranged_ = 0;
   SymbolDictionary symbols_;
+  /// if sequences are in parts
+  std::set<std::string> symbols_of_parts_;
+  std::unique_ptr<RemoteRows> remote_;
+  std::optional<Sequences> elsewhere_;
   std::vector<double> buffer_, states_, row_;
   /// steps so far of the sequence that is read record by record; and rows of a piece: that many
   /// steps are held in the buffer, as a shorter sequence must lie in one piece

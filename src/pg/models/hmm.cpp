@@ -68,8 +68,10 @@ constexpr Binding<SequenceCollector> hmm = {
     .fit_selection = select_hmms,
 };
 
+constexpr Method pushed_methods[] = {Method::vi, Method::em, Method::map};
+
 std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *bytes) {
-  SequenceQuery query(fcinfo, hmm.family, hmm.check, by_k);
+  SequenceQuery query(fcinfo, hmm.family, hmm.check, by_k, pushed_methods);
   auto model = fit_model(hmm, query.request, query.data(), bytes);
   query.close();
   return model;

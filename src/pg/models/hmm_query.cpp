@@ -4,6 +4,7 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "pg/input/remote_sequences.hpp"
 #include "pg/models/hmm.hpp"
 #include "pg/server/encoding.hpp"
 
@@ -84,13 +85,27 @@ class StepCursor {
 }  // namespace
 
 SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
-                             SequenceCollector::Check check, std::span<const Role> roles)
+                             SequenceCollector::Check check, std::span<const Role> roles,
+                             const PushedMethods &pushed)
     : here_(CurrentMemoryContext) {
   const char *const sql = query_text(fcinfo, form_hint);
   request = query_request(fcinfo, family, roles);
   // The callbacks below run in the memory context of a row of the query: data that must outlive the
   // row are allocated below here_.
   context_.emplace(here_, "pg_bayes query");
+  if (!pushed.methods.empty()) {
+    PushedSequences sequences(data_, request, [&](TupleDesc columns, std::string &reason) {
+      const Oid array = array_of(columns);
+      if (!OidIsValid(array))
+        reason = "its rows are steps, and the steps of a sequence may be on several servers";
+      else if (is_array_of_records(array))
+        reason = "the steps of its sequences are records";
+      data_.emplace(*context_, ItemForm{});
+      data_->begin(request, check);
+      return 1;
+    });
+    if (push_.collect(fcinfo, sql, request, pushed, form_hint, sequences)) return;
+  }
   data_.emplace(*context_, ItemForm{});
   run_query(
       sql, form_hint,

@@ -19,12 +19,16 @@ namespace bayes::pg {
 class SequenceQuery {
  public:
   /// Lives in CurrentMemoryContext.
+  /// Without `pushed`, the function has no option push_down.
   SequenceQuery(FunctionCallInfo fcinfo, const char *family, SequenceCollector::Check check,
-                std::span<const Role> roles);
+                std::span<const Role> roles, const PushedMethods &pushed = {});
   FitRequest request;
   FitData<SequenceCollector> &data() { return *data_; }
   /// Call this if each() is not called.
-  void close() { sequences_->close(); }
+  void close() {
+    if (sequences_) sequences_->close();
+    push_.end();
+  }
 
   /// Calls f(name, steps, sequence) for each sequence that is not NULL, in the order of the query.
   /// `sequence` is encoded for the model; nullptr if there is no model, or if it has no steps. Call
@@ -41,6 +45,7 @@ class SequenceQuery {
 
   const MemoryContext here_;
   std::optional<ScopedContext> context_;
+  PushDown push_;
   std::optional<FitData<SequenceCollector>> data_;
   Oid name_output_ = InvalidOid;
   /// the type of sequences that are arrays; InvalidOid: rows are steps

@@ -1,0 +1,38 @@
+// What a fit of a hidden Markov model finds out about its sequences before the first iteration,
+// wherever they are.
+#pragma once
+
+#include <vector>
+
+#include "base/control.hpp"
+#include "data/sequences.hpp"
+#include "document/document.hpp"
+#include "families/product/product.hpp"
+
+namespace bayes {
+
+/// Which elements of observations there are.
+struct ObservedElements {
+  /// some element of some step is observed
+  bool any = false;
+  /// some step is observed in part
+  bool incomplete = false;
+};
+ObservedElements observed_elements(const Sequences &sequences, Control &control);
+
+/// Throws Error(invalid_argument), naming sequence and step, if an element has a value that its
+/// emission does not allow. `emissions`: one for each element; `started`: they are those of a start
+/// model.
+void check_emissions(const Sequences &sequences, const std::vector<ColumnSpec> &emissions,
+                     bool started, Control &control);
+
+/// Has some step a symbol whose number is below `known`?
+bool has_symbol_below(const Sequences &sequences, std::int64_t known, Control &control);
+
+/// The parts of another server in these. Numbers of sequences are those in its part.
+Document answer_observed_elements(const Sequences &sequences, Control &control);
+Document answer_check_emissions(const Sequences &sequences, const Document &request,
+                                Control &control);
+Document answer_symbol_below(const Sequences &sequences, const Document &request, Control &control);
+
+}  // namespace bayes
