@@ -6,7 +6,8 @@ import puppeteer from 'puppeteer-core';
 
 const [page, executablePath, picture] = process.argv.slice(2);
 const browser = await puppeteer.launch({executablePath, headless: true,
-  args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files']});
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+    '--allow-file-access-from-files']});
 try {
   const tab = await browser.newPage();
   const said = [];
