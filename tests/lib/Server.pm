@@ -124,6 +124,13 @@ sub query {
     return $out;
 }
 
+# Runs a file of SQL, named from the top directory; dies on error.
+sub include {
+    my ($self, $file) = @_;
+    my (undef, $err, $status) = $self->psql(undef, '-f', $file);
+    die "$file\n$err" if $status != 0;
+}
+
 sub session {
     my ($self) = @_;
     return Server::Session->new($self);

@@ -39,32 +39,8 @@ $here->query("CREATE EXTENSION postgres_fdw;
     INSERT INTO obs SELECT * FROM plain;
     ANALYZE");
 
-# The largest difference of the numbers of two models, relative to 1 or to the numbers, and where;
-# 1e9 if they have other members. What is left out: the duration, and the sample for bayes_drift.
-$here->query(<<'SQL');
-CREATE FUNCTION leaves(j jsonb) RETURNS TABLE (path text, leaf jsonb) LANGUAGE sql AS $$
-  WITH RECURSIVE t(path, value) AS (
-    SELECT '', j - 'seconds' - 'row_reference'
-    UNION ALL
-    SELECT path || '/' || m.key, m.value FROM t, LATERAL (
-      SELECT key, value FROM jsonb_each(CASE jsonb_typeof(t.value) WHEN 'object' THEN t.value END)
-      UNION ALL
-      SELECT n::text, value FROM jsonb_array_elements(
-        CASE jsonb_typeof(t.value) WHEN 'array' THEN t.value END) WITH ORDINALITY AS a(value, n)
-    ) AS m)
-  SELECT path, value FROM t WHERE jsonb_typeof(value) NOT IN ('object', 'array') $$;
-CREATE FUNCTION difference(a bayes_model, b bayes_model) RETURNS text LANGUAGE sql AS $$
-  SELECT coalesce((SELECT d || ' ' || path || ' ' || coalesce(one, 'none') || ' '
-      || coalesce(other, 'none')
-    FROM (SELECT path, l.leaf #>> '{}' AS one, r.leaf #>> '{}' AS other, CASE
-        WHEN l.leaf = r.leaf THEN 0
-        WHEN jsonb_typeof(l.leaf) = 'number' AND jsonb_typeof(r.leaf) = 'number'
-        THEN abs(l.leaf::float8 - r.leaf::float8)
-          / greatest(1, abs(l.leaf::float8), abs(r.leaf::float8))
-        ELSE 1e9 END AS d
-      FROM leaves(a::jsonb) AS l FULL JOIN leaves(b::jsonb) AS r USING (path)) AS s
-    ORDER BY d DESC LIMIT 1), '1e9 no model') $$;
-SQL
+# What is compared: tests/lib/model_difference.sql.
+$here->include('tests/lib/model_difference.sql');
 
 # Is the pushed fit that of one table? `start`: a query over %s that makes a model to start from.
 my $session = $here->session;
@@ -77,7 +53,7 @@ sub same {
     }
     my $of = sub { "$function('" . ($query =~ s/%s/$_[0]/gr =~ s/'/''/gr)
         . "'$arguments, '{$given$_[1]}'::jsonb)" };
-    my $said = $session->run('SELECT difference(' . $of->('plain', '') . ', '
+    my $said = $session->run('SELECT largest_difference(' . $of->('plain', '') . ', '
             . $of->('obs', ($given eq '' ? '' : ', ') . '"push_down": true') . ')');
     ok($said =~ /^([\d.e-]+) / && $1 < 1e-9, "$name: the model of one table") or diag $said;
 }

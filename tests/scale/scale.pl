@@ -53,29 +53,8 @@ $here->query("CREATE EXTENSION postgres_fdw;
     GRANT SELECT ON obs, obs_a, obs_b, obs_c, obs_d, obs_e, plain TO reader;
     ANALYZE;");
 
-# The largest difference of the numbers of two models, relative to 1 or to the numbers; 1e9 if they
-# have other members. What is left out: the duration, and the sample of rows for bayes_drift.
-$here->query(<<'SQL');
-CREATE FUNCTION leaves(j jsonb) RETURNS TABLE (path text, leaf jsonb) LANGUAGE sql AS $$
-  WITH RECURSIVE t(path, value) AS (
-    SELECT '', j - 'seconds' - 'row_reference'
-    UNION ALL
-    SELECT path || '/' || m.key, m.value FROM t, LATERAL (
-      SELECT key, value FROM jsonb_each(CASE jsonb_typeof(t.value) WHEN 'object' THEN t.value END)
-      UNION ALL
-      SELECT n::text, value FROM jsonb_array_elements(
-        CASE jsonb_typeof(t.value) WHEN 'array' THEN t.value END) WITH ORDINALITY AS a(value, n)
-    ) AS m)
-  SELECT path, value FROM t WHERE jsonb_typeof(value) NOT IN ('object', 'array') $$;
-CREATE FUNCTION difference(a bayes_model, b bayes_model) RETURNS float8 LANGUAGE sql AS $$
-  SELECT coalesce(max(CASE
-    WHEN l.leaf = r.leaf THEN 0
-    WHEN jsonb_typeof(l.leaf) = 'number' AND jsonb_typeof(r.leaf) = 'number'
-    THEN abs(l.leaf::float8 - r.leaf::float8)
-      / greatest(1, abs(l.leaf::float8), abs(r.leaf::float8))
-    ELSE 1e9 END), 1e9)
-  FROM leaves(a::jsonb) AS l FULL JOIN leaves(b::jsonb) AS r USING (path) $$;
-SQL
+# What is compared: tests/lib/model_difference.sql.
+$here->include('tests/lib/model_difference.sql');
 
 # ---- the same models ----
 
