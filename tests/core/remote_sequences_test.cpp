@@ -10,10 +10,10 @@ using namespace hidden_markov;
 namespace {
 
 /// Four parts of the sequences, the second empty. Messages pass through bytes.
-class Parts final : public RemoteRows {
+class SequenceParts final : public RemoteRows {
  public:
-  Parts(int d, const std::vector<Sequence> &sequences, std::vector<std::string> symbols,
-        const std::vector<double> &weights)
+  SequenceParts(int d, const std::vector<Sequence> &sequences, std::vector<std::string> symbols,
+                const std::vector<double> &weights)
       : all{*this, d},
         names(std::move(symbols)) {
     shape_ = {d, true};
@@ -78,7 +78,7 @@ template <class F> std::vector<Sequence> sequences_of(int d, int count, F value)
   return out;
 }
 
-std::vector<double> numbers_of(const Model &model) {
+std::vector<double> numbers_of_model(const Model &model) {
   std::vector<double> out;
   model.describe_parameters(0.9, [&out](const Parameter &p) {
     for (const double x : {p.value, p.deviation, p.lower, p.upper})
@@ -94,7 +94,7 @@ Fitted same(int d, const std::vector<Sequence> &sequences, const Document &optio
             std::vector<std::string> names = {}, const std::vector<double> &weights = {},
             const HiddenMarkovModel *start = nullptr) {
   Data one(d, sequences, weights);
-  Parts parts(d, sequences, names, weights);
+  SequenceParts parts(d, sequences, names, weights);
   const auto fit = [&](Sequences &all) {
     Control control;
     return bayes::hmm_fit(all, names, 3, options,
@@ -104,14 +104,14 @@ Fitted same(int d, const std::vector<Sequence> &sequences, const Document &optio
   const Fitted here = fit(one.all);
   Fitted there = fit(parts.all);
   BOOST_TEST(parts.passes > 6);
-  BOOST_TEST(support::distance(numbers_of(*here), numbers_of(*there)) < 1e-9);
+  BOOST_TEST(support::distance(numbers_of_model(*here), numbers_of_model(*there)) < 1e-9);
   BOOST_TEST(support::distance(here->info.objective, there->info.objective) < 1e-9);
   BOOST_TEST(support::distance(here->info.log_likelihood, there->info.log_likelihood) < 1e-9);
   BOOST_TEST(here->info.rows == there->info.rows);
   return there;
 }
 
-Document options_of(const std::string &method) {
+Document options_for_sequences(const std::string &method) {
   Document out = Document::object();
   out.set("method", method).set("max_iter", 4).set("tol", 0.0).set("restarts", 2);
   return out;
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(models_are_those_of_one_table) {
   std::vector<double> weights;
   for (int i = 0; i < 60; ++i) weights.push_back(0.5 + i % 5);
   for (const char *const method : {"em", "map", "vi"}) BOOST_TEST_CONTEXT(method) {
-      const Document options = options_of(method);
+      const Document options = options_for_sequences(method);
       same(2, plain, options);
       same(2, holes, options, {}, weights);
       same(1, words, options, symbols);
@@ -149,9 +149,9 @@ BOOST_AUTO_TEST_CASE(what_one_part_has_alone) {
   auto some = sequences_of(2, 21, around);
   some[1][4] = hole;                                            // in the first part
   for (double &x : std::span(some[5]).subspan(6, 2)) x = hole;  // a step of the third one
-  same(2, some, options_of("em"));
+  same(2, some, options_for_sequences("em"));
   auto words = sequences_of(1, 21, symbol);
-  const Fitted start = same(1, words, options_of("vi"), symbols);
+  const Fitted start = same(1, words, options_for_sequences("vi"), symbols);
   for (std::size_t i = 4; i < words.size(); ++i)
     for (double &x : words[i])
       if (i % 7 > 3) x = 5;
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(what_one_part_has_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(values_are_checked_where_they_are) {
-  Parts parts(1, sequences_of(1, 12, around), {}, {});
+  SequenceParts parts(1, sequences_of(1, 12, around), {}, {});
   Control control;
   const Document poisson = Document::object().set("emission", "poisson");
   BOOST_CHECK_EXCEPTION(bayes::hmm_fit(parts.all, {}, 2, poisson, SequenceElements::numbers, false,
@@ -189,10 +189,10 @@ BOOST_AUTO_TEST_CASE(scorers_of_fewer_symbols_are_refused) {
     const std::vector<std::int64_t> &rows_of_parts() const override {
       return parts->rows_of_parts();
     }
-    Parts *parts = nullptr;
+    SequenceParts *parts = nullptr;
     Document sent;
   } recorder;
-  Parts parts(1, words, {"a", "b", "c"}, {});
+  SequenceParts parts(1, words, {"a", "b", "c"}, {});
   recorder.parts = &parts;
   Sequences all{recorder, 1};
   all.count = parts.all.count;
@@ -200,8 +200,8 @@ BOOST_AUTO_TEST_CASE(scorers_of_fewer_symbols_are_refused) {
   all.weight = parts.all.weight;
   all.weights = parts.all.weights;
   Control control;
-  bayes::hmm_fit(all, parts.names, 2, options_of("em"), SequenceElements::symbols, false, nullptr,
-                 false, control);
+  bayes::hmm_fit(all, parts.names, 2, options_for_sequences("em"), SequenceElements::symbols, false,
+                 nullptr, false, control);
   PartOfSequences fits{few.all}, does_not{more.all};
   BOOST_CHECK_NO_THROW(answer_pass(fits, recorder.sent, control));
   BOOST_CHECK_THROW(answer_pass(does_not, recorder.sent, control), Error);
