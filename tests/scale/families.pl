@@ -5,42 +5,12 @@
 # seconds: 60
 use strict;
 use warnings;
-use Server;
+use Partitions;
 use Test::More;
 
-my ($one, $two, $here) = map { Server->new } 1 .. 3;
-my $columns = 'id int, x float8, y float8, z float8, g text, u boolean, n int, w float8,
-    v float8[]';
-$_->query("CREATE TABLE obs ($columns); CREATE TABLE nothing ($columns)") for $one, $two;
-my $options = "OPTIONS (host '%s', port '5432', dbname 'postgres', extensions 'pg_bayes',
-    async_capable 'true', batch_size '2000')";
-$here->query("CREATE EXTENSION postgres_fdw;
-    CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $one->host) . ";
-    CREATE SERVER two FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $two->host) . ";
-    CREATE USER MAPPING FOR postgres SERVER one;
-    CREATE USER MAPPING FOR postgres SERVER two;
-    CREATE TABLE obs ($columns) PARTITION BY RANGE (id);
-    CREATE FOREIGN TABLE obs_d PARTITION OF obs FOR VALUES FROM (0) TO (7000)
-      SERVER one OPTIONS (table_name 'obs');
-    CREATE FOREIGN TABLE obs_b PARTITION OF obs FOR VALUES FROM (7000) TO (10000)
-      SERVER two OPTIONS (table_name 'obs');
-    CREATE TABLE obs_c PARTITION OF obs FOR VALUES FROM (10000) TO (13000);
-    CREATE FOREIGN TABLE obs_a PARTITION OF obs FOR VALUES FROM (20000) TO (30000)
-      SERVER two OPTIONS (table_name 'nothing');
-    CREATE TABLE obs_e PARTITION OF obs FOR VALUES FROM (30000) TO (40000);
-    CREATE TABLE plain AS SELECT i AS id, c * 3 + sin(i * 1.7) + cos(i * 0.37) AS x,
-      CASE WHEN i % 13 > 0 THEN c * -2 + sin(i * 2.3) * 0.8 + cos(i * .11) END AS y,
-      1e4 + sqrt(i % 17) + sin(i * 0.7) AS z,
-      CASE WHEN i % 7 > 0 THEN (CASE WHEN i < 7000 THEN '{low,blue,NULL}' ELSE '{low,green,red}'
-        END::text[])[1 + (c + i / 50) % 3] END AS g,
-      (i * 7 % 11 < 3 + 2 * c) AS u, i * 31 % 97 % (3 + c) AS n, 0.5 + i % 3 AS w,
-      ARRAY[c + sin(i), c - cos(i * 0.9)] AS v
-    FROM (SELECT i, i % 3 AS c FROM generate_series(1, 12500) AS i) AS s;
-    INSERT INTO obs SELECT * FROM plain;
-    ANALYZE");
-
-# What is compared: tests/lib/model_difference.sql.
-$here->include('tests/lib/model_difference.sql');
+my ($one, $two, $here) = Partitions::servers(columns => $Partitions::columns,
+    bounds => \@Partitions::bounds);
+$here->query("$Partitions::rows; INSERT INTO obs SELECT * FROM plain; ANALYZE");
 
 # Is the pushed fit that of one table? `start`: a query over %s that makes a model to start from.
 my $session = $here->session;

@@ -6,34 +6,15 @@
 # seconds: 40
 use strict;
 use warnings;
-use Server;
+use Partitions;
 use Test::More;
 
 # ---- the servers, and one table in two forms ----
 
-my %log = (log_statement => 'all');
-my ($one, $two, $here) = map { Server->new(settings => $_) } {%log}, {%log}, {};
-my $columns = 'id int, words text[], lexemes tsvector, counts jsonb, tags text[],
-    name text, v float8[], w float8[]';
-for my $server ($one, $two) {
-    $server->query("CREATE TABLE obs ($columns); CREATE TABLE nothing ($columns)");
-}
-my $options = "OPTIONS (host '%s', port '5432', dbname 'postgres', extensions 'pg_bayes',
-    async_capable 'true', batch_size '2000')";
-$here->query("CREATE EXTENSION postgres_fdw;
-    CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $one->host) . ";
-    CREATE SERVER two FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $two->host) . ";
-    CREATE USER MAPPING FOR postgres SERVER one;
-    CREATE USER MAPPING FOR postgres SERVER two;
-    CREATE TABLE obs ($columns) PARTITION BY RANGE (id);
-    CREATE FOREIGN TABLE obs_d PARTITION OF obs FOR VALUES FROM (0) TO (500)
-      SERVER one OPTIONS (table_name 'obs');
-    CREATE FOREIGN TABLE obs_b PARTITION OF obs FOR VALUES FROM (500) TO (700)
-      SERVER two OPTIONS (table_name 'obs');
-    CREATE TABLE obs_c PARTITION OF obs FOR VALUES FROM (700) TO (1000);
-    CREATE FOREIGN TABLE obs_a PARTITION OF obs FOR VALUES FROM (1000) TO (2000)
-      SERVER two OPTIONS (table_name 'nothing');
-    CREATE TABLE obs_e PARTITION OF obs FOR VALUES FROM (2000) TO (3000);");
+my ($one, $two, $here) = Partitions::servers(
+    columns => 'id int, words text[], lexemes tsvector, counts jsonb, tags text[],
+    name text, v float8[], w float8[]',
+    bounds => [500, 700, 1000], settings => {log_statement => 'all'});
 
 # Documents of three subjects, with terms that only some parts have, NULLs and empty documents.
 $here->query(<<'SQL');
@@ -57,9 +38,6 @@ CREATE TABLE plain AS
 INSERT INTO obs SELECT * FROM plain;
 ANALYZE;
 SQL
-
-# What is compared: tests/lib/model_difference.sql.
-$here->include('tests/lib/model_difference.sql');
 
 # ---- the same models ----
 

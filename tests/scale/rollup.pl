@@ -5,29 +5,16 @@
 # seconds: 10
 use strict;
 use warnings;
-use Server;
+use Partitions;
 use Test::More;
 
-my ($one, $two, $here) = map { Server->new } 1 .. 3;
-my $columns = 'id int, y boolean, n int, x float8, g text, v float8[]';
+my ($one, $two, $here) = Partitions::servers(
+    columns => 'id int, y boolean, n int, x float8, g text, v float8[]',
+    bounds => [1200, 2500, 4000]);
 my $rows = "SELECT i AS id, i % 5 < 2 + (i > 2000)::int AS y, i * 7 % 4 AS n, 5 + sin(i) * 3 AS x,
     (ARRAY['a', 'b', 'c'])[1 + i % 3] AS g, ARRAY[sin(i) + i % 3, cos(i * 0.7)] AS v
   FROM generate_series(1, 3000) AS i";
-$_->query("CREATE TABLE obs ($columns)") for $one, $two;
-my $options = "OPTIONS (host '%s', port '5432', dbname 'postgres', extensions 'pg_bayes',
-    async_capable 'true')";
-$here->query("CREATE EXTENSION postgres_fdw;
-    CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $one->host) . ";
-    CREATE SERVER two FOREIGN DATA WRAPPER postgres_fdw " . sprintf($options, $two->host) . ";
-    CREATE USER MAPPING FOR postgres SERVER one;
-    CREATE USER MAPPING FOR postgres SERVER two;
-    CREATE TABLE obs ($columns) PARTITION BY RANGE (id);
-    CREATE FOREIGN TABLE obs_1 PARTITION OF obs FOR VALUES FROM (0) TO (1200)
-      SERVER one OPTIONS (table_name 'obs');
-    CREATE FOREIGN TABLE obs_2 PARTITION OF obs FOR VALUES FROM (1200) TO (2500)
-      SERVER two OPTIONS (table_name 'obs');
-    CREATE TABLE obs_3 PARTITION OF obs FOR VALUES FROM (2500) TO (4000);
-    CREATE TABLE plain AS $rows;
+$here->query("CREATE TABLE plain AS $rows;
     INSERT INTO obs SELECT * FROM plain;
     CREATE TABLE models AS SELECT gmm_fit(v, 2) AS model FROM plain;
     CREATE FUNCTION near(a float8, b float8) RETURNS boolean
@@ -36,7 +23,7 @@ $here->query("CREATE EXTENSION postgres_fdw;
 # The aggregate over every partition.
 sub parts {
     my ($aggregate, $condition) = @_;
-    my @selects = map { "SELECT $aggregate AS part FROM obs_$_ $condition" } 1 .. 3;
+    my @selects = map { "SELECT $aggregate AS part FROM obs_$_ $condition" } qw(d b c);
     return '(' . join(' UNION ALL ', @selects) . ') AS parts';
 }
 
