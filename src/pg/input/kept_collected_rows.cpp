@@ -6,9 +6,8 @@
 
 #include "data/data_hash.hpp"
 #include "data/remote_rows.hpp"
-#include "models/passes.hpp"
 #include "pg/input/column_checks.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/input/kept_collector.hpp"
 #include "pg/input/row_collector.hpp"
 
 namespace bayes::pg {
@@ -62,17 +61,7 @@ class KeptCollectedRows final : public KeptRows {
     collector_.add_fields(fields.data(), nulls.get(), weighted ? &weight : nullptr);
   }
 
-  Document described() override {
-    collector_.sort_labels();
-    collector_.progress.end();
-    const RowStore &rows = collector_.rows;
-    Document out = Document::object();
-    out.set("rows", rows.rows()).set("skipped", rows.skipped()).set("seen", collector_.seen());
-    out.set("zero_weights", collector_.zero_weights()).set("dimension", collector_.dimension());
-    if (rows.rows() > 0 && collector_.described())
-      out.set("columns", columns_message(collector_.columns()));
-    return out;
-  }
+  Document described() override { return rows_described(collector_, collector_.described()); }
 
   /// Labels get the codes that they have in all parts.
   Document arranged(const Document &request, Control &control) override {

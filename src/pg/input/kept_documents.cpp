@@ -2,18 +2,16 @@
 #include <bit>
 
 #include "counts/remote_corpus.hpp"
-#include "models/passes.hpp"
 #include "pg/input/document_collector.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/input/kept_collector.hpp"
 
 namespace bayes::pg {
 namespace {
 
-class KeptDocuments final : public KeptRows {
+class KeptDocuments final : public KeptItems<DocumentCollector, PartOfDocuments> {
  public:
   KeptDocuments(MemoryContext context, const KeptPart &which, const KeepRequest &how)
-      : KeptRows(context, which),
-        collector_(context, form_of_part(how)) {
+      : KeptItems(context, which, form_of_part(how)) {
     const PassReader given(how.request);
     collector_.begin_part(given.text("family").c_str(), given.flag("whole"), given.texts("terms"));
   }
@@ -26,13 +24,6 @@ class KeptDocuments final : public KeptRows {
     return {.type = how.types[0]};
   }
 
-  void read(const NullableDatum *values) override { collector_.add({values, nullptr}); }
-
-  Document described() override {
-    collector_.progress.end();
-    return collector_.part_message();
-  }
-
   Document arranged(const Document &request, Control &control) override {
     collector_.arrange_part(PassReader(request).texts("terms"));
     part_.emplace(PartOfDocuments{collector_.corpus(), collector_.order()});
@@ -40,13 +31,6 @@ class KeptDocuments final : public KeptRows {
     out.set("hash", std::bit_cast<std::int64_t>(collector_.hash(control)));
     return out;
   }
-
-  Document passed(const Document &request, Control &control) override {
-    return answer_pass(*part_, request, control);
-  }
-
-  DocumentCollector collector_;
-  std::optional<PartOfDocuments> part_;
 };
 
 }  // namespace

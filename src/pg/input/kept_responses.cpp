@@ -1,11 +1,11 @@
 #include "pg/input/kept_responses.hpp"
+#include "pg/input/kept_collector.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "data/data_hash.hpp"
 #include "data/remote_rows.hpp"
-#include "models/passes.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_collector.hpp"
 
@@ -58,16 +58,7 @@ class KeptResponses final : public KeptRows {
  private:
   void read(const NullableDatum *values) override { collector_.add(arguments_.item(values)); }
 
-  Document described() override {
-    collector_.sort_labels();
-    collector_.progress.end();
-    const RowStore &rows = collector_.rows;
-    Document out = Document::object();
-    out.set("rows", rows.rows()).set("skipped", rows.skipped()).set("seen", collector_.seen());
-    out.set("zero_weights", collector_.zero_weights()).set("dimension", collector_.dimension());
-    if (rows.rows() > 0) out.set("columns", columns_message(collector_.columns()));
-    return out;
-  }
+  Document described() override { return rows_described(collector_, true); }
 
   Document arranged(const Document &request, Control &control) override {
     if (collector_.described())

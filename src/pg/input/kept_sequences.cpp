@@ -3,8 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "models/passes.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/input/kept_collector.hpp"
 #include "pg/input/remote_sequences.hpp"
 #include "pg/input/sequence_collector.hpp"
 
@@ -18,11 +17,10 @@ constexpr SequenceCollector::Check check_of_part = [](const FitRequest &request,
                            static_cast<const HiddenMarkovModel *>(request.start.get()));
 };
 
-class KeptSequences final : public KeptRows {
+class KeptSequences final : public KeptItems<SequenceCollector, PartOfSequences> {
  public:
   KeptSequences(MemoryContext context, const KeptPart &which, const KeepRequest &how)
-      : KeptRows(context, which),
-        collector_(context, form_of_part(how)) {
+      : KeptItems(context, which, form_of_part(how)) {
     const PassReader given(how.request);
     if (given.text("family") != "hmm") PassReader::refuse();
     request_.family = "hmm";
@@ -34,6 +32,7 @@ class KeptSequences final : public KeptRows {
     }
     const CurrentContext current(context);
     collector_.begin(request_, check_of_part);
+    part_.emplace(PartOfSequences{collector_.sequences(), std::size_t(part())});
   }
 
  private:
@@ -44,24 +43,11 @@ class KeptSequences final : public KeptRows {
     return {.type = type};
   }
 
-  void read(const NullableDatum *values) override { collector_.add({values, nullptr}); }
-
-  Document described() override {
-    collector_.progress.end();
-    return collector_.part_message();
-  }
-
   Document arranged(const Document &request, Control &control) override {
     return collector_.arrange_part(PassReader(request).texts("symbols"), control);
   }
 
-  Document passed(const Document &request, Control &control) override {
-    return answer_pass(part_, request, control);
-  }
-
   FitRequest request_;
-  SequenceCollector collector_;
-  PartOfSequences part_{collector_.sequences(), std::size_t(part())};
 };
 
 }  // namespace

@@ -1,16 +1,14 @@
 // Rows of a table of numbers that a session keeps: see kept_rows.hpp.
-#include "models/passes.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/input/kept_collector.hpp"
 #include "pg/input/triple_collector.hpp"
 
 namespace bayes::pg {
 namespace {
 
-class KeptTable final : public KeptRows {
+class KeptTable final : public KeptItems<TripleCollector, PartOfDocuments> {
  public:
   KeptTable(MemoryContext context, const KeptPart &which, const KeepRequest &how)
-      : KeptRows(context, which),
-        collector_(context, form_of_part(how)) {
+      : KeptItems(context, which, form_of_part(how)) {
     collector_.begin_part(PassReader(how.request));
   }
 
@@ -26,26 +24,12 @@ class KeptTable final : public KeptRows {
     return {.values = int(how.types.size()), .type = how.types[0], .second_type = last};
   }
 
-  void read(const NullableDatum *values) override { collector_.add({values, nullptr}); }
-
-  Document described() override {
-    collector_.progress.end();
-    return collector_.part_message();
-  }
-
   Document arranged(const Document &request, Control &control) override {
     Document out = collector_.arrange_part(
         std::int32_t(PassReader(request).integer("columns", 1, factor_max_keys)), control);
     part_.emplace(PartOfDocuments{collector_.table().documents, {}});
     return out;
   }
-
-  Document passed(const Document &request, Control &control) override {
-    return answer_pass(*part_, request, control);
-  }
-
-  TripleCollector collector_;
-  std::optional<PartOfDocuments> part_;
 };
 
 }  // namespace

@@ -19,15 +19,17 @@ std::vector<int> PushedDocuments::begin(TupleDesc columns, std::string &reason) 
 }
 
 Document PushedDocuments::keep() {
-  const DocumentCollector &documents = **data_;
+  const DocumentCollector &documents = collector();
   Document out = pass_request("keep");
-  out.set("kind", "documents").set("family", family_).set("whole", documents.whole_counts());
+  out.set("kind", "documents")
+      .set("family", request_.family)
+      .set("whole", documents.whole_counts());
   out.set("terms", texts_document(documents.terms_of_parts()));
   return out;
 }
 
 Document PushedDocuments::settle() {
-  DocumentCollector &documents = **data_;
+  DocumentCollector &documents = collector();
   documents.choose_vocabulary();
   totals_.vocabulary = std::int32_t(documents.terms().size());
   Document out = pass_request("settle");
@@ -43,7 +45,7 @@ void PushedDocuments::settled(const PassReader &part) {
 
 void PushedDocuments::take(PushedRows &rows) {
   totals_.skipped = rows.skipped();
-  (*data_)->remote = std::make_unique<RemoteCorpus>(rows, totals_);
+  collector().remote = std::make_unique<RemoteCorpus>(rows, totals_);
 }
 
 }  // namespace bayes::pg

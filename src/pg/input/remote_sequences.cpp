@@ -22,15 +22,15 @@ Document PushedSequences::keep() {
 
 Document PushedSequences::settle() {
   Document::List symbols;
-  for (const std::string &symbol : (*data_)->number_symbols()) symbols.emplace_back(symbol);
+  for (const std::string &symbol : collector().number_symbols()) symbols.emplace_back(symbol);
   Document out = pass_request("settle");
   out.set("symbols", std::move(symbols));
   return out;
 }
 
 void PushedSequences::take(PushedRows &rows) {
-  const RowShape shape = {(*data_)->sequences().dimension, true};
-  (*data_)->take_parts(
+  const RowShape shape = {collector().sequences().dimension, true};
+  collector().take_parts(
       std::make_unique<RemoteCollectedRows>(rows, shape, std::vector<std::string>()));
 }
 

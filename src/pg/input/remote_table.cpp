@@ -15,8 +15,8 @@ std::vector<int> PushedTable::begin(TupleDesc columns, std::string &reason) {
 
 Document PushedTable::keep() {
   Document out = pass_request("keep");
-  out.set("kind", "table").set("family", family_);
-  (*data_)->write_policy(out);
+  out.set("kind", "table").set("family", request_.family);
+  collector().write_policy(out);
   return out;
 }
 
@@ -44,6 +44,6 @@ void PushedTable::settled(const PassReader &answer) {
   part.keys = answer.texts("keys");
 }
 
-void PushedTable::take(PushedRows &rows) { (*data_)->take_parts(rows, parts_, rows.skipped()); }
+void PushedTable::take(PushedRows &rows) { collector().take_parts(rows, parts_, rows.skipped()); }
 
 }  // namespace bayes::pg

@@ -127,7 +127,7 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
   std::optional<TableColumns> columns;
   const char *const sql = query_text(fcinfo, table_hint);
   if (push) {
-    PushedTable table(data, push->request.family, [&](TupleDesc description, std::string &reason) {
+    PushedTable table(data, push->request, [&](TupleDesc description, std::string &reason) {
       const ItemForm form = TableColumns(description).form;
       if (form.values == 3) reason = "a row may have cells on several servers";
       if (push->request.start) reason = "the fit begins at a model, whose rows are here";

@@ -95,15 +95,13 @@ void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
   std::optional<DocumentColumns> columns;
   const char *const sql = query_text(fcinfo, form_hint);
   if (push) {
-    PushedDocuments documents(data, push->request.family,
-                              [&](TupleDesc description, std::string &reason) {
-                                const DocumentColumns found(description);
-                                if (found.form.values == 3)
-                                  reason = "a document may have rows on several servers";
-                                data.emplace(context, found.form);
-                                begin(*data);
-                                return found.first();
-                              });
+    PushedDocuments documents(data, push->request, [&](TupleDesc description, std::string &reason) {
+      const DocumentColumns found(description);
+      if (found.form.values == 3) reason = "a document may have rows on several servers";
+      data.emplace(context, found.form);
+      begin(*data);
+      return found.first();
+    });
     if (push->push.collect(fcinfo, sql, push->request, push->methods, form_hint, documents)) return;
   }
   run_query(
