@@ -23,8 +23,10 @@ struct ChartOptions {
   ChartSample sample = {};
 };
 
-/// Throws Error(invalid_argument).
-ChartOptions read_chart_options(const Document &options);
+/// `chart`: for messages; `valid`: the options that apply to it, separated by spaces. Throws
+/// Error(invalid_argument), for others too.
+ChartOptions read_chart_options(const Document &options, std::string_view chart,
+                                std::string_view valid);
 
 /// What a maker gets to know, and fills in. The title and the names of series are set.
 struct ChartRequest {

@@ -1,14 +1,11 @@
 #include "charts/charts.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
 #include "classification/nb.hpp"
-#include "document/members.hpp"
-#include "document/options.hpp"
 
 namespace bayes {
 namespace {
@@ -33,52 +30,54 @@ struct Kind {
   Rows rows;
   bool (*has)(const Model &model);
   void (*make)(const ChartRequest &request);
+  /// the options that mean something in it; if it may show rows, rows and seed are added
+  std::string_view options = {};
   /// the family of which it is the default; of others it is the first kind that they have
   std::string_view family = {};
 };
 
 constexpr Kind kinds[] = {
     {"states", Rows::must, [](const Model &model) { return model.info.family == "hmm"; },
-     states_chart},
+     states_chart, "rows"},
     {"forecast", Rows::must,
      [](const Model &model) {
        // Steps that are numbers; of names there is nothing that has an interval.
        return model.info.family == "hmm" && model.categories(0).empty();
      },
-     forecast_chart},
-    {"predictions", Rows::must, is_linear, predictions_chart},
-    {"residuals", Rows::must, is_linear, residuals_chart},
+     forecast_chart, "rows steps level"},
+    {"predictions", Rows::must, is_linear, predictions_chart, "level rows seed"},
+    {"residuals", Rows::must, is_linear, residuals_chart, "rows seed"},
     {"calibration", Rows::must,
      [](const Model &model) { return is_regression(model) && !is_linear(model); },
-     calibration_chart},
+     calibration_chart, "rows seed"},
     {"confusion", Rows::must, [](const Model &model) { return model.info.family == "nb"; },
-     confusion_chart, "nb"},
+     confusion_chart, "rows seed", "nb"},
     {"ellipses", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
-     ellipses_chart},
+     ellipses_chart, "columns"},
     {"columns", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 0; },
-     columns_chart, "nb"},
+     columns_chart, "columns", "nb"},
     {"density", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
-     density_chart},
+     density_chart, "columns"},
     {"band", Rows::none,
      [](const Model &model) { return model.stored_draws() > 1 && numbers_of_rows(model) >= 1; },
-     band_chart},
+     band_chart, "columns level"},
     {"transitions", Rows::none, [](const Model &model) { return model.info.family == "hmm"; },
-     transitions_chart, "hmm"},
+     transitions_chart, "", "hmm"},
     {"posterior", Rows::none, is_posterior, posterior_chart},
-    {"terms", Rows::none, has_profiles, terms_chart, "lda"},
-    {"parts", Rows::none, has_many_profiles, parts_chart, "nmf"},
+    {"terms", Rows::none, has_profiles, terms_chart, "terms", "lda"},
+    {"parts", Rows::none, has_many_profiles, parts_chart, "", "nmf"},
     {"map", Rows::none, has_many_profiles, map_chart},
-    {"coefficients", Rows::none, is_regression, parameters_chart},
+    {"coefficients", Rows::none, is_regression, parameters_chart, "level"},
     {"parameters", Rows::none,
      [](const Model &model) {
        return !is_regression(model) && !has_profiles(model) && !first_parameter(model).empty();
      },
-     parameters_chart, "bmm"},
+     parameters_chart, "level", "bmm"},
     {"weights", Rows::none,
      [](const Model &model) {
        return model.info.components > 1 && first_parameter(model) == "weight";
      },
-     weights_chart},
+     weights_chart, "level"},
     {"clusters", Rows::none,
      [](const Model &model) {
        const auto &names = model.draws.quantities;
@@ -108,49 +107,6 @@ std::vector<const Kind *> kinds_of(const Model &model, bool rows) {
 }
 
 }  // namespace
-
-ChartOptions read_chart_options(const Document &options) {
-  ChartOptions out;
-  OptionReader reader(options);
-  out.level = reader.number("level", out.level, 0, 1, true);
-  if (out.level >= 1) throw Error(Errc::invalid_argument, "option \"level\" must be below 1");
-  out.sample.rows = int(reader.integer("rows", out.sample.rows, 1, 5000));
-  out.sample.seed = std::uint64_t(reader.integer("seed", std::int64_t(out.sample.seed), 0,
-                                                 std::numeric_limits<std::int64_t>::max()));
-  out.sample.steps = int(reader.integer("steps", out.sample.steps, 1, 1000));
-  out.sample.level = out.level;
-  out.terms = int(reader.integer("terms", out.terms, 1, 50));
-  if (const Document *const given = reader.raw("columns"); given && !given->is_null()) {
-    const auto add = [&](const Document &each) {
-      if (const auto *const name = each.as<std::string>())
-        out.columns.push_back(*name);
-      else if (const auto number = to_integer(each))
-        out.columns.push_back(std::to_string(*number));
-      else
-        throw Error(Errc::invalid_argument,
-                    message("option \"columns\" has {}, which names no column", describe(each)), {},
-                    "Give names of columns, or their numbers from 1.");
-    };
-    if (const auto *const list = given->as<Document::List>())
-      for (const Document &each : *list) add(each);
-    else if (const auto *const tensor = given->as<Tensor>())
-      for (const double each : tensor->values) add(Document(each));
-    else
-      add(*given);
-  }
-  if (const Document *const given = reader.raw("names"); given && !given->is_null()) {
-    const auto *const list = given->as<Document::List>();
-    for (const Document &each : list ? *list : Document::List()) {
-      const auto *const name = each.as<std::string>();
-      if (!name) break;
-      out.names.push_back(*name);
-    }
-    if (!list || out.names.size() != list->size())
-      throw Error(Errc::invalid_argument, "option \"names\" must be an array of texts");
-  }
-  reader.finish();
-  return out;
-}
 
 std::string name_of_column(const RowColumns &columns, int dimension, int element) {
   if (std::size_t(element) < columns.size() && !by_position(columns))
@@ -199,19 +155,26 @@ const Kind *find_kind(const Model &model, std::string_view kind, bool rows) {
   refuse_kind(model, kind, rows);
 }
 
-}  // namespace
-
-void require_chart_of_rows(const Model &model, std::string_view kind) {
-  find_kind(model, kind, true);
+ChartOptions options_of_chart(const Kind &kind, const Model &model, const Document &options,
+                              bool rows) {
+  std::string valid(kind.options);
+  // Of sequences the first steps are shown, not a sample.
+  if (rows && kind.rows == Rows::may) valid += model.info.family == "hmm" ? " rows" : " rows seed";
+  return read_chart_options(options, message("chart \"{}\"{}", kind.name, rows ? " of rows" : ""),
+                            valid);
 }
 
-ChartSample chart_sample(const Document &options) { return read_chart_options(options).sample; }
+}  // namespace
+
+ChartSample chart_sample(const Model &model, std::string_view kind, const Document &options) {
+  return options_of_chart(*find_kind(model, kind, true), model, options, true).sample;
+}
 
 Figure chart(const Model &model, std::string_view kind, const Document &options, Control &control,
              const ChartRows *rows) {
   const PollScope scope(control);
-  const ChartOptions read = read_chart_options(options);
   const Kind *const chosen = find_kind(model, kind, rows);
+  const ChartOptions read = options_of_chart(*chosen, model, options, rows);
   Figure out;
   const ModelWords &words = model.words();
   out.series_are = words.part;

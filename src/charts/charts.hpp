@@ -37,9 +37,6 @@ struct ChartRows {
 /// The kinds of charts that the model has, the default one first. `rows`: of rows under the model.
 BAYES_API std::vector<std::string_view> chart_kinds(const Model &model, bool rows = false);
 
-/// Throws Error unless the model has this chart of rows.
-BAYES_API void require_chart_of_rows(const Model &model, std::string_view kind);
-
 /// Options rows, the largest number of them that are shown (1 to 5,000; 1,000), and seed, of the
 /// sample; steps, how far a forecast goes (1 to 1,000; 20), and the level of its intervals.
 struct ChartSample {
@@ -48,8 +45,9 @@ struct ChartSample {
   int steps = 20;
   double level = 0.95;
 };
-/// Throws Error(invalid_argument).
-BAYES_API ChartSample chart_sample(const Document &options);
+/// Those of a chart of rows. Throws Error as chart().
+BAYES_API ChartSample chart_sample(const Model &model, std::string_view kind,
+                                   const Document &options);
 
 /// A chart of the model, or of rows under it; `kind` empty: the default one. Options: columns, the
 /// names of columns or their numbers from 1, by default those in which components differ most;

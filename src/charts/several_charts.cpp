@@ -93,7 +93,6 @@ void posteriors_chart(Models models, const ChartOptions &options, Control &contr
 
 Figure chart(Models models, std::string_view kind, const Document &options, Control &control) {
   const PollScope scope(control);
-  const ChartOptions read = read_chart_options(options);
   if (models.empty()) throw Error(Errc::invalid_argument, "there are no models to compare");
   for (const auto &model : models)
     if (model->info.family != models[0]->info.family)
@@ -108,6 +107,8 @@ Figure chart(Models models, std::string_view kind, const Document &options, Cont
         Errc::wrong_family,
         message("there is no chart \"{}\" of several models of {}", kind, models[0]->info.family),
         {}, message("Their chart is \"{}\".", own));
+  const ChartOptions read =
+      read_chart_options(options, message("chart \"{}\"", own), posteriors ? "names" : "");
   Figure out;
   if (posteriors)
     posteriors_chart(models, read, control, out);

@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(64);
+SELECT plan(67);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -282,6 +282,12 @@ SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"columns": [null]}')$$,
   'and names of them');
 SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"level": 1}')$$, '22023', NULL,
   'a level is below 1');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), 'trace', '{"columns": [1]}')$$, '22023',
+  'option "columns" does not apply to chart "trace"', 'options belong to kinds');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"rows": 10}')$$, '22023',
+  'option "rows" does not apply to chart "ellipses"', 'and some to rows');
+SELECT throws_ok($$SELECT bayes_chart(ARRAY[of('gmm')], NULL, '{"names": ["A"]}')$$, '22023',
+  'option "names" does not apply to chart "criteria"', 'or to several models');
 SELECT throws_ok($$SELECT bayes_plot(of('gmm'), 29)$$, '22023', NULL, 'a plot has some width');
 
 -- ---- pages ----

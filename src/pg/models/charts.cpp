@@ -63,10 +63,10 @@ std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, Cha
   }
   const std::shared_ptr<const Model> model = load_model(PG_GETARG_DATUM(at));
   if (of == ChartOf::model) return chart(*model, kind, options, control);
-  require_chart_of_rows(*model, kind);
+  const ChartSample sample = chart_sample(*model, kind, options);
   const ChartRows rows =
       read_chart_rows(model, query_text(fcinfo, "The query gives the rows: SELECT x FROM t."),
-                      chart_sample(options), kind == "forecast");
+                      sample, kind == "forecast");
   return chart(*model, kind, options, control, &rows);
 }
 
