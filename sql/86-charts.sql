@@ -33,7 +33,7 @@ DEFINE @of_several =
   'of others criteria: BIC and objective by the number of components, a line for each method and '
   'form of covariances: SELECT bayes_chart(array_agg(model)) FROM gmm_select(...), with option '
   'models. NULLs are left out; NULL without models. Errors: 42804 for models of different '
-  'families and for another kind, 22023 for an invalid option.';
+  'families and for another kind, 22023 for an invalid option, 22003 for improper posteriors.';
 
 CREATE FUNCTION bayes_chart(model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL)
   RETURNS jsonb

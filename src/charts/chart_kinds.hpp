@@ -23,10 +23,11 @@ struct ChartOptions {
   ChartSample sample = {};
 };
 
-/// `chart`: for messages; `valid`: the options that apply to it, separated by spaces. Throws
-/// Error(invalid_argument), for others too.
+/// `chart`: for messages; `valid`: the options that apply to it, separated by spaces; `most_rows`:
+/// option rows, if it is not given. Throws Error(invalid_argument), also for options that do not
+/// apply.
 ChartOptions read_chart_options(const Document &options, std::string_view chart,
-                                std::string_view valid);
+                                std::string_view valid, int most_rows = ChartSample().rows);
 
 /// What a maker gets to know, and fills in. The title and the names of series are set.
 struct ChartRequest {
@@ -46,7 +47,7 @@ std::vector<std::string> names_of_components(const Model &model);
 /// The name of a column, or x[1] for elements of arrays.
 std::string name_of_column(const RowColumns &columns, int dimension, int element);
 
-// Of models that are distributions over rows (row_charts.cpp).
+// Of models that are distributions over rows (row_charts.cpp, density_charts.cpp).
 void ellipses_chart(const ChartRequest &request);
 void density_chart(const ChartRequest &request);
 void columns_chart(const ChartRequest &request);
@@ -60,6 +61,8 @@ std::string first_parameter(const Model &model);
 void parameters_chart(const ChartRequest &request);
 void weights_chart(const ChartRequest &request);
 void transitions_chart(const ChartRequest &request);
+/// Is it the posterior of the parameters of one column, as of conjugate models?
+bool is_posterior(const Model &model);
 void posterior_chart(const ChartRequest &request);
 
 // Of distributions over labels (label_charts.cpp).

@@ -17,10 +17,6 @@ bool has_many_profiles(const Model &model) {
 }
 bool is_regression(const Model &model) { return model.words().response; }
 bool is_linear(const Model &model) { return model.info.family == "linreg"; }
-bool is_posterior(const Model &model) {
-  return model.words().takes && model.info.components <= 1 && !is_regression(model) &&
-         model.info.method == Method::exact;
-}
 
 /// Whether a chart shows rows of the user.
 enum class Rows : char { none, may, must };
@@ -41,8 +37,11 @@ constexpr Kind kinds[] = {
      states_chart, "rows"},
     {"forecast", Rows::must,
      [](const Model &model) {
-       // Steps that are numbers; of names there is nothing that has an interval.
-       return model.info.family == "hmm" && model.categories(0).empty();
+       // Of names there is nothing that has an interval.
+       if (model.info.family != "hmm") return false;
+       for (int j = 0; j < model.info.dimension; ++j)
+         if (model.categories(j).empty()) return true;
+       return false;
      },
      forecast_chart, "rows steps level"},
     {"predictions", Rows::must, is_linear, predictions_chart, "level rows seed"},
@@ -50,7 +49,10 @@ constexpr Kind kinds[] = {
     {"calibration", Rows::must,
      [](const Model &model) { return is_regression(model) && !is_linear(model); },
      calibration_chart, "rows seed"},
-    {"confusion", Rows::must, [](const Model &model) { return model.info.family == "nb"; },
+    {"confusion", Rows::must,
+     [](const Model &model) {
+       return model.info.family == "nb" && !static_cast<const BayesClassifier &>(model).sparse();
+     },
      confusion_chart, "rows seed", "nb"},
     {"ellipses", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
      ellipses_chart, "columns"},
@@ -94,10 +96,22 @@ constexpr Kind kinds[] = {
     {"ess", Rows::none, has_draws, ess_chart},
 };
 
+bool shows(const Kind &kind, bool rows) { return kind.rows != (rows ? Rows::none : Rows::must); }
+
+/// A kind that cannot even be asked for, as the model is too large, is none that it has.
+bool has(const Model &model, const Kind &kind) {
+  try {
+    return kind.has(model);
+  } catch (const Error &error) {
+    if (error.code() != Errc::too_large) throw;
+    return false;
+  }
+}
+
 std::vector<const Kind *> kinds_of(const Model &model, bool rows) {
   std::vector<const Kind *> out;
   for (const Kind &kind : kinds) {
-    if (kind.rows == (rows ? Rows::none : Rows::must) || !kind.has(model)) continue;
+    if (!shows(kind, rows) || !has(model, kind)) continue;
     if (kind.family == model.info.family && (out.empty() || out[0]->family != kind.family))
       out.insert(out.begin(), &kind);
     else
@@ -107,6 +121,11 @@ std::vector<const Kind *> kinds_of(const Model &model, bool rows) {
 }
 
 }  // namespace
+
+bool is_posterior(const Model &model) {
+  return model.words().takes && model.info.components <= 1 && !model.words().response &&
+         model.info.method == Method::exact;
+}
 
 std::string name_of_column(const RowColumns &columns, int dimension, int element) {
   if (std::size_t(element) < columns.size() && !by_position(columns))
@@ -150,9 +169,20 @@ namespace {
 }
 
 const Kind *find_kind(const Model &model, std::string_view kind, bool rows) {
-  for (const Kind *const each : kinds_of(model, rows))
-    if (kind.empty() || each->name == kind) return each;
+  if (kind.empty()) {
+    const std::vector<const Kind *> all = kinds_of(model, rows);
+    if (!all.empty()) return all[0];
+  }
+  for (const Kind &each : kinds)
+    if (each.name == kind && shows(each, rows) && each.has(model)) return &each;
   refuse_kind(model, kind, rows);
+}
+
+/// How many rows are shown, if the user does not say: as many as leave a chart its size.
+int rows_of_chart(const Kind &kind, const Model &model) {
+  if (kind.name != "states") return ChartSample().rows;
+  const int items = std::min(model.info.dimension, 4) + std::min(model.info.components, 8);
+  return std::min(ChartSample().rows, 3000 / items);
 }
 
 ChartOptions options_of_chart(const Kind &kind, const Model &model, const Document &options,
@@ -161,7 +191,7 @@ ChartOptions options_of_chart(const Kind &kind, const Model &model, const Docume
   // Of sequences the first steps are shown, not a sample.
   if (rows && kind.rows == Rows::may) valid += model.info.family == "hmm" ? " rows" : " rows seed";
   return read_chart_options(options, message("chart \"{}\"{}", kind.name, rows ? " of rows" : ""),
-                            valid);
+                            valid, rows_of_chart(kind, model));
 }
 
 }  // namespace

@@ -26,11 +26,13 @@ std::string shortened(const std::string &text, std::size_t most) {
     const auto byte = static_cast<unsigned char>(c);
     // Bytes that continue a character belong to the one before.
     if ((byte & 0xc0) != 0x80 && characters++ == most) {
-      // The last character makes room for the ellipsis.
-      while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
-        out.pop_back();
-      if (!out.empty()) out.pop_back();
-      return out + "\xe2\x80\xa6";
+      // The last characters make room for three dots, which every encoding has.
+      for (int i = 0; i < 3; ++i) {
+        while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
+          out.pop_back();
+        if (!out.empty()) out.pop_back();
+      }
+      return out + "...";
     }
     out += byte < 0x20 || byte == 0x7f ? ' ' : c;
   }

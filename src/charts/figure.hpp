@@ -79,7 +79,7 @@ struct Figure {
 };
 
 /// A text on one line, without control characters, of at most `most` characters: what is left out
-/// is shown by an ellipsis.
+/// is shown by three dots.
 std::string shortened(const std::string &text, std::size_t most);
 /// The same for names that have to remain different.
 std::vector<std::string> shortened(const std::vector<std::string> &texts, std::size_t most);

@@ -1,39 +1,57 @@
+#include <cstdint>
+#include <cstdio>
 #include <string_view>
 
+#include "base/message.hpp"
 #include "charts/vega_lite.hpp"
 
 namespace bayes {
 namespace {
 
-/// As text or the value of an attribute of HTML.
+/// Calls f(code point) for every character of a UTF-8 text.
+template <class F> void each_character(std::string_view text, F f) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    const int more = lead < 0xc0 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    std::uint32_t code = more == 0 ? lead : lead & (0x3fu >> more);
+    for (int k = 0; k < more && i < text.size(); ++k)
+      code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3f);
+    f(code);
+  }
+}
+
+/// As text or the value of an attribute of HTML. What is not ASCII becomes a reference, so that a
+/// page is the same in every encoding.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
+  each_character(text, [&out](std::uint32_t code) {
+    if (code >= 0x80 || code == '&' || code == '<' || code == '>' || code == '"' || code == '\'')
+      out += message("&#{};", code);
+    else
+      out += char(code);
+  });
   return out;
 }
 
-/// JSON inside a script: no text in it can end the script, or begin a comment of HTML; U+2028 and
-/// U+2029 end lines of old scripts.
+/// JSON inside a script: no text in it can end the script, or begin a comment of HTML, and it is
+/// ASCII.
 std::string in_script(std::string_view json) {
   std::string out;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string_view rest = json.substr(i);
-    if (rest.starts_with("\xe2\x80\xa8") || rest.starts_with("\xe2\x80\xa9")) {
-      out += rest[2] == '\xa8' ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else if (json[i] == '<' || json[i] == '>' || json[i] == '&') {
-      out += json[i] == '<' ? "\\u003c" : json[i] == '>' ? "\\u003e" : "\\u0026";
+  const auto unit = [&out](std::uint32_t code) {
+    char text[16];
+    std::snprintf(text, sizeof text, "\\u%04x", unsigned(code));
+    out += text;
+  };
+  each_character(json, [&](std::uint32_t code) {
+    if (code >= 0x10000) {
+      unit(0xd800 + ((code - 0x10000) >> 10));
+      unit(0xdc00 + ((code - 0x10000) & 0x3ff));
+    } else if (code >= 0x80 || code == '<' || code == '>' || code == '&') {
+      unit(code);
     } else {
-      out += json[i];
+      out += char(code);
     }
-  }
+  });
   return out;
 }
 
@@ -48,7 +66,9 @@ constexpr Script scripts_of_page[] = {{"vega@6", "vega.min.js"},
 }  // namespace
 
 std::string chart_page(const std::string &title, std::span<const std::string> charts,
-                       const std::string &scripts) {
+                       std::string scripts) {
+  const bool own = !scripts.empty();
+  while (!scripts.empty() && scripts.back() == '/') scripts.pop_back();
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
@@ -57,8 +77,8 @@ std::string chart_page(const std::string &title, std::span<const std::string> ch
       "<style>body { font-family: sans-serif; margin: 2em; } .chart { margin: 1em 0 }</style>\n";
   for (const auto &[package, file] : scripts_of_page)
     out += "<script src=\"" +
-           escaped(scripts.empty() ? std::string("https://cdn.jsdelivr.net/npm/") + package
-                                   : scripts + "/" + file) +
+           escaped(!own ? std::string("https://cdn.jsdelivr.net/npm/") + package
+                        : scripts + "/" + file) +
            "\"></script>\n";
   out += "</head>\n<body>\n<h1>" + escaped(title) + "</h1>\n";
   for (std::size_t i = 0; i < charts.size(); ++i)

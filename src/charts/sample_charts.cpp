@@ -4,9 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
 #include "document/members.hpp"
+#include "markov/hmm.hpp"
 
 namespace bayes {
 namespace {
@@ -46,30 +48,47 @@ std::string percent(double level) { return describe_number(100 * level) + " %"; 
 
 }  // namespace
 
+namespace {
+
+/// A column of the steps from `first` on, numbered from `before` + 1.
+Panel steps_panel(const ChartRequest &request, int element, std::size_t first, double before) {
+  const auto &hidden = static_cast<const HiddenMarkovModel &>(request.model);
+  const std::vector<double> categories = hidden.categories(element);
+  Panel out{{}, {"step"}, {name_of_column(hidden.info.columns, hidden.dimension(), element)}};
+  for (std::size_t v = 0; v < categories.size(); ++v)
+    out.y.categories.push_back(hidden.name_of_category(element, int(v), categories[v]));
+  Layer layer{categories.empty() ? Mark::line : Mark::point};
+  for (std::size_t t = first; t < request.rows->rows.size(); ++t) {
+    ChartItem item;
+    item.x = before + double(t + 1);
+    item.y = request.rows->rows[t][std::size_t(element)];
+    if (!categories.empty()) {
+      const auto found = std::find(categories.begin(), categories.end(), item.y);
+      if (found == categories.end()) continue;
+      item.y = double(found - categories.begin());
+    }
+    if (std::isfinite(item.y)) layer.items.push_back(item);
+  }
+  out.layers.push_back(std::move(layer));
+  return out;
+}
+
+}  // namespace
+
 void states_chart(const ChartRequest &request) {
   const ChartRows &rows = *request.rows;
   request.figure.wide = true;
   const std::size_t k = std::size_t(request.model.info.components);
-  for (int j = 0; j < std::min(request.model.info.dimension, 4); ++j) {
-    Panel panel{{},
-                {"step"},
-                {name_of_column(request.model.info.columns, request.model.info.dimension, j)}};
-    Layer line{Mark::line};
-    for (std::size_t t = 0; t < rows.rows.size(); ++t) {
-      ChartItem item;
-      item.x = double(t + 1);
-      item.y = rows.rows[t][std::size_t(j)];
-      if (std::isfinite(item.y)) line.items.push_back(item);
-    }
-    panel.layers.push_back(std::move(line));
-    request.figure.panels.push_back(std::move(panel));
-  }
+  for (int j = 0; j < std::min(request.model.info.dimension, 4); ++j)
+    request.figure.panels.push_back(steps_panel(request, j, 0, 0));
   // Of many states those that are most of the time.
   std::vector<std::pair<double, std::size_t>> shares(k);
   for (std::size_t s = 0; s < k; ++s) shares[s].second = s;
   for (std::size_t i = 0; i < rows.states.size(); ++i) shares[i % k].first -= rows.states[i];
   std::sort(shares.begin(), shares.end());
   shares.resize(std::min<std::size_t>(k, 8));
+  if (k > shares.size())
+    request.figure.subtitle = message("the {} most frequent of {} states", shares.size(), k);
   Panel panel{{}, {"step"}, {"probability"}};
   panel.y.zero = true;
   Layer line{Mark::line};
@@ -91,21 +110,13 @@ void forecast_chart(const ChartRequest &request) {
   const std::string level = percent(request.options.level);
   request.figure.subtitle = "intervals of the steps that follow, " + level;
   const double before = double(rows.seen - std::ssize(rows.rows));
-  for (int j = 0; j < std::min(request.model.info.dimension, 4); ++j) {
+  // Of a long past its end.
+  const std::size_t first = rows.rows.size() - std::min(rows.rows.size(), 8 * rows.forecast.size());
+  for (int j = 0; j < request.model.info.dimension && request.figure.panels.size() < 4; ++j) {
+    if (!request.model.categories(j).empty()) continue;
     const auto element = std::size_t(j);
-    Panel panel{{},
-                {"step"},
-                {name_of_column(request.model.info.columns, request.model.info.dimension, j)}};
-    Layer line{Mark::line}, band{Mark::area, {}, level}, means{Mark::line};
-    // Of a long past its end.
-    const std::size_t first =
-        rows.rows.size() - std::min(rows.rows.size(), 8 * rows.forecast.size());
-    for (std::size_t t = first; t < rows.rows.size(); ++t) {
-      ChartItem item;
-      item.x = before + double(t + 1);
-      item.y = rows.rows[t][element];
-      if (std::isfinite(item.y)) line.items.push_back(item);
-    }
+    Panel panel = steps_panel(request, j, first, before);
+    Layer line = std::move(panel.layers[0]), band{Mark::area, {}, level}, means{Mark::line};
     for (std::size_t t = 0; t < rows.forecast.size(); ++t) {
       ChartItem item;
       item.x = double(rows.seen) + double(t + 1);
@@ -216,13 +227,20 @@ void confusion_chart(const ChartRequest &request) {
   const std::vector<std::string> &classes = request.figure.series;
   const std::size_t shown = std::min<std::size_t>(classes.size(), 2 * max_shown);
   std::vector<double> counts(shown * shown);
+  std::size_t unknown = 0;
   for (std::size_t i = 0; i < request.rows->rows.size(); ++i) {
     poll_here();
     const double own = request.rows->responses[i];
+    unknown += own < 0;
     if (!(own >= 0 && own < double(shown))) continue;
     const auto found = std::size_t(request.model.predict(request.rows->rows[i]));
     if (found < shown) ++counts[std::size_t(own) * shown + found];
   }
+  if (unknown > 0 && unknown == request.rows->rows.size())
+    throw Error(Errc::invalid_argument, "the model knows none of the labels of the rows",
+                message("Its first class is \"{}\".", shortened(classes[0], 40)),
+                "The first column of the query is the label, as in the fit.");
+  if (unknown > 0) request.figure.subtitle = message("{} rows of other labels left out", unknown);
   Panel panel{{}, {"predicted"}, {"observed"}, "rows"};
   panel.x.categories.assign(classes.begin(), classes.begin() + std::ptrdiff_t(shown));
   panel.y.categories = panel.x.categories;

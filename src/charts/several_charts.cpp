@@ -62,29 +62,35 @@ void criteria_chart(Models models, Figure &to) {
 void posteriors_chart(Models models, const ChartOptions &options, Control &control, Figure &to) {
   to.title = models[0]->info.family;
   to.series_are = "model";
+  if (options.names.size() > models.size())
+    throw Error(Errc::invalid_argument, message("option \"names\" has {} names for {} models",
+                                                options.names.size(), models.size()));
   to.series = options.names;
   for (std::size_t i = to.series.size(); i < models.size(); ++i)
     to.series.push_back(i < 26 ? std::string(1, char('A' + i)) : std::to_string(i + 1));
+  std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < models.size(); ++i) {
     Figure own;
     posterior_chart({*models[i], options, own, control, nullptr});
-    to.panels.resize(std::max(to.panels.size(), own.panels.size()));
-    for (std::size_t p = 0; p < own.panels.size(); ++p) {
-      Panel &panel = to.panels[p];
-      if (panel.layers.empty()) {
-        panel = own.panels[p];
-        panel.layers = {{Mark::line}};
+    // Panels of one parameter belong together; not all models have all labels.
+    for (const Panel &panel : own.panels) {
+      const auto [place, added] = places.emplace(panel.x.title, to.panels.size());
+      if (added) {
+        to.panels.push_back(panel);
+        to.panels.back().layers = {{Mark::line}};
       }
-      for (const Layer &layer : own.panels[p].layers)
+      for (const Layer &layer : panel.layers)
         for (ChartItem item : layer.items) {
           item.series = int(i);
-          panel.layers[0].items.push_back(item);
+          to.panels[place->second].layers[0].items.push_back(item);
         }
     }
   }
-  if (models.size() != 2) return;
-  const double greater = probability_greater(static_cast<const ConjugateModel &>(*models[0]),
-                                             static_cast<const ConjugateModel &>(*models[1]));
+  if (to.panels.size() > max_panels) to.panels.resize(max_panels);
+  const auto *const a = dynamic_cast<const ConjugateModel *>(models[0].get());
+  if (models.size() != 2 || !a) return;
+  const double greater = probability_greater(*a, static_cast<const ConjugateModel &>(*models[1]));
+  if (!std::isfinite(greater)) return;
   to.subtitle = message("P({} > {}) = {}", to.series[0], to.series[1],
                         describe_number(std::round(greater * 1e4) / 1e4));
 }
@@ -100,7 +106,7 @@ Figure chart(Models models, std::string_view kind, const Document &options, Cont
           Errc::wrong_family,
           message("the models are of {} and of {}", models[0]->info.family, model->info.family), {},
           "A chart compares models of one family.");
-  const bool posteriors = dynamic_cast<const ConjugateModel *>(models[0].get());
+  const bool posteriors = is_posterior(*models[0]);
   const std::string_view own = posteriors ? "posterior" : "criteria";
   if (!kind.empty() && kind != own)
     throw Error(
@@ -115,8 +121,11 @@ Figure chart(Models models, std::string_view kind, const Document &options, Cont
   else
     criteria_chart(models, out);
   if (out.panels.empty())
-    throw Error(Errc::wrong_family,
-                message("models of {} have no criteria to compare", models[0]->info.family));
+    throw Error(posteriors ? Errc::numeric : Errc::wrong_family,
+                posteriors
+                    ? "the posteriors are improper: they have no density"
+                    : message("models of {} have no criteria to compare", models[0]->info.family),
+                {}, posteriors ? "Rows or a prior make them proper." : "");
   return out;
 }
 

@@ -142,7 +142,9 @@ class PanelPlot {
   }
 
  private:
-  static std::string line(const std::string &text) { return trimmed(text) + "\n"; }
+  std::string line(const std::string &text) const {
+    return trimmed(shortened(text, std::size_t(width_))) + "\n";
+  }
 
   /// Numbers on both axes.
   std::string draw_canvas() const {
@@ -223,7 +225,8 @@ class PanelPlot {
     for (const std::string &name : names) margin = std::max(margin, characters(name));
     const int across = std::max(10, width_ - int(margin) - 2);
     struct Row {
-      double bar = std::nan(""), low = bar, high = bar, point = bar;
+      double bar = std::nan(""), low = bar, high = bar;
+      std::vector<double> points = {};
     };
     std::vector<Row> rows(names.size());
     for (const Layer &layer : panel_.layers)
@@ -231,7 +234,7 @@ class PanelPlot {
         Row &row = rows[std::size_t(item.y)];
         if (layer.mark == Mark::bar) row.bar = item.x;
         if (layer.mark == Mark::interval) (row.low = item.low, row.high = item.high);
-        if (layer.mark == Mark::point) row.point = item.x;
+        if (layer.mark == Mark::point) row.points.push_back(item.x);
       }
     std::string out;
     const auto column = [&](double x) {
@@ -248,7 +251,7 @@ class PanelPlot {
       if (x_.low < 0 && x_.high > 0) cells[std::size_t(column(0))] = "\xe2\x94\x82";
       fill(0, row.bar, "\xe2\x96\x88");
       fill(row.low, row.high, "\xe2\x94\x80");
-      if (!std::isnan(row.point)) cells[std::size_t(column(row.point))] = "\xe2\x97\x8f";
+      for (const double point : row.points) cells[std::size_t(column(point))] = "\xe2\x97\x8f";
       std::string text = padded(names[i], margin, true) + "  ";
       for (const std::string &cell : cells) text += cell;
       out += line(text);
@@ -267,14 +270,16 @@ class PanelPlot {
         values.resize(n, std::nan(""));
         values[std::size_t(item.x)] = item.y;
       }
-    const std::vector<std::string> names = shortened(panel_.x.categories, 20);
+    const std::size_t most = std::size_t(std::min(20, width_ / 3));
+    const std::vector<std::string> names = shortened(panel_.x.categories, most);
+    // A bar, and its number after it.
+    const int room = width_ - int(most) - 2 - 11;
     for (const auto &[which, values] : series) {
       if (which >= 0) out += line(figure_.series_are + " " + figure_.series[std::size_t(which)]);
       for (std::size_t v = 0; v < n; ++v) {
         if (std::isnan(values[v])) continue;
-        const int room = std::max(10, width_ - 34);
         const int full = int(std::lround(y_.share(values[v]) * room));
-        std::string text = padded(names[v], 20, true) + "  ";
+        std::string text = padded(names[v], most, true) + "  ";
         for (int c = 0; c < full; ++c) text += "\xe2\x96\x88";
         out += line(text + " " + number(values[v]));
       }
@@ -309,9 +314,9 @@ class PanelPlot {
         if (used + each > std::size_t(width_)) break;
         const auto found = row.find(x);
         // ░▒▓█
-        const int shade = found == row.end() || std::isnan(found->second)
-                              ? 0
-                              : int(std::lround(4 * value_.share(found->second)));
+        const double value = found == row.end() ? std::nan("") : found->second;
+        const bool empty = std::isnan(value) || (value == 0 && value_.low == value_.high);
+        const int shade = empty ? 0 : int(std::lround(4 * value_.share(value)));
         const std::string cell = shade == 0   ? " "
                                  : shade == 4 ? "\xe2\x96\x88"
                                               : utf8(0x2590u + unsigned(shade));

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
@@ -23,19 +26,31 @@ Document object(std::initializer_list<Document::Member> members) {
   return out;
 }
 
-/// With six significant digits: a chart has fewer pixels.
-double rounded(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return std::strtod(text, nullptr);
-}
+/// Numbers of one axis or scale, as they are written: to a millionth of their range, as a chart has
+/// fewer pixels. Six digits of each number would not do: of times since 1970 all of an hour are
+/// one.
+class Written {
+ public:
+  void add(double x) {
+    if (!std::isfinite(x)) return;
+    low_ = std::min(low_, x);
+    high_ = std::max(high_, x);
+  }
+  Document operator()(double x) const {
+    const double range = high_ > low_ ? high_ - low_ : std::fabs(high_);
+    const double unit = range > 0 ? std::pow(10, std::floor(std::log10(range)) - 6) : 1;
+    // The digits of a multiple of the unit, without those that it gets by rounding.
+    char text[32];
+    std::snprintf(text, sizeof text, "%.15g", std::round(x / unit) * unit);
+    const double value = std::isfinite(x / unit) ? std::strtod(text, nullptr) : x;
+    // Whole numbers without a point take less space.
+    if (value == std::floor(value) && std::fabs(value) < 1e15) return std::int64_t(value);
+    return value;
+  }
 
-/// Whole numbers without a point take less space.
-Document written(double x) {
-  const double value = rounded(x);
-  if (value == std::floor(value) && std::fabs(value) < 1e9) return std::int64_t(value);
-  return value;
-}
+ private:
+  double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
+};
 
 Document texts(const std::vector<std::string> &from) {
   Document::List out;
@@ -55,6 +70,20 @@ class PanelWriter {
         wide_(figure.wide),
         series_are_(shortened(figure.series_are, name_characters)),
         series_(shortened(figure.series, name_characters)) {
+    for (const Panel &each : figure.panels)
+      for (const Layer &layer : each.layers)
+        for (const ChartItem &item : layer.items)
+          if (item.series >= 0) used_.insert(item.series);
+    const bool across = panel.x.categories.empty() && !panel.y.categories.empty();
+    for (const Layer &layer : panel.layers)
+      for (const ChartItem &item : layer.items) {
+        written_[0].add(item.x);
+        written_[1].add(item.y);
+        written_[across ? 0 : 1].add(item.low);
+        written_[across ? 0 : 1].add(item.high);
+        values_.add(item.value);
+      }
+    bounds_ = across ? 0 : 1;
     names_[0] = shortened(panel.x.categories, name_characters);
     names_[1] = shortened(panel.y.categories, name_characters);
     titles_[0] = shortened(panel.x.title, title_characters);
@@ -80,12 +109,16 @@ class PanelWriter {
   int width() const { return extent(0); }
   int height() const { return names_[1].empty() ? (wide_ ? 120 : 220) : extent(1); }
 
+  static bool has_series(const Layer &layer) {
+    return std::any_of(layer.items.begin(), layer.items.end(),
+                       [](const ChartItem &item) { return item.series >= 0; });
+  }
   bool cells() const { return panel_.layers[0].mark == Mark::cell; }
   bool discrete(int axis) const { return !names_[axis].empty(); }
 
   /// A value of an axis, as it stands in the data.
   Document value(int axis, double x) const {
-    return discrete(axis) ? Document(names_[axis][std::size_t(x)]) : written(x);
+    return discrete(axis) ? Document(names_[axis][std::size_t(x)]) : written_[axis](x);
   }
 
   Document position(int axis, const char *field) const {
@@ -109,7 +142,7 @@ class PanelWriter {
       out.push_back(object({{"field", field}, {"type", type}, {"title", title}}));
     };
     const ChartItem &first = layer.items.front();
-    if (first.series >= 0) add("s", "nominal", series_are_);
+    if (has_series(layer)) add("s", "nominal", series_are_);
     const auto axis = [&](int which, const char *field) {
       add(field, discrete(which) ? "nominal" : "quantitative",
           titles_[which].empty() ? field : titles_[which]);
@@ -133,36 +166,35 @@ class PanelWriter {
     return out;
   }
 
+  /// Series that are nowhere in the chart have no place in its legend.
   Document colour() const {
-    Document::List colours;
-    for (std::size_t i = 0; i < series_.size(); ++i)
-      colours.emplace_back(palette[i % std::size(palette)]);
-    return object({{"field", "s"},
-                   {"type", "nominal"},
-                   {"title", series_are_},
-                   {"sort", Document()},
-                   {"scale", object({{"domain", texts(series_)}, {"range", std::move(colours)}})}});
+    Document::List names, colours;
+    for (const int series : used_) {
+      colours.emplace_back(palette[names.size() % std::size(palette)]);
+      names.emplace_back(series_[std::size_t(series)]);
+    }
+    return object(
+        {{"field", "s"},
+         {"type", "nominal"},
+         {"title", series_are_},
+         {"sort", Document()},
+         {"scale", object({{"domain", std::move(names)}, {"range", std::move(colours)}})}});
   }
 
   Document data(const Layer &layer) const {
     Document::List values;
     for (const ChartItem &item : layer.items) {
       Document out = Document::object();
-      const auto place = [&](int axis, const char *low, const char *high, const char *middle,
-                             double x, double extent) {
+      const auto place = [&](int axis, double x) {
         if (!std::isfinite(x)) return;
-        if (layer.mark != Mark::cell || discrete(axis)) {
-          out.set(low, value(axis, x));
-        } else {
-          out.set(low, written(x - extent / 2)).set(high, written(x + extent / 2));
-          out.set(middle, written(x));
-        }
+        const bool middle = layer.mark == Mark::cell && !discrete(axis);
+        out.set(middle ? (axis ? "y0" : "x0") : axis ? "y" : "x", value(axis, x));
       };
-      place(0, "x", "x2", "x0", item.x, panel_.width);
-      place(1, "y", "y2", "y0", item.y, panel_.height);
-      if (std::isfinite(item.low)) out.set("l", written(item.low));
-      if (std::isfinite(item.high)) out.set("h", written(item.high));
-      if (std::isfinite(item.value)) out.set("v", written(item.value));
+      place(0, item.x);
+      place(1, item.y);
+      if (std::isfinite(item.low)) out.set("l", written_[bounds_](item.low));
+      if (std::isfinite(item.high)) out.set("h", written_[bounds_](item.high));
+      if (std::isfinite(item.value)) out.set("v", values_(item.value));
       if (item.series >= 0) out.set("s", series_[std::size_t(item.series)]);
       // The order of the items is that of the line, which need not go from left to right.
       if (layer.mark == Mark::line) out.set("p", item.path).set("i", std::int64_t(values.size()));
@@ -173,7 +205,7 @@ class PanelWriter {
 
   Document write(const Layer &layer) const {
     Document mark = Document::object(), encoding = Document::object();
-    const bool coloured = layer.items.front().series >= 0;
+    const bool coloured = has_series(layer);
     encoding.set("x", position(0, "x")).set("y", position(1, "y"));
     const auto plain = [](const char *field) { return object({{"field", field}}); };
     switch (layer.mark) {
@@ -211,14 +243,29 @@ class PanelWriter {
     }
     if (coloured && layer.mark != Mark::name) encoding.set("color", colour());
     encoding.set("tooltip", tooltip(layer));
-    return object(
+    Document out = object(
         {{"data", data(layer)}, {"mark", std::move(mark)}, {"encoding", std::move(encoding)}});
+    // The edges of cells are computed from their middles: two numbers less for each.
+    Document::List edges;
+    const auto edge = [&edges](const char *middle, const char *from, const char *to, double half) {
+      const std::string of = std::string("datum.") + middle;
+      edges.push_back(object({{"calculate", message("{} - {}", of, half)}, {"as", from}}));
+      edges.push_back(object({{"calculate", message("{} + {}", of, half)}, {"as", to}}));
+    };
+    if (layer.mark == Mark::cell && !discrete(0)) edge("x0", "x", "x2", panel_.width / 2);
+    if (layer.mark == Mark::cell && !discrete(1)) edge("y0", "y", "y2", panel_.height / 2);
+    if (!edges.empty()) out.set("transform", std::move(edges));
+    return out;
   }
 
   const Panel &panel_;
   const bool wide_;
   const std::string series_are_;
   const std::vector<std::string> series_;
+  std::set<int> used_;
+  /// of the axes, and of the values of cells; bounds are along axis bounds_
+  Written written_[2], values_;
+  int bounds_;
   std::vector<std::string> names_[2];
   std::string titles_[2];
 };
@@ -245,7 +292,7 @@ Document vega_lite(const Figure &figure) {
   if (const std::size_t size = out.to_json().size(); size > largest)
     throw Error(Errc::too_large,
                 message("the chart has {} bytes, but may have at most {}", size, largest), {},
-                "Choose fewer columns by option columns, or another kind of chart.");
+                "Options rows, columns and terms, where a kind has them, make it smaller.");
   return out;
 }
 

@@ -20,6 +20,6 @@ BAYES_API Document vega_lite(const Figure &figure);
 /// the page finds vega.min.js, vega-lite.min.js and vega-embed.min.js, a directory or an address;
 /// empty: their public address. All texts are escaped.
 BAYES_API std::string chart_page(const std::string &title, std::span<const std::string> charts,
-                                 const std::string &scripts);
+                                 std::string scripts);
 
 }  // namespace bayes
