@@ -86,11 +86,11 @@ Document totals_message(const CorpusTotals &totals) {
 CorpusTotals totals_of_message(const Document &message) {
   const PassReader given(message);
   CorpusTotals out;
-  out.documents = given.integer("documents", 0, any);
-  out.skipped = given.integer("skipped", 0, any);
+  out.documents = given.integer("documents", 0, most_rows_of_part);
+  out.skipped = given.integer("skipped", 0, most_rows_of_part);
   out.vocabulary =
       std::int32_t(given.integer("vocabulary", 0, std::numeric_limits<std::int32_t>::max()));
-  out.entries = given.integer("entries", 0, any);
+  out.entries = given.integer("entries", 0, most_rows_of_part);
   out.tokens = given.number("tokens");
   out.most_entries = given.integer("most_entries", 0, any);
   out.most_tokens = given.number("most_tokens");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <span>
+#include <unordered_map>
 
 #include "data/row_order.hpp"
 
@@ -15,6 +17,11 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t key) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
+}
+
+/// The hash of a row before which as many equal ones are in the same part.
+std::uint64_t hash_of_copy(std::uint64_t hash, std::uint64_t before, std::size_t part) {
+  return before == 0 ? hash : mixed(mixed(hash, before), part + 1);
 }
 
 std::uint64_t whole_number(const PassReader &given, const char *key) {
@@ -35,7 +42,7 @@ HashChoice HashChoice::from_message(const Document &message) {
   return {whole_number(given, "key"), whole_number(given, "threshold")};
 }
 
-HashedRows::HashedRows(RowSource &rows, Control &control)
+HashedRows::HashedRows(RowSource &rows, std::size_t part, Control &control)
     : rows_(rows),
       hashes_(std::size_t((rows.rows() + block_rows - 1) / block_rows) * block_rows) {
   const RowShape shape = rows.shape();
@@ -45,11 +52,54 @@ HashedRows::HashedRows(RowSource &rows, Control &control)
       control.poll();
       const double *block = piece.blocks;
       for (std::int64_t first = 0; first < piece.rows; first += block_rows) {
-        hash_block(shape.dimension, 0, block, out);
+        hash_block(shape.dimension + shape.weighted, 0, block, out);
         block += shape.block_doubles();
         out += block_rows;
       }
     }
+  tell_apart(part);
+}
+
+/// Gives equal rows different hashes. Those in memory are in the order of their hashes; of others
+/// the copies of each are counted, in several passes, so that the counts take little memory.
+void HashedRows::tell_apart(std::size_t part) {
+  constexpr std::size_t rows_of_pass = 1 << 20;
+  constexpr int max_bits = 5;
+  const std::span<std::uint64_t> hashes(hashes_.data(), std::size_t(rows_.rows()));
+  WorkPoll poll;
+  if (std::is_sorted(hashes.begin(), hashes.end())) {
+    std::uint64_t last = 0, before = 0;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      poll(1);
+      before = i > 0 && hashes[i] == last ? before + 1 : 0;
+      last = hashes[i];
+      hashes[i] = hash_of_copy(last, before, part);
+    }
+    return;
+  }
+  const int bits = std::min(int(std::bit_width(hashes.size() / rows_of_pass)), max_bits);
+  std::unordered_map<std::uint64_t, std::uint64_t> copies;
+  for (std::uint64_t pass = 0; pass < std::uint64_t(1) << bits; ++pass) {
+    copies.clear();
+    for (std::uint64_t &hash : hashes) {
+      if (bits > 0 && hash >> (64 - bits) != pass) {
+        poll(1);
+        continue;
+      }
+      poll(32);
+      hash = hash_of_copy(hash, copies[hash]++, part);
+    }
+  }
+}
+
+std::int64_t HashedRows::count(const HashChoice &choice) const {
+  std::int64_t out = 0;
+  WorkPoll poll;
+  for (std::size_t i = 0; i < std::size_t(rows_.rows()); ++i) {
+    poll(1);
+    out += mixed(hashes_[i], choice.key) <= choice.threshold;
+  }
+  return out;
 }
 
 void HashedRows::choose(const HashChoice &choice, MemoryRows &to) const {

@@ -1,6 +1,7 @@
 #include "data/reference_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 
@@ -125,6 +126,8 @@ class RowsOfSample {
                                 &elements = part.numbers(
                                     "elements", weights.size() *
                                                     std::size_t(rows_.shape().dimension - before_));
+      for (const double weight : weights)
+        if (!(weight >= 0 && std::isfinite(weight))) PassReader::refuse();
       to.weights.insert(to.weights.end(), weights.begin(), weights.end());
       to.elements.insert(to.elements.end(), elements.begin(), elements.end());
     }
@@ -142,6 +145,7 @@ class RowsOfSample {
       first += rows;
     }
     ask(remote, "rows", std::move(parts), to);
+    if (to.weights.size() != numbers.size()) PassReader::refuse();
   }
 
   void add_remote_at(RemoteRows &remote, std::span<const double> places, double weight,
@@ -161,6 +165,7 @@ class RowsOfSample {
           Document::object().set("places", numbers_document(own)).set("weight", weight));
     }
     ask(remote, "weighted rows", std::move(parts), to);
+    if (to.weights.size() != places.size()) PassReader::refuse();
   }
 
   RowSource &rows_;

@@ -20,6 +20,9 @@
 
 namespace bayes {
 
+/// The largest number of rows that a part of a fit may say it has: so many parts add up.
+inline constexpr std::int64_t most_rows_of_part = std::int64_t(1) << 40;
+
 /// The data of a fit in several parts, of any kind.
 class BAYES_API RemoteParts {
  public:

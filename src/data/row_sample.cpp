@@ -6,8 +6,8 @@
 #include <limits>
 #include <unordered_map>
 
-#include "base/error.hpp"
 #include "base/random.hpp"
+#include "data/remote_rows.hpp"
 #include "data/row_reference.hpp"
 
 namespace bayes {
@@ -38,11 +38,15 @@ void RowSample::close() {
   weights_.clear();
 }
 
+std::uint64_t RowSample::capacity_of(int dimension) {
+  return std::uint64_t(
+      std::clamp(max_numbers / std::max(dimension, 1), min_rows, int(min_sample_rows)));
+}
+
 void RowSample::put(std::span<const double> x, double weight, std::uint64_t place) {
   if (rows_ == 1) {
     dimension_ = int(x.size());
-    capacity_ = std::uint64_t(
-        std::clamp(max_numbers / std::max(dimension_, 1), min_rows, int(min_sample_rows)));
+    capacity_ = capacity_of(dimension_);
   }
   weighted_ |= weight != 1;
   const bool full = weights_.size() == capacity_;
@@ -135,29 +139,51 @@ std::string RowSample::to_bytes() const {
 }
 
 RowSample RowSample::from_bytes(std::string_view bytes) {
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
   const Document document = Document::from_bytes(bytes);
-  const auto member = [&document]<class T>(const char *key, T) -> const T & {
-    const Document *const found = document.find(key);
-    const T *const value = found ? found->as<T>() : nullptr;
-    if (!value) throw Error(Errc::internal, "partial state of an aggregate has an unknown format");
-    return *value;
-  };
+  const PassReader given(document);
   RowSample out;
-  out.rows_ = member("rows", std::int64_t());
-  out.closed_ = member("closed", bool());
-  out.weighted_ = member("weighted", bool());
-  out.capacity_ = std::uint64_t(member("capacity", std::int64_t()));
-  out.dimension_ = int(member("dimension", std::int64_t()));
-  const Tensor &elements = member("elements", Tensor()), &weights = member("weights", Tensor());
-  out.elements_.assign(elements.values.begin(), elements.values.end());
-  out.weights_.assign(weights.values.begin(), weights.values.end());
-  for (const Document &each : member("columns", Document::List())) {
+  out.rows_ = given.integer("rows", 0, most_rows_of_part);
+  out.closed_ = given.flag("closed");
+  out.weighted_ = given.flag("weighted");
+  out.capacity_ = std::uint64_t(given.integer("capacity", 0, any));
+  out.dimension_ = int(given.integer("dimension", 0, std::numeric_limits<int>::max()));
+  const std::vector<double> &elements = given.numbers("elements"),
+                            &weights = given.numbers("weights");
+  const bool none = out.rows_ == 0 || out.closed_;
+  const auto d = std::size_t(out.dimension_);
+  if (!none && (d < 1 || d > std::size_t(max_reference_columns) ||
+                out.capacity_ != capacity_of(out.dimension_)))
+    PassReader::refuse();
+  const std::size_t size =
+      none ? 0 : std::size_t(std::min<std::uint64_t>(std::uint64_t(out.rows_), out.capacity_));
+  if (weights.size() != size || elements.size() != size * d) PassReader::refuse();
+  for (const double weight : weights)
+    if (!(weight > 0 && std::isfinite(weight)) || (!out.weighted_ && weight != 1))
+      PassReader::refuse();
+  out.elements_.assign(elements.begin(), elements.end());
+  out.weights_.assign(weights.begin(), weights.end());
+  const Document::List &columns = given.list("columns");
+  if (!columns.empty() && !none && columns.size() != d) PassReader::refuse();
+  for (const Document &each : columns) {
     RowColumn &column = out.columns_.emplace_back();
-    if (const Document *const labels = each.find("labels"))
-      for (const Document &label : *labels->as<Document::List>())
-        column.labels.push_back(*label.as<std::string>());
+    if (!each.as<Document::Object>()) PassReader::refuse();
+    if (each.find("labels")) column.labels = PassReader(each).texts("labels");
   }
+  out.require_codes();
   return out;
+}
+
+/// Codes are indices of labels.
+void RowSample::require_codes() const {
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const double labels = double(columns_[j].labels.size());
+    for (std::size_t at = j; at < elements_.size() && labels > 0; at += std::size_t(dimension_)) {
+      const double code = elements_[at];
+      if (!std::isnan(code) && !(code >= 0 && code < labels && code == std::floor(code)))
+        PassReader::refuse();
+    }
+  }
 }
 
 }  // namespace bayes

@@ -45,7 +45,7 @@ class BAYES_API RowSample {
   void recode(const RowColumns &columns);
 
   std::string to_bytes() const;
-  /// Throws Error(internal) for bytes that to_bytes did not write.
+  /// Throws Error(invalid_binary) for bytes that no sample has.
   static RowSample from_bytes(std::string_view bytes);
 
   int dimension() const { return dimension_; }
@@ -54,12 +54,14 @@ class BAYES_API RowSample {
   std::span<const double> weights() const { return weights_; }
 
  private:
+  void require_codes() const;
   static std::uint64_t mixed(std::uint64_t x) {
     x = (x + 1) * 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     return x ^ (x >> 31);
   }
+  static std::uint64_t capacity_of(int dimension);
   void put(std::span<const double> x, double weight, std::uint64_t place);
   std::span<const double> row(std::size_t i) const {
     return {elements_.data() + i * std::size_t(dimension_), std::size_t(dimension_)};

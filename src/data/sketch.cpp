@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "data/remote_rows.hpp"
@@ -140,6 +141,8 @@ Sketch Sketch::of_remote(RemoteRows &rows, std::uint64_t seed, std::size_t capac
     const PassReader part(answer);
     const std::vector<double> &weights = part.numbers("weights"),
                               &elements = part.numbers("elements", weights.size() * std::size_t(d));
+    for (const double weight : weights)
+      if (!(weight >= 0 && std::isfinite(weight))) PassReader::refuse();
     Sketch one(d, seed, capacity);
     one.incomplete_ = part.integer("incomplete", 0, any);
     one.threshold_ = std::bit_cast<std::uint64_t>(part.integer("threshold", -any - 1, any));

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "fit/fit_run.hpp"
 #include "fit/loop_course.hpp"
 
 namespace bayes {
@@ -225,6 +226,7 @@ void require_minibatch_memory(double bytes, const Control &control) {
 
 RowMinibatches::RowMinibatches(RowSource &rows, const StochasticPlan &plan, Control &control)
     : rows_(rows),
+      control_(control),
       by_hash_(plan.by_hash || rows.remote()),
       all_(by_hash_ ? rows.rows() : (rows.rows() + group - 1) / group),
       batch_(by_hash_ ? plan.batch_rows : (plan.batch_rows + group - 1) / group),
@@ -238,7 +240,21 @@ RowMinibatches::RowMinibatches(RowSource &rows, const StochasticPlan &plan, Cont
   }
   require_minibatch_memory(
       8.0 * (by_hash_ ? 1 : group) * double(batch_) * (rows.shape().dimension + 1), control);
-  if (by_hash_) hashed_.emplace(rows, control);
+  if (by_hash_) hashed_.emplace(hash_rows(rows, 0, control));
+}
+
+HashedRows hash_rows(RowSource &rows, std::size_t part, Control &control) {
+  require_memory({.what = "hashes for minibatches",
+                  .bytes = HashedRows::bytes(rows.rows()),
+                  .hint = "or use method vi."},
+                 control);
+  return {rows, part, control};
+}
+
+void choose_minibatch(const HashedRows &rows, const HashChoice &choice, MemoryRows &to,
+                      const Control &control) {
+  require_minibatch_memory(8.0 * double(rows.count(choice)) * (to.shape().dimension + 1), control);
+  rows.choose(choice, to);
 }
 
 RowSource &RowMinibatches::draw(Random random) {
@@ -246,7 +262,7 @@ RowSource &RowMinibatches::draw(Random random) {
     const HashChoice choice = {random.bits(),
                                std::uint64_t(std::ldexp(double(batch_) / double(all_), 64))};
     if (hashed_) {
-      hashed_->choose(choice, drawn_);
+      choose_minibatch(*hashed_, choice, drawn_, control_);
       return drawn_;
     }
     elsewhere_->choose(choice);

@@ -127,6 +127,7 @@ class RowMinibatches {
 
  private:
   RowSource &rows_;
+  const Control &control_;
   const bool by_hash_;
   /// groups, or rows
   std::int64_t all_, batch_;
@@ -144,6 +145,14 @@ inline RowMinibatches minibatches_of(RowSource &rows, const StochasticPlan &plan
 /// Throws Error(too_large) if a minibatch of this many bytes exceeds the memory for rows: it is a
 /// copy of its rows.
 void require_minibatch_memory(double bytes, const Control &control);
+
+/// The hashes of rows by which minibatches of them are chosen. Throws Error(too_large) if they do
+/// not fit into memory.
+HashedRows hash_rows(RowSource &rows, std::size_t part, Control &control);
+/// Replaces `to` by the rows that are chosen. Throws Error(too_large) as require_minibatch_memory,
+/// of as many as there are.
+void choose_minibatch(const HashedRows &rows, const HashChoice &choice, MemoryRows &to,
+                      const Control &control);
 
 namespace detail {
 

@@ -51,6 +51,18 @@ Vector times_upper(const std::vector<Whitened> &factors, const Vector &x) {
   return out;
 }
 
+/// The natural parameters after a pass. Throws Error(numeric) if the pass leaves a posterior that
+/// has none, as after an overflow.
+Vector after(const std::function<Vector(const Vector &)> &pass, const Vector &natural) {
+  Vector out = pass(natural);
+  if (out.size() != natural.size() || !out.allFinite())
+    throw Error(Errc::numeric,
+                "option \"linear_response\": the fit has ended where sums over the rows overflow",
+                "They are not finite for a posterior a thousandth of a standard deviation away.",
+                "Rescale the data, or leave the option out.");
+  return out;
+}
+
 /// M = L' H L
 Matrix response(const Vector &natural, const std::vector<Whitened> &factors,
                 const std::function<Vector(const Vector &)> &pass) {
@@ -62,7 +74,7 @@ Matrix response(const Vector &natural, const std::vector<Whitened> &factors,
       Vector up = natural, down = natural;
       up.segment(first, size) += move;
       down.segment(first, size) -= move;
-      out.col(first + j) = times_upper(factors, (pass(up) - pass(down)) / (2 * step));
+      out.col(first + j) = times_upper(factors, (after(pass, up) - after(pass, down)) / (2 * step));
     }
   // Symmetric up to rounding errors and higher orders of the step.
   return (out + out.transpose()) / 2;
@@ -160,7 +172,8 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
                        const std::function<Vector(const Vector &)> &pass) {
   const std::vector<Whitened> whitened = whiten(factors);
   const Matrix root = root_of_response(response(natural, whitened, pass));
-  if (!(distance(whitened, root, pass(natural) - natural) <= farthest)) throw not_converged();
+  if (!(distance(whitened, root, after(pass, natural) - natural) <= farthest))
+    throw not_converged();
   return corrected(factors, whitened, root);
 }
 
@@ -169,13 +182,13 @@ Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
   constexpr int max_steps = 10;
   const std::vector<Whitened> whitened = whiten(factors);
   const Matrix root = root_of_response(response(natural, whitened, pass));
-  Vector change = pass(natural) - natural;
+  Vector change = after(pass, natural) - natural;
   double left = distance(whitened, root, change);
   if (left <= farthest) return corrected(factors, whitened, root);
   for (int step = 0; step < max_steps && !(left <= 0.1 * farthest); ++step) {
     poll_here();
     const Vector next = natural + newton_step(whitened, root, change);
-    change = pass(next) - next;
+    change = after(pass, next) - next;
     const double before = left;
     left = distance(whitened, root, change);
     if (!(left < before)) throw not_converged();

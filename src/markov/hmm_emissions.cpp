@@ -142,6 +142,7 @@ ProductEmissions::ProductEmissions(const Sequences &sequences, const HmmOptions 
       floor_{options.minimum, survey_.variance, survey_.constant},
       prior_(make_product_prior(survey_, options.emission, options.prior, k_)),
       neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
+  if (sequences.rows.remote()) require_allowed_sample(sample_, columns(), control);
   if (options.symbols) sort_sample(symbols);
   if (options.method == Method::map) require_mode(prior_);
 }

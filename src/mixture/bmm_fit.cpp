@@ -95,7 +95,9 @@ class BmmFit {
                    : survey_product(rows, likelihood(), options_.categories, control_);
     };
     try {
-      return of(rows_.data);
+      ProductSurvey out = of(rows_.data);
+      if (rows_.all.remote()) require_allowed_sample(rows_.sample, *out.columns, control_);
+      return out;
     } catch (const Error &) {
       if (&rows_.data != &rows_.all) of(rows_.all);
       throw;

@@ -18,6 +18,7 @@
 #include "families/product/product_document.hpp"
 #include "families/product/product_prior.hpp"
 #include "families/product/product_scorer.hpp"
+#include "fit/driver.hpp"
 #include "fit/fit_run.hpp"
 #include "markov/hmm_observations.hpp"
 #include "markov/markov_step.hpp"
@@ -61,7 +62,10 @@ template <class F> auto with_scorer(Part part, const Document &message, Control 
 std::vector<int> make_labels(Part part, const Document &way, std::size_t count, Control &control) {
   const PassReader given(way);
   const std::string &by = given.text("by");
-  if (by == "nothing") return label_equally(part.rows).here;
+  if (by == "nothing") {
+    if (count != 1) PassReader::refuse();
+    return label_equally(part.rows).here;
+  }
   if (by == "scorer")
     return with_scorer(part, given.member("scorer"), control, [&](const BlockScorer &scorer) {
       if (std::size_t(scorer.components()) != count) PassReader::refuse();
@@ -98,8 +102,9 @@ std::vector<int> labels_of(Part part, const Document &way, int k, Control &contr
   if (found == all.end()) {
     std::vector<int> made = make_labels(part, way, numbers.size(), control);
     if (all.size() > 1) all.pop_back();
-    found = all.insert(all.begin(), {std::move(bytes), std::move(made)});
+    found = all.insert(all.begin(), {std::move(bytes), numbers.size(), std::move(made)});
   }
+  if (found->count != numbers.size()) PassReader::refuse();
   std::rotate(all.begin(), found, found + 1);
   std::vector<int> out = all.front().labels;
   for (int &label : out) {
@@ -111,16 +116,11 @@ std::vector<int> labels_of(Part part, const Document &way, int k, Control &contr
 
 /// The rows of a minibatch.
 MemoryRows chosen_rows(Part part, const Document &choice, Control &control) {
-  if (!part.hashed) {
-    require_memory({.what = "hashes for minibatches",
-                    .bytes = HashedRows::bytes(part.rows.rows()),
-                    .hint = "or use method vi."},
-                   control);
-    part.hashed = std::make_shared<const HashedRows>(part.rows, control);
-  }
+  if (!part.hashed)
+    part.hashed = std::make_shared<const HashedRows>(hash_rows(part.rows, part.number, control));
   MemoryRows out({part.rows.shape().dimension, true});
   out.set_incomplete(part.rows.incomplete());
-  part.hashed->choose(HashChoice::from_message(choice), out);
+  choose_minibatch(*part.hashed, HashChoice::from_message(choice), out, control);
   return out;
 }
 

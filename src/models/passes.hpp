@@ -27,6 +27,8 @@ struct PartOfRows {
   /// first.
   struct Labels {
     std::string way;
+    /// they are below this
+    std::size_t count;
     std::vector<int> labels;
   };
   std::vector<Labels> labelled = {};

@@ -135,6 +135,8 @@ MemoryCorpus remote_sample(RemoteCorpus &corpus, double max_tokens) {
              (tokens >= max_tokens && !part.order.empty() && part.order.back() >= last);
     });
     if (complete) return out;
+    // By then each part has sent as much as is wanted of all.
+    if (share >= 4 * double(totals.documents)) PassReader::refuse();
   }
 }
 

@@ -48,6 +48,7 @@ class DocumentParts final : public RemoteParts {
       std::string answer;
       answer_pass(named_[i], Document::from_bytes(sent), control).to_bytes(answer);
       out.push_back(Document::from_bytes(answer));
+      if (always_more && out.back().find("more")) out.back().set("more", true);
       most_kept = std::max(most_kept, named_[i].numbers.size());
     }
     return out;
@@ -58,6 +59,8 @@ class DocumentParts final : public RemoteParts {
   /// a part forgets its numbers before this answer
   int lost_after = 0, answers = 0;
   std::size_t most_kept = 0;
+  /// a part says that it has more documents, whatever it has sent
+  bool always_more = false;
 
  private:
   std::vector<MemoryCorpus> documents_;
@@ -224,6 +227,14 @@ BOOST_AUTO_TEST_CASE(documents_in_parts_are_not_read_one_at_a_time) {
   RemoteCorpus remote(both.parts, both.parts.totals);
   BOOST_CHECK_EXCEPTION(fit(remote, "collapsed", 10, 1), Error,
                         [](const Error &error) { return error.code() == Errc::invalid_argument; });
+}
+
+BOOST_AUTO_TEST_CASE(a_sample_of_documents_ends) {
+  BothCorpora corpora(50);
+  RemoteCorpus parts(corpora.parts, corpora.parts.totals);
+  corpora.parts.always_more = true;
+  BOOST_CHECK_EXCEPTION(fit(parts, "vi", 3, 1), Error,
+                        [](const Error &error) { return error.code() == Errc::invalid_binary; });
 }
 
 BOOST_AUTO_TEST_CASE(damaged_requests_for_topics_are_refused) {

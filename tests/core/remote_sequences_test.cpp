@@ -49,6 +49,9 @@ class SequenceParts final : public RemoteRows {
       std::string answer;
       answer_pass(named_[i], Document::from_bytes(sent), control).to_bytes(answer);
       out.push_back(Document::from_bytes(answer));
+      if (wrong_codes && *request.find("pass")->as<std::string>() == "sketch")
+        out.back().set("elements", numbers_document(std::vector<double>(
+                                       PassReader(out.back()).numbers("elements").size(), 1e9)));
     }
     ++passes;
     return out;
@@ -58,6 +61,8 @@ class SequenceParts final : public RemoteRows {
   Sequences all;
   std::vector<std::string> names;
   int passes = 0;
+  /// Servers send a sample of codes that no symbol has.
+  bool wrong_codes = false;
 
  private:
   std::vector<std::unique_ptr<Data>> data_;
@@ -173,6 +178,19 @@ BOOST_AUTO_TEST_CASE(values_are_checked_where_they_are) {
   BOOST_CHECK_THROW(bayes::hmm_fit(parts.all, {}, 2, gibbs, SequenceElements::numbers, false,
                                    nullptr, false, control),
                     Error);
+}
+
+BOOST_AUTO_TEST_CASE(samples_of_unknown_symbols_are_refused) {
+  SequenceParts parts(1, sequences_of(1, 12, symbol), symbols, {});
+  Control control;
+  const auto fit = [&] {
+    bayes::hmm_fit(parts.all, symbols, 2, options_for_sequences("em"), SequenceElements::symbols,
+                   false, nullptr, false, control);
+  };
+  fit();
+  parts.wrong_codes = true;
+  BOOST_CHECK_EXCEPTION(fit(), Error,
+                        [](const Error &error) { return error.code() == Errc::invalid_binary; });
 }
 
 /// A server sends scorers of all symbols; one with fewer would be read past its end.

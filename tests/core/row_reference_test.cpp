@@ -186,6 +186,53 @@ BOOST_AUTO_TEST_CASE(samples_of_streams) {
   BOOST_TEST(all.closed());
 }
 
+BOOST_AUTO_TEST_CASE(damaged_samples_are_refused) {
+  RowSample sample;
+  for (int i = 0; i < 10; ++i) sample.add(std::vector<double>{double(i), double(i % 2)}, 1);
+  sample.set_columns({{"n"}, {"l", ValueKind::label, {"a", "b"}}});
+  const Document right = Document::from_bytes(sample.to_bytes());
+  const auto read = [&right](const char *key, Document value) {
+    Document damaged = right;
+    damaged.set(key, std::move(value));
+    std::string bytes;
+    damaged.to_bytes(bytes);
+    RowSample::from_bytes(bytes);
+  };
+  const auto numbers = [](std::size_t count, double value) {
+    return Document(Tensor{{std::int64_t(count)}, std::vector<double>(count, value)});
+  };
+  const auto labels = [](Document list) {
+    return Document::List{Document::object().set("name", "n"),
+                          Document::object().set("name", "l").set("labels", std::move(list))};
+  };
+  read("closed", false);
+  read("elements", numbers(20, 1));
+  const std::pair<const char *, Document> cases[] = {{"rows", -1},
+                                                     {"rows", 11},
+                                                     {"rows", std::int64_t(1) << 62},
+                                                     {"closed", true},
+                                                     {"closed", 1},
+                                                     {"capacity", 256},
+                                                     {"dimension", 1},
+                                                     {"dimension", 0},
+                                                     {"elements", numbers(19, 1)},
+                                                     {"elements", numbers(20, 2)},
+                                                     {"elements", numbers(20, -1)},
+                                                     {"elements", numbers(20, 0.5)},
+                                                     {"elements", Document()},
+                                                     {"weights", numbers(9, 1)},
+                                                     {"weights", numbers(10, 2)},
+                                                     {"weights", numbers(10, -1)},
+                                                     {"columns", Document()},
+                                                     {"columns", Document::List{1, 2}},
+                                                     {"columns", labels(7)},
+                                                     {"columns", labels(Document::List{7, "b"})},
+                                                     {"columns", labels(Document::List{"a"})}};
+  for (const auto &[key, value] : cases) BOOST_TEST_CONTEXT(key << ' ' << value.to_json())
+  BOOST_CHECK_EXCEPTION(read(key, value), Error,
+                        [](const Error &error) { return error.code() == Errc::invalid_binary; });
+}
+
 BOOST_AUTO_TEST_CASE(a_reference_is_read_as_it_was_written) {
   Source source{Random(43)};
   auto fit = source.rows(300), now = source.rows(1);

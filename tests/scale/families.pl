@@ -110,6 +110,13 @@ my %refused = ('SELECT x, z FROM obs_closed' => 'a view of the query is a securi
 for my $query (sort keys %refused) {
     like(said("SELECT gmm_model('$query', 1, '{\"push_down\": true}')"),
         qr/22023: query cannot be pushed down: \Q$refused{$query}\E/, "$query: refused");
+    # Rows are collected with the options that were given.
+    like(said("SELECT (bayes_info(gmm_model('$query', 1, '{\"push_down\": \"auto\",
+            \"method\": \"em\", \"max_iter\": 3}'))).method"),
+        qr/^em.*NOTICE:  00000: rows are collected on this server: \Q$refused{$query}\E/s,
+        "$query: auto");
+    like(said("SELECT gmm_model('$query', 1, '{\"push_down\": \"auto\", \"metod\": 1}')"),
+        qr/22023: unknown option "metod"/, "$query: auto, a misspelt option");
 }
 
 # ---- Dirichlet process mixtures by vi ----

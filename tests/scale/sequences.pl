@@ -76,6 +76,7 @@ for my $method (qw(em vi map)) {
         "$how, \"emission\": [\"normal\", \"normal\"]");
 }
 same('integers are symbols', 'SELECT id, n FROM %s', $fixed);
+same('booleans', 'SELECT id, ARRAY[n[1] > 2, n[2] > 1, id % 3 > 0] FROM %s', $fixed);
 same('categories', 'SELECT id, n FROM %s', "$fixed, \"emission\": \"categorical\"");
 same('diagonal covariances', 'SELECT id, v FROM %s', "$fixed, \"covariance\": \"diagonal\"");
 same('a topology', 'SELECT id, v FROM %s', "$fixed, \"topology\": \"left-to-right\"");

@@ -55,6 +55,10 @@ BAYES_API Document answer_product_survey(RowSource &rows, const Document &reques
 /// unless write_columns() has made `columns`, for rows of this dimension.
 BAYES_API void require_allowed_values(RowSource &rows, const Document &columns, Control &control);
 
+/// Kernels trust their rows, so a sample that other servers have sent is checked before it is used:
+/// throws Error(invalid_binary) if a value is not allowed by its column.
+BAYES_API void require_allowed_sample(RowSource &sample, const Columns &columns, Control &control);
+
 /// The same columns with categories renumbered from the label codes of `before` to those of `now`,
 /// which has all labels of `before`.
 BAYES_API SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,

@@ -95,6 +95,10 @@ std::vector<std::vector<double>> categories_elsewhere(RemoteRows &rows,
     if (list.size() != specs.size()) PassReader::refuse();
     for (std::size_t j = 0; j < specs.size(); ++j) {
       const std::vector<double> &part = PassReader(list[j]).numbers("values");
+      for (std::size_t i = 0; i < part.size(); ++i)
+        if (!(std::abs(part[i]) <= CategoryCodes::farthest) || part[i] != std::floor(part[i]) ||
+            (i > 0 && part[i] <= part[i - 1]))
+          PassReader::refuse();
       std::vector<double> both;
       std::set_union(seen[j].begin(), seen[j].end(), part.begin(), part.end(),
                      std::back_inserter(both));
@@ -283,6 +287,15 @@ void require_allowed_values(RowSource &rows, const Document &columns, Control &c
       if (const int b = column.first_disallowed(at, size); b < size)
         unsuitable(at[b], column.name, column.requirement(), rows.name_of_element(j),
                    rows.number_of(first + b) + 1);
+    });
+  });
+}
+
+void require_allowed_sample(RowSource &sample, const Columns &columns, Control &control) {
+  for_each_block(sample, control, [&](const double *block, std::int64_t, int size) {
+    columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
+      if (column.first_disallowed(block + std::size_t(j) * block_rows, size) < size)
+        PassReader::refuse();
     });
   });
 }

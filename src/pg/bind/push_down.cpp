@@ -35,7 +35,8 @@ std::string reason_of(const FitRequest &request, const PushedMethods &pushed) {
   if (request.resumed) return "the fit is resumed";
   const Document *const given = request.options.find("method");
   const std::string *const name = given ? given->as<std::string>() : nullptr;
-  if (given && !given->is_null() && !name) return {};  // refused where options are checked
+  // What names no method is refused where options are checked.
+  if (given && !given->is_null() && !(name && method_of(*name))) return {};
   const std::string_view method =
       name ? *name : method_name(request.start ? request.start->info.method : pushed.by_default);
   std::string others;

@@ -7,6 +7,7 @@
 
 #include "base/message.hpp"
 #include "data/data_hash.hpp"
+#include "pg/input/kept_rows.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 
@@ -91,7 +92,7 @@ Oid grouping_collation(Oid collation) {
 DocumentCollector::DocumentCollector(MemoryContext context, ItemForm form)
     : Collector(context, "document"),
       form_(form),
-      budget_(std::size_t(maintenance_work_mem) * 1024),
+      budget_(memory_for_rows()),
       dictionary_(max_read_terms, refuse_term) {
   if (form.values == 1) reader_.emplace(context, form.type);
 }

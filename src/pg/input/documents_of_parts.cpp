@@ -1,7 +1,6 @@
 // Documents of one fit in several parts: DocumentCollector on the server of the fit and on others.
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 
 #include "data/remote_rows.hpp"
@@ -42,11 +41,10 @@ Document DocumentCollector::part_message() {
 }
 
 void DocumentCollector::add_part(const PassReader &part) {
-  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  seen_ += part.integer("seen", 0, any);
-  documents_ += part.integer("rows", 0, any);
-  skipped_ += part.integer("skipped", 0, any);
-  truncated_ += part.integer("truncated", 0, any);
+  seen_ += part.integer("seen", 0, most_rows_of_part);
+  documents_ += part.integer("rows", 0, most_rows_of_part);
+  skipped_ += part.integer("skipped", 0, most_rows_of_part);
+  truncated_ += part.integer("truncated", 0, most_rows_of_part);
   const Document::List &terms = part.list("terms");
   const std::vector<double> &documents = part.numbers("documents", terms.size());
   for (std::size_t i = 0; i < terms.size(); ++i) {

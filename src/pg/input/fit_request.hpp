@@ -30,6 +30,12 @@ template <class T> T take_plain(const char *&at, const char *end) {
   at += sizeof value;
   return value;
 }
+/// Other bytes than these two are no bool.
+template <> inline bool take_plain(const char *&at, const char *end) {
+  const auto value = take_plain<unsigned char>(at, end);
+  if (value > 1) throw Error(Errc::internal, "partial state of an aggregate has an unknown format");
+  return value == 1;
+}
 /// Appends the texts of an Error, and reads them. (The class of an SqlError is lost.)
 void put_error(std::string &out, const Error &error);
 Error take_error(const char *&at, const char *end);

@@ -75,9 +75,13 @@ class KeptCollectedRows final : public KeptRows {
     Document out = Document::object();
     out.set("hash", std::bit_cast<std::int64_t>(hash.value()));
     if (!collector_.described()) return out;
-    std::vector<std::size_t> all(collector_.columns().size());
+    const RowColumns columns = collector_.columns();
+    std::vector<std::size_t> all(columns.size()), numbers;
     std::iota(all.begin(), all.end(), std::size_t(0));
+    for (const std::size_t j : all)
+      if (columns[j].kind == ValueKind::number) numbers.push_back(j);
     out.set("facts", column_facts(rows, all.size(), all).message());
+    out.set("numbers", number_facts(rows, all.size(), numbers).message());
     return out;
   }
 

@@ -47,6 +47,22 @@ class FilesOfTransaction {
 
 }  // namespace
 
+/// While this lives the rows are in use.
+class KeptRows::Use {
+ public:
+  explicit Use(KeptRows &rows) : rows_(rows) {
+    rows.require_idle();
+    rows.in_use_ = true;
+  }
+  ~Use() { rows_.in_use_ = false; }
+  Use(const Use &) = delete;
+  Use &operator=(const Use &) = delete;
+
+ private:
+  KeptRows &rows_;
+  const FilesOfTransaction files_;
+};
+
 KeptRows::KeptRows(MemoryContext context, KeptPart which)
     : context_(context),
       which_(std::move(which)),
@@ -56,27 +72,34 @@ KeptRows::KeptRows(MemoryContext context, KeptPart which)
 
 KeptRows::~KeptRows() { std::erase(kept, this); }
 
+void KeptRows::require_idle() const {
+  if (in_use_)
+    throw Error(Errc::invalid_argument, "the rows of this part of a fit are in use",
+                "A function that is called while they are read asked for them.");
+}
+
 void KeptRows::add(const NullableDatum *values) {
-  const FilesOfTransaction files;
+  if (settled_) PassReader::refuse();
+  const Use use(*this);
   read(values);
 }
 
 Document KeptRows::end() {
   if (settled_) PassReader::refuse();
-  const FilesOfTransaction files;
+  const Use use(*this);
   return described();
 }
 
 Document KeptRows::settle(const Document &request, Control &control) {
   if (settled_) PassReader::refuse();
+  const Use use(*this);
   settled_ = true;
-  const FilesOfTransaction files;
   return arranged(request, control);
 }
 
 Document KeptRows::answer(const Document &request, Control &control) {
   if (!settled_) PassReader::refuse();
-  const FilesOfTransaction files;
+  const Use use(*this);
   return passed(request, control);
 }
 
@@ -86,7 +109,10 @@ KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how) {
     guarded([] { RegisterXactCallback(end_of_transaction, nullptr); });
     registered = true;
   }
-  if (KeptRows *const before = find_kept_rows(which)) MemoryContextDelete(before->context());
+  if (KeptRows *const before = find_kept_rows(which)) {
+    before->require_idle();
+    MemoryContextDelete(before->context());
+  }
   const std::string &name = PassReader(how.request).text("kind");
   for (const Kind &kind : kinds)
     if (kind.name == name) return *kind.make(CurTransactionContext, which, how);
@@ -107,8 +133,18 @@ KeptRows &kept_rows_of(std::uint64_t serial) {
 }
 
 void forget_kept_rows(const std::string &fit) {
+  for (const KeptRows *const each : kept)
+    if (each->which_.fit == fit) each->require_idle();
   for (std::size_t i = kept.size(); i-- > 0;)
     if (i < kept.size() && kept[i]->which_.fit == fit) MemoryContextDelete(kept[i]->context());
+}
+
+std::size_t memory_for_rows() {
+  constexpr std::size_t least_share = 32;
+  const std::size_t all = std::size_t(maintenance_work_mem) * 1024;
+  std::size_t held = 0;
+  for (const KeptRows *const each : kept) held += MemoryContextMemAllocated(each->context(), true);
+  return std::max(all - std::min(held, all), all / least_share);
 }
 
 TupleDesc description_of(const Document::List &names, std::span<const Oid> types) {

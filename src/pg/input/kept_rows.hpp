@@ -2,6 +2,8 @@
 // last. They are gone with the transaction, or with the part of it (savepoint) that has read them:
 // after a commit, an error, a cancel, or a lost connection nothing is left.
 //
+// Rows of all parts together take maintenance_work_mem, and temporary files beyond.
+//
 // That a session still has its rows makes a pass fast, not right: one that has lost them says so,
 // and they are read again.
 #pragma once
@@ -48,7 +50,12 @@ class KeptRows {
   /// Makes a pass over rows that are settled.
   Document answer(const Document &request, Control &control);
 
+  /// Throws Error(invalid_argument) while one of these runs: what it calls, such as a cast of the
+  /// caller's, may ask to forget or to replace the rows that are being read.
+  void require_idle() const;
+
  private:
+  class Use;
   virtual void read(const NullableDatum *values) = 0;
   virtual Document described() = 0;
   virtual Document arranged(const Document &request, Control &control) = 0;
@@ -60,7 +67,7 @@ class KeptRows {
   const MemoryContext context_;
   const KeptPart which_;
   const std::uint64_t serial_;
-  bool settled_ = false;
+  bool settled_ = false, in_use_ = false;
 };
 
 /// What begins a collection: the request says how rows are to be read; `types`: of the arguments
@@ -78,8 +85,13 @@ KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how);
 KeptRows *find_kept_rows(const KeptPart &which);
 /// Those of this serial number; throws Error(invalid_argument) if they have been forgotten.
 KeptRows &kept_rows_of(std::uint64_t serial);
-/// Forgets all parts of a fit.
+/// Forgets all parts of a fit. Throws Error(invalid_argument) if one of them is in use.
 void forget_kept_rows(const std::string &fit);
+
+/// The memory that a collection that begins now may take, in bytes: maintenance_work_mem, less what
+/// this session keeps already, since it may have many parts of a fit; but at least a
+/// thirty-second of it.
+std::size_t memory_for_rows();
 
 /// Begins a collection of one kind, in a context of its own below `parent`.
 using MakeKept = KeptRows *(*)(MemoryContext parent, const KeptPart &which, const KeepRequest &how);

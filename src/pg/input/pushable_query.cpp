@@ -1,5 +1,7 @@
 #include "pg/input/pushable_query.hpp"
 
+#include <algorithm>
+
 #include "pg/input/flat_query.hpp"
 #include "pg/input/query_layout.hpp"
 #include "pg/server/encoding.hpp"
@@ -239,6 +241,15 @@ void examine(const Query *text, Found &found) {
 }
 
 }  // namespace
+
+const RecordColumn *record_at(std::span<const RecordColumn> records, int column,
+                              std::string &reason) {
+  const auto found =
+      std::ranges::find_if(records, [&](const RecordColumn &r) { return r.column == column; });
+  if (found != records.end()) return &*found;
+  reason = "its rows are records that an expression makes; select their columns";
+  return nullptr;
+}
 
 std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
                                             const CheckColumns &check, std::string &reason) {

@@ -51,6 +51,10 @@ struct RecordColumn {
   TupleDesc fields;
 };
 
+/// The record that is this column; if its fields are not known null, with the reason.
+const RecordColumn *record_at(std::span<const RecordColumn> records, int column,
+                              std::string &reason);
+
 using CheckColumns = std::function<void(TupleDesc columns, std::span<const RecordColumn> records)>;
 
 /// Prepares `text`, and says what its parts are; or else why it cannot be pushed down, in `reason`.

@@ -31,10 +31,15 @@ std::string new_fit() {
   return out;
 }
 
-/// Is this the plan of one part as it should be: a foreign scan that stands for the aggregate too?
+/// Is this the plan of one part as it should be: a foreign scan that stands for the aggregate too,
+/// or an aggregate of nothing, as no row satisfies the condition?
 bool is_pushed(const Plan *plan) {
   while (plan && IsA(plan, SubqueryScan))
     plan = reinterpret_cast<const SubqueryScan *>(plan)->subplan;
+  if (plan && IsA(plan, Agg)) {
+    const Plan *const of = plan->lefttree;
+    return of && IsA(of, Result) && !of->lefttree;
+  }
   return plan && IsA(plan, ForeignScan) &&
          reinterpret_cast<const ForeignScan *>(plan)->scan.scanrelid == 0;
 }
@@ -263,6 +268,11 @@ std::vector<Document> PushedRows::answers(Statement &statement,
 }
 
 std::string PushedRows::plan(const std::vector<int> &columns) {
+  // An aggregate takes one argument less than a function; two are not columns.
+  constexpr std::size_t most = FUNC_MAX_ARGS - 3;
+  if (columns.size() > most)
+    return message("a row has {} columns, and more than {} cannot be sent; make them one array",
+                   columns.size(), most);
   for (const int column : columns) arguments_ += ", " + query_.expressions[std::size_t(column)];
   std::vector<std::size_t> parts(query_.parts.size());
   std::iota(parts.begin(), parts.end(), std::size_t(0));
@@ -302,9 +312,9 @@ void PushedRows::collect(PushedData &data) {
   for (const std::size_t i : parts) {
     if (found[i].is_null()) continue;
     const PassReader part(found[i]);
-    rows_of_parts_[i] = part.integer("rows", 0, any);
+    rows_of_parts_[i] = part.integer("rows", 0, most_rows_of_part);
     rows_ += rows_of_parts_[i];
-    skipped_ += part.integer("skipped", 0, any);
+    skipped_ += part.integer("skipped", 0, most_rows_of_part);
     if (rows_of_parts_[i] > 0) parts_.push_back(i);
     data.hear(part, utf8_of_server(query_.parts[i].place));
   }

@@ -1,13 +1,17 @@
 #include "pg/input/remote_collected_rows.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/message.hpp"
 #include "document/members.hpp"
 
 namespace bayes::pg {
+namespace {
+
+/// Where the family sets no limit; an array has no more.
+constexpr int most_elements = 1 << 27;
+
+}  // namespace
 
 std::string RemoteCollectedRows::name_of_element(int element) const {
   return names_.empty() ? RowSource::name_of_element(element)
@@ -24,26 +28,24 @@ std::string PushedCollectedRows::choose_minibatches() {
                               ? method->as<std::string>() && *method->as<std::string>() == "svi"
                               : request_.start && request_.start->info.method == Method::svi;
   if (!stochastic) return {};
-  if (const Document *const given = request_.options.find("minibatch");
-      given && given->as<std::string>() && *given->as<std::string>() != "hash")
-    return message("option minibatch is {}; elsewhere it is \"hash\"", describe(*given));
-  request_.options.set("minibatch", "hash");
+  const Document *const given = request_.options.find("minibatch");
+  if (!given || given->is_null()) request_.options.set("minibatch", "hash");
+  // What is no choice at all is refused with the other options.
+  else if (given->as<std::string>() && *given->as<std::string>() == "groups")
+    return "option minibatch is \"groups\"; elsewhere it is \"hash\"";
   return {};
 }
 
 std::vector<int> PushedCollectedRows::begin(TupleDesc columns, std::string &reason) {
+  options_ = request_.options;  // before any reason to collect rows here
   const CurrentContext current(context_);
   QueryLayout layout = layout_of(columns, given_, false, check_.use != ColumnUse::numbers);
   const int weight = layout.weight;
   int first = 0;
   const Oid type = layout.type;
   if (layout.whole && is_record_type(guarded([type] { return getBaseType(type); }))) {
-    const auto record = std::find_if(records_.begin(), records_.end(),
-                                     [&](const RecordColumn &r) { return r.column == layout.row; });
-    if (record == records_.end()) {
-      reason = "its rows are records that an expression makes; select their columns";
-      return {};
-    }
+    const RecordColumn *const record = record_at(records_, layout.row, reason);
+    if (!record) return {};
     // The fields take the place of the columns; the weight comes from outside.
     first = record->first;
     columns = record->fields;
@@ -54,7 +56,6 @@ std::vector<int> PushedCollectedRows::begin(TupleDesc columns, std::string &reas
   const QueryForm form = form_of(layout, columns);
   whole_ = layout.whole;
   shape_.weighted = form.item.weighted;
-  options_ = request_.options;
   reason = choose_minibatches();
   data_.emplace(context_, form.item);
   data_->begin(request_, check_, form.columns);
@@ -84,17 +85,10 @@ Document PushedCollectedRows::keep() {
 }
 
 void PushedCollectedRows::hear(const PassReader &part, const std::string &place) {
-  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  RowCollector &to = **data_;
-  to.count_elsewhere(part.integer("seen", 0, any), part.integer("zero_weights", 0, any));
-  const int d = int(part.integer("dimension", 0, std::numeric_limits<int>::max()));
-  if (part.integer("rows", 0, any) == 0) return;
-  if (shape_.dimension != 0 && shape_.dimension != d)
-    throw Error(Errc::array_shape,
-                message("rows have different lengths: {} and {} elements", shape_.dimension, d),
-                message("Those of {} differ from the others.", place));
-  shape_.dimension = d;
-  if (!whole_) to.add_columns(columns_of_message(part.member("columns")));
+  const int limit = (*data_)->policy().max_dimension;
+  hear_rows(**data_, part, place, !whole_, limit ? limit : most_elements, length_);
+  if (length_.known() && length_.value() == 0) PassReader::refuse();
+  shape_.dimension = int(length_.value());
 }
 
 Document PushedCollectedRows::settle() {
@@ -109,12 +103,14 @@ Document PushedCollectedRows::settle() {
 void PushedCollectedRows::settled(const PassReader &part) {
   if (whole_) return;
   const ColumnFacts facts = ColumnFacts::from_message(part.member("facts"), names_.size());
+  const NumberFacts numbers = NumberFacts::from_message(part.member("numbers"), names_.size());
   facts_ ? facts_->add(facts) : void(facts_ = facts);
+  numbers_ ? numbers_->add(numbers) : void(numbers_ = numbers);
 }
 
 void PushedCollectedRows::take(PushedRows &rows) {
   RowCollector &to = **data_;
-  if (facts_) to.check_remote(*facts_, rows.rows());
+  if (facts_) to.check_remote(*facts_, *numbers_, rows.rows());
   to.remote = std::make_unique<RemoteCollectedRows>(rows, shape_, std::move(names_));
 }
 

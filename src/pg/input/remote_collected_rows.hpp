@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pg/input/fit_data.hpp"
+#include "pg/input/heard_rows.hpp"
 #include "pg/input/pushed_rows.hpp"
 #include "pg/input/query_layout.hpp"
 #include "pg/input/row_collector.hpp"
@@ -70,8 +71,10 @@ class PushedCollectedRows final : public PushedData {
   /// a row is one array or number
   bool whole_ = false;
   RowShape shape_;
+  CommonLength length_;
   std::vector<std::string> names_;
   std::optional<ColumnFacts> facts_;
+  std::optional<NumberFacts> numbers_;
 };
 
 }  // namespace bayes::pg

@@ -1,7 +1,5 @@
 #include "pg/input/remote_responses.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <memory>
 
 #include "base/message.hpp"
@@ -27,13 +25,8 @@ std::vector<int> PushedResponses::begin(TupleDesc columns, std::string &reason) 
   } else if (!is_record_type(guarded([row] { return getBaseType(row); }))) {
     out.push_back(layout.columns[1]);
   } else {
-    const auto record = std::find_if(records_.begin(), records_.end(), [&](const RecordColumn &r) {
-      return r.column == layout.columns[1];
-    });
-    if (record == records_.end()) {
-      reason = "its rows are records that an expression makes; select their columns";
-      return {};
-    }
+    const RecordColumn *const record = record_at(records_, layout.columns[1], reason);
+    if (!record) return {};
     for (int i = 0; i < record->fields->natts; ++i) add(record->fields, i, record->first + i);
   }
   if (layout.weight >= 0) out.push_back(layout.weight);
@@ -65,19 +58,8 @@ Document PushedCollectedResponses::keep() {
 }
 
 void PushedCollectedResponses::hear(const PassReader &part, const std::string &place) {
-  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  ResponseCollector &to = **data_;
-  to.count_elsewhere(part.integer("seen", 0, any), part.integer("zero_weights", 0, any));
-  const int d = int(part.integer("dimension", 0, max_predictors)) + 1;
-  if (part.integer("rows", 0, any) == 0) return;
-  if (shape_.dimension != 0 && shape_.dimension != d)
-    throw Error(
-        Errc::array_shape,
-        message("rows have different lengths: {} and {} elements", shape_.dimension - 1, d - 1),
-        message("Those of {} differ from the others.", place));
-  shape_.dimension = d;
-  const RowColumns columns = columns_of_message(part.member("columns"));
-  if (!columns.empty()) to.add_columns(columns);
+  hear_rows(**data_, part, place, described(), max_predictors, length_);
+  if (length_.known()) shape_.dimension = 1 + int(length_.value());
 }
 
 Document PushedCollectedResponses::settle() {

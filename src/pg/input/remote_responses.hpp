@@ -8,6 +8,7 @@
 
 #include "pg/input/column_checks.hpp"
 #include "pg/input/fit_data.hpp"
+#include "pg/input/heard_rows.hpp"
 #include "pg/input/pushed_rows.hpp"
 #include "pg/input/response_collector.hpp"
 #include "pg/input/response_layout.hpp"
@@ -34,6 +35,8 @@ class PushedResponses : public PushedData {
   /// A request to keep rows, of this kind, with what ResponseArguments reads.
   Document keep_of(const char *kind) const;
   bool weighted() const { return weighted_; }
+  /// Do predictors have columns?
+  bool described() const { return !names_.empty(); }
 
  private:
   const QueryColumns &given_;
@@ -73,6 +76,7 @@ class PushedCollectedResponses final : public PushedResponses {
   const FitRequest &request_;
   const ResponseCollector::Check check_;
   RowShape shape_;
+  CommonLength length_;
   std::optional<ResponseFacts> facts_;
 };
 

@@ -1,9 +1,6 @@
 #include "pg/input/remote_table.hpp"
 
-#include <algorithm>
 #include <numeric>
-
-#include "base/message.hpp"
 
 namespace bayes::pg {
 
@@ -24,23 +21,16 @@ void PushedTable::hear(const PassReader &part, const std::string &place) {
   const std::int64_t rows = part.integer("rows", 0, factor_max_keys),
                      length = part.integer("columns", 0, factor_max_keys);
   if (rows > 0) parts_.push_back({place, {}, {}});
-  if (length == 0) return;
-  if (length_ != 0 && length_ != length)
-    throw Error(Errc::array_shape,
-                message("rows have different lengths: {} and {} elements", length_, length),
-                message("Those of {} differ from the others.", place));
-  length_ = length;
+  if (length > 0) length_.hear(length, place);
 }
 
-Document PushedTable::settle() {
-  Document out = pass_request("settle");
-  out.set("columns", std::max<std::int64_t>(1, length_));
-  return out;
-}
+Document PushedTable::settle() { return pass_request("settle").set("columns", columns()); }
 
 void PushedTable::settled(const PassReader &answer) {
   TripleCollector::Part &part = parts_.at(settled_++);
   part.totals = totals_of_message(answer.document());
+  if (part.totals.vocabulary != columns() || part.totals.documents > factor_max_keys)
+    PassReader::refuse();
   part.keys = answer.texts("keys");
 }
 

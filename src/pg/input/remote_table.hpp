@@ -1,9 +1,11 @@
 // Rows of a table of numbers that other servers keep (pg/input/kept_table.cpp).
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "pg/input/heard_rows.hpp"
 #include "pg/input/pushed_collector.hpp"
 #include "pg/input/triple_collector.hpp"
 
@@ -21,7 +23,10 @@ class PushedTable final : public PushedCollector<TripleCollector> {
   void take(PushedRows &rows) override;
 
  private:
-  std::int64_t length_ = 0;
+  /// of the table that the parts make
+  std::int64_t columns() const { return std::max<std::int64_t>(1, length_.value()); }
+
+  CommonLength length_;
   /// those with rows
   std::vector<TripleCollector::Part> parts_;
   std::size_t settled_ = 0;

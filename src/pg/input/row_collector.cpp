@@ -7,7 +7,6 @@
 #include "document/members.hpp"
 #include "families/product/product_options.hpp"
 #include "pg/input/column_checks.hpp"
-#include "pg/input/unlikely_numbers.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -118,7 +117,19 @@ void RowCollector::require_numbers() const {
                 "of every kind are fitted by bmm_fit and dpmm_fit.");
 }
 
-void RowCollector::check_remote(const ColumnFacts &facts, std::int64_t count) const {
+void RowCollector::report_numbers(const FindFacts &find) const {
+  report_unlikely_numbers(
+      reader_.columns(), numbers_,
+      check_.use == ColumnUse::normal_or_likelihoods
+          ? "If so, repeat rows that many times: FROM t, generate_series(1, t.count)."
+          : "If so, make it the weight of rows: in a query by option weight, in an aggregate by "
+            "the last argument.",
+      find);
+}
+
+void RowCollector::check_remote(const ColumnFacts &facts, const NumberFacts &numbers,
+                                std::int64_t count) const {
+  if (request_->start) return;  // as in arrange()
   const RowColumns columns = reader_.columns();
   note_positions(columns);
   ColumnFacts own = facts;
@@ -127,7 +138,7 @@ void RowCollector::check_remote(const ColumnFacts &facts, std::int64_t count) co
            normal_by_default_.end();
   });
   check_columns(own, count, columns, "likelihood");
-  report_names_of_rows(columns);
+  report_numbers([&numbers](const std::vector<std::size_t> &) { return numbers; });
 }
 
 void RowCollector::arrange(Control &control) {
@@ -139,12 +150,9 @@ void RowCollector::arrange(Control &control) {
   if (arranged_ == 0 && !request_->start) {
     note_positions(reader_.columns());
     check_columns(rows, rows.rows(), reader_.columns(), normal_by_default_, "likelihood");
-    report_unlikely_numbers(
-        rows, reader_.columns(), numbers_,
-        check_.use == ColumnUse::normal_or_likelihoods
-            ? "If so, repeat rows that many times: FROM t, generate_series(1, t.count)."
-            : "If so, make it the weight of rows: in a query by option weight, in an aggregate by "
-              "the last argument.");
+    report_numbers([this](const std::vector<std::size_t> &asked) {
+      return number_facts(rows, reader_.columns().size(), asked);
+    });
   }
   rows.arrange(control);
   arranged_ = rows.rows();

@@ -7,6 +7,7 @@
 #include "data/remote_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/packed_collector.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 
 namespace bayes::pg {
 
@@ -64,7 +65,7 @@ class RowCollector : public PackedCollector {
   /// If set, the rows are there, and `rows` is empty.
   std::unique_ptr<RemoteRows> remote;
   /// Reports columns of such rows that are probably a mistake; throws Error as arrange() does.
-  void check_remote(const ColumnFacts &facts, std::int64_t count) const;
+  void check_remote(const ColumnFacts &facts, const NumberFacts &numbers, std::int64_t count) const;
   bool empty() const override { return remote ? remote->rows() == 0 : PackedCollector::empty(); }
 
   void add(const Item &item) {
@@ -102,6 +103,7 @@ class RowCollector : public PackedCollector {
   void open(Datum row) { decided_ ? reader_.open(row) : open_first(row); }
   void open_first(Datum row);
   void decide();
+  void report_numbers(const FindFacts &find) const;
   /// Throws Error for a column that does not contain numbers, if all must.
   void require_numbers() const;
   void take(const std::optional<std::span<const double>> &x, double weight) {

@@ -9,6 +9,7 @@
 
 #include "base/control.hpp"
 #include "base/message.hpp"
+#include "pg/input/kept_rows.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -40,8 +41,7 @@ RowStore::RowStore(MemoryContext context, bool weighted) : context_(context) {
 
 void RowStore::set_shape(int dimension) {
   shape_.dimension = dimension;
-  const std::size_t budget = std::size_t(maintenance_work_mem) * 1024,
-                    piece = shape_.piece_doubles() * sizeof(double);
+  const std::size_t budget = memory_for_rows(), piece = shape_.piece_doubles() * sizeof(double);
   pieces_in_buffer_ = std::max<std::size_t>(1, std::min(max_buffer_bytes, budget / 8) / piece);
   const std::size_t all = budget / piece, apart = 2 * pieces_in_buffer_ + 1;
   pieces_in_memory_ = all > apart ? all - apart : 1;

@@ -13,12 +13,12 @@ namespace bayes::pg {
 
 /// Packed rows of one shape, in the order of arrival until they are arranged.
 ///
-/// Memory is bounded by maintenance_work_mem (at the time of the first row), and allocated in
-/// PostgreSQL's memory contexts, so that hash aggregation and memory reports count it. The first
-/// pieces stay in memory; once they fill the budget, every further piece goes to a file as soon as
-/// it is full. The last, unfinished piece is always in memory, and comes at the end of the last
-/// stretch: pieces are in the same order whether they were spilled or not, so results are
-/// bit-identical.
+/// Memory is bounded by maintenance_work_mem (at the time of the first row; less what the session
+/// keeps for fits of other servers, kept_rows.hpp), and allocated in PostgreSQL's memory contexts,
+/// so that hash aggregation and memory reports count it. The first pieces stay in memory; once they
+/// fill the budget, every further piece goes to a file as soon as it is full. The last, unfinished
+/// piece is always in memory, and comes at the end of the last stretch: pieces are in the same
+/// order whether they were spilled or not, so results are bit-identical.
 class RowStore final : public RowSource {
  public:
   /// The first row determines the dimension.

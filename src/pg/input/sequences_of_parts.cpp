@@ -1,13 +1,26 @@
 // Sequences of one fit in several parts: SequenceCollector on the server of the fit and on others.
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
 #include "base/message.hpp"
 #include "pg/input/sequence_collector.hpp"
 
 namespace bayes::pg {
+namespace {
+
+/// What the elements of sequences are, for messages.
+const char *kind_of(SequenceElements elements) {
+  switch (elements) {
+    case SequenceElements::symbols: return "texts";
+    case SequenceElements::integers: return "whole numbers";
+    case SequenceElements::numbers: return "numbers";
+    case SequenceElements::booleans: return "booleans";
+  }
+  PassReader::refuse();
+}
+
+}  // namespace
 
 Document SequenceCollector::part_message() const {
   Document out = Document::object();
@@ -23,13 +36,12 @@ Document SequenceCollector::part_message() const {
 }
 
 void SequenceCollector::add_part(const PassReader &part, const std::string &place) {
-  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  seen_ += part.integer("seen", 0, any);
-  const std::int64_t count = part.integer("rows", 0, any);
+  seen_ += part.integer("seen", 0, most_rows_of_part);
+  const std::int64_t count = part.integer("rows", 0, most_rows_of_part);
   if (count == 0) return;
   const bool vectors = part.flag("vectors");
   const auto elements =
-      SequenceElements(part.integer("elements", 0, int(SequenceElements::numbers)));
+      SequenceElements(part.integer("elements", 0, int(SequenceElements::booleans)));
   const int dimension = int(part.integer("dimension", 1, hmm_max_dimension));
   if (sequences_.count > 0 && (vectors != vectors_ || dimension != sequences_.dimension))
     throw Error(Errc::array_shape,
@@ -37,13 +49,17 @@ void SequenceCollector::add_part(const PassReader &part, const std::string &plac
                         observations(vectors_, sequences_.dimension)),
                 message("The first of these are those of {}.", place),
                 "The observations of all sequences of one model have the same elements.");
-  if (sequences_.count > 0 && elements != elements_) PassReader::refuse();
+  if (sequences_.count > 0 && elements != elements_)
+    throw Error(Errc::invalid_argument,
+                message("sequences are of {} and of {}", kind_of(elements), kind_of(elements_)),
+                message("The first of these are those of {}.", place),
+                "Cast them to one type on all servers.");
   vectors_ = vectors;
   elements_ = elements;
   sequences_.dimension = dimension;
   sequences_.count += count;
-  sequences_.steps += part.integer("steps", count, any);
-  sequences_.longest = std::max(sequences_.longest, part.integer("longest", 1, any));
+  sequences_.steps += part.integer("steps", count, most_rows_of_part);
+  sequences_.longest = std::max(sequences_.longest, part.integer("longest", 1, most_rows_of_part));
   sequences_.unobserved += part.number("unobserved");
   sequences_.unseen |= part.flag("unseen");
   for (std::string &name : part.texts("symbols")) symbols_of_parts_.insert(std::move(name));

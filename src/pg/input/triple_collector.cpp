@@ -8,6 +8,7 @@
 #include "base/message.hpp"
 #include "counts/document_parts.hpp"
 #include "data/data_hash.hpp"
+#include "pg/input/kept_rows.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
@@ -71,7 +72,7 @@ std::string elements(std::int32_t n) {
 TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
     : Collector(context, form.values == 3 ? "cell" : "row"),
       form_(form),
-      budget_(std::size_t(maintenance_work_mem) * 1024),
+      budget_(memory_for_rows()),
       rows_(context, Side::row),
       columns_(context, Side::column),
       elements_(context) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include "base/message.hpp"
+#include "data/remote_rows.hpp"
 #include "document/members.hpp"
 #include "pg/server/boundary.hpp"
 
@@ -27,46 +29,10 @@ bool names_a_frequency(const std::string &name) {
   return false;
 }
 
-/// Columns of whole numbers: those whose values all differ and have a range not much larger than
-/// the number of rows, and those with few different values.
-struct WholeNumbers {
-  std::vector<std::size_t> all_different, few;
-};
-
-/// Measurements that are whole numbers repeat: n of them from a range R all differ with probability
-/// exp(-n^2 / 2 R), below 5e-5 for R up to n^2 / 20. Columns with few values are hardly normal:
-/// each value becomes a component of variance nearly 0. Only the first n rows are examined.
-WholeNumbers whole_numbers(RowSource &rows, const std::vector<std::size_t> &columns) {
-  constexpr std::int64_t min_rows = 200, max_of_few = 10, max_numbers = 1 << 22;
-  const std::int64_t n = std::min(
-      rows.rows(),
-      std::clamp<std::int64_t>(
-          max_numbers / std::max<std::int64_t>(1, std::int64_t(columns.size())), 4096, 16384));
-  if (n < min_rows) return {};
-  std::vector<std::vector<double>> values(columns.size());
-  std::vector<double> block(rows.shape().block_doubles());
-  for (std::int64_t first = 0; first < n && !columns.empty(); first += block_rows) {
-    rows.read_block(first / block_rows, block.data());
-    const std::int64_t size = std::min<std::int64_t>(block_rows, n - first);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const double *const x = block.data() + columns[i] * block_rows;
-      values[i].insert(values[i].end(), x, x + size);
-    }
-  }
-  const double range = std::min(10 * double(rows.rows()), double(n) * double(n) / 20);
-  WholeNumbers out;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    std::vector<double> &x = values[i];
-    if (!std::all_of(x.begin(), x.end(), [](double v) { return v == std::floor(v); })) continue;
-    std::sort(x.begin(), x.end());
-    const bool close = x.back() - x.front() <= range;
-    const auto end = std::unique(x.begin(), x.end());
-    if (close && end == x.end()) out.all_different.push_back(columns[i]);
-    if (const auto values_of = end - x.begin(); values_of > 2 && values_of <= max_of_few)
-      out.few.push_back(columns[i]);
-  }
-  return out;
-}
+/// Columns with more different values are hardly named by them.
+constexpr std::size_t max_of_few = 10;
+/// With so few rows these checks prove nothing.
+constexpr std::int64_t min_rows = 200;
 
 constexpr const char *leave_out_name =
     "If so, leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r; or, in a query, name it by "
@@ -89,8 +55,111 @@ void report_names_of_rows(const RowColumns &columns) {
       report_name_of_row(column);
 }
 
-void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
-                             const std::vector<std::size_t> &numbers, const char *weights) {
+NumberFacts number_facts(RowSource &rows, std::size_t columns,
+                         const std::vector<std::size_t> &asked) {
+  constexpr std::int64_t max_numbers = 1 << 22;
+  NumberFacts out;
+  out.columns.resize(columns);
+  out.rows = rows.rows();
+  out.examined = std::min(
+      out.rows, std::clamp<std::int64_t>(max_numbers / std::max<std::int64_t>(1, std::ssize(asked)),
+                                         4096, 16384));
+  out.squares = double(out.examined) * double(out.examined);
+  std::vector<std::vector<double>> values(asked.size());
+  std::vector<double> block(rows.shape().block_doubles());
+  for (std::int64_t first = 0; first < out.examined && !asked.empty(); first += block_rows) {
+    rows.read_block(first / block_rows, block.data());
+    const std::int64_t size = std::min<std::int64_t>(block_rows, out.examined - first);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const double *const x = block.data() + asked[i] * block_rows;
+      values[i].insert(values[i].end(), x, x + size);
+    }
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    std::vector<double> &x = values[i];
+    NumberFacts::Column &column = out.columns[asked[i]];
+    column.whole = std::ranges::all_of(x, [](double v) { return v == std::floor(v); });
+    if (!column.whole || x.empty()) continue;
+    std::sort(x.begin(), x.end());
+    column.low = x.front();
+    column.high = x.back();
+    const auto end = std::unique(x.begin(), x.end());
+    column.different = end == x.end();
+    x.resize(std::min(std::size_t(end - x.begin()), max_of_few + 1));
+    column.values = std::move(x);
+  }
+  return out;
+}
+
+void NumberFacts::add(const NumberFacts &other) {
+  rows += other.rows;
+  examined += other.examined;
+  squares += other.squares;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    Column &own = columns[j];
+    const Column &more = other.columns[j];
+    own.whole &= more.whole;
+    own.different &= more.different;
+    own.low = std::min(own.low, more.low);
+    own.high = std::max(own.high, more.high);
+    std::vector<double> both;
+    std::ranges::set_union(own.values, more.values, std::back_inserter(both));
+    if (both.size() > max_of_few + 1) both.resize(max_of_few + 1);
+    own.values = std::move(both);
+  }
+}
+
+/// Measurements that are whole numbers repeat: n of them from a range R all differ with probability
+/// exp(-n^2 / 2 R), below 5e-5 for R up to n^2 / 20; of several parts only those of the same part
+/// are compared. More rows than the range has numbers do not all differ.
+bool NumberFacts::identifies(std::size_t j) const {
+  const Column &column = columns[j];
+  const double range = column.high - column.low;
+  return examined >= min_rows && column.whole && column.different &&
+         range <= std::min(10 * double(rows), squares / 20) && 0.99 * double(rows) <= range + 1;
+}
+
+/// Columns with few values are hardly normal: each value becomes a component of variance nearly 0.
+bool NumberFacts::has_few_values(std::size_t j) const {
+  const Column &column = columns[j];
+  return examined >= min_rows && column.whole && column.values.size() > 2 &&
+         column.values.size() <= max_of_few;
+}
+
+Document NumberFacts::message() const {
+  Document::List list;
+  for (const Column &column : columns)
+    list.emplace_back(Document::object()
+                          .set("whole", column.whole)
+                          .set("different", column.different)
+                          .set("low", column.low)
+                          .set("high", column.high)
+                          .set("values", numbers_document(column.values)));
+  return Document::object()
+      .set("rows", rows)
+      .set("examined", examined)
+      .set("squares", squares)
+      .set("columns", std::move(list));
+}
+
+NumberFacts NumberFacts::from_message(const Document &message, std::size_t columns) {
+  const PassReader given(message);
+  NumberFacts out;
+  out.rows = given.integer("rows", 0, most_rows_of_part);
+  out.examined = given.integer("examined", 0, out.rows);
+  out.squares = given.number("squares");
+  for (const Document &each : given.list("columns")) {
+    const PassReader column(each);
+    out.columns.push_back({column.flag("whole"), column.flag("different"), column.number("low"),
+                           column.number("high"), column.numbers("values")});
+    if (!std::ranges::is_sorted(out.columns.back().values)) PassReader::refuse();
+  }
+  if (out.columns.size() != columns) PassReader::refuse();
+  return out;
+}
+
+void report_unlikely_numbers(const RowColumns &columns, const std::vector<std::size_t> &numbers,
+                             const char *weights, const FindFacts &find) {
   std::vector<std::size_t> others;
   const auto say = [](const std::string &what, const char *detail, const std::string &hint) {
     report_once(NOTICE, what, detail, hint);
@@ -105,16 +174,18 @@ void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
     else
       others.push_back(j);
   }
-  const WholeNumbers whole = whole_numbers(rows, others);
-  for (const std::size_t j : whole.all_different)
-    say(as_number(columns[j]),
-        "It has a different whole number in every row, as an identifier would.", leave_out_name);
-  for (const std::size_t j : whole.few)
-    say(as_number(columns[j]),
-        "It has few different values, all of them whole numbers. In a normal column each value may "
-        "become a component of its own, and elbo and bic then prefer the largest k.",
-        "Cast it to text (categories) or boolean, or use bmm with option likelihood, such as "
-        "\"poisson\" or \"categorical\".");
+  const NumberFacts found = find(others);
+  for (const std::size_t j : others)
+    if (found.identifies(j))
+      say(as_number(columns[j]),
+          "It has a different whole number in every row, as an identifier would.", leave_out_name);
+  for (const std::size_t j : others)
+    if (found.has_few_values(j))
+      say(as_number(columns[j]),
+          "It has few different values, all of them whole numbers. In a normal column each value "
+          "may become a component of its own, and elbo and bic then prefer the largest k.",
+          "Cast it to text (categories) or boolean, or use bmm with option likelihood, such as "
+          "\"poisson\" or \"categorical\".");
 }
 
 }  // namespace bayes::pg

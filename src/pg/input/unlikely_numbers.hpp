@@ -1,20 +1,54 @@
 // Detects columns of numbers that are probably not measurements.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "data/rows.hpp"
+#include "document/document.hpp"
 #include "document/row_columns.hpp"
 
 namespace bayes::pg {
+
+/// What the NOTICEs below need to know of rows; adds up over parts of them.
+struct NumberFacts {
+  struct Column {
+    /// all are whole numbers; if so: they all differ; the least and the greatest one
+    bool whole = false, different = false;
+    double low = 0, high = 0;
+    /// the different ones, increasing, as far as a few of them
+    std::vector<double> values = {};
+  };
+  std::int64_t rows = 0, examined = 0;
+  /// the sum of examined^2 over the parts
+  double squares = 0;
+  std::vector<Column> columns;
+
+  void add(const NumberFacts &other);
+  /// Does it have a different whole number of a small range in every row?
+  bool identifies(std::size_t column) const;
+  /// Does it have three to ten different values, all whole numbers?
+  bool has_few_values(std::size_t column) const;
+  /// As a message to another server, and back; throws Error(invalid_binary) unless it is one, of
+  /// `columns` columns.
+  Document message() const;
+  static NumberFacts from_message(const Document &message, std::size_t columns);
+};
+/// Of the first rows, which are a sample once they are in order; `asked`: the columns that are
+/// looked at, from 0.
+NumberFacts number_facts(RowSource &rows, std::size_t columns,
+                         const std::vector<std::size_t> &asked);
+/// Facts of these columns.
+using FindFacts = std::function<NumberFacts(const std::vector<std::size_t> &asked)>;
 
 /// NOTICEs, each once in a statement, for columns among `numbers` (from 0) that look like an
 /// identifier of the row (called id or ..._id, or with a different whole number of a small range in
 /// every row) or like a frequency (called count, weight, ...), or have three to ten different
 /// values, all whole numbers. The fit treats them as any other number. `weights`: the HINT for a
 /// frequency.
-void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
-                             const std::vector<std::size_t> &numbers, const char *weights);
+void report_unlikely_numbers(const RowColumns &columns, const std::vector<std::size_t> &numbers,
+                             const char *weights, const FindFacts &find);
 
 /// The first of these NOTICEs for the predictors of a regression or classifier, where a weight or a
 /// count may well be a measurement.

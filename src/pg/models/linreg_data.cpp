@@ -138,7 +138,7 @@ RowSample LinregData::sample() const {
 
 void LinregData::serialize(std::string &out) {
   parameters_.write(out);
-  put_plain(out, policy_);
+  put_plain(out, policy_.missing_is_error);
   put_plain(out, skipped_);
   put_bytes(out, sample().to_bytes());
   if (const auto all = sums()) out += all->to_bytes();
@@ -146,7 +146,7 @@ void LinregData::serialize(std::string &out) {
 
 void LinregData::combine(const char *at, const char *end) {
   combine_parameters(at, end);
-  policy_ = take_plain<LinregRows>(at, end);
+  policy_.missing_is_error = take_plain<bool>(at, end);
   const std::int64_t skipped = skipped_ + take_plain<std::int64_t>(at, end);
   sample_of_others_.merge(RowSample::from_bytes(take_bytes(at, end)));
   if (at != end) add_sums(LinregSums::from_bytes({at, std::size_t(end - at)}));

@@ -23,7 +23,13 @@ class PushedSums final : public PushedResponses {
   Document keep() override { return keep_of(kind_).set("options", options_); }
   void hear(const PassReader &part, const std::string &) override {
     const std::string bytes = bytes_of_document(part.member("sums"));
-    sums_->combine(bytes.data(), bytes.data() + bytes.size());
+    try {
+      sums_->combine(bytes.data(), bytes.data() + bytes.size());
+    } catch (const Error &error) {
+      // What would be a bug in a parallel aggregate.
+      if (error.code() != Errc::internal && error.code() != Errc::invalid_text) throw;
+      PassReader::refuse();
+    }
   }
   Document settle() override { return pass_request("settle"); }
   void take(PushedRows &) override {}

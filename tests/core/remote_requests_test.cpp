@@ -1,0 +1,90 @@
+// Requests for passes over rows that no fit sends, as anybody may who can call the function.
+#include <limits>
+
+#include "base/error.hpp"
+#include "data/remote_rows.hpp"
+#include "models/passes.hpp"
+#include "support.hpp"
+
+using namespace bayes;
+
+namespace {
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+}
+
+BOOST_AUTO_TEST_SUITE(remote_requests)
+
+BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
+  MemoryRows rows({2, false});
+  const double x[] = {1, 2};
+  rows.append(x);
+  PartOfRows part{rows};
+  Control control;
+  const auto refused = [&](const Document &request) {
+    BOOST_CHECK_THROW(answer_pass(part, request, control), Error);
+  };
+  refused(Document());
+  refused(Document::object());
+  for (const char *const kind :
+       {"nothing", "local step", "sketch", "observed sums", "constant", "rows", "weighted rows",
+        "categories", "product survey", "label counts", "label overlap", "binary"})
+    refused(pass_request(kind));
+  Document scorer = Document::object();
+  scorer.set("family", "normal").set("shape", "full").set("densities", true);
+  scorer.set("dimension", 3).set("components", 1);
+  const auto zeros = [](std::size_t n) { return numbers_document(std::vector<double>(n)); };
+  scorer.set("mean", zeros(3)).set("whiten", zeros(6)).set("constant", zeros(1));
+  Document request = pass_request("local step");
+  request.set("scorer", scorer).set("log_weights", zeros(1)).set("allocation", "soft");
+  refused(request);  // the rows have two elements
+  scorer.set("dimension", 2);
+  request.set("scorer", scorer);
+  refused(request);  // the numbers are those of three
+  scorer.set("mean", zeros(2)).set("whiten", zeros(3));
+  request.set("scorer", scorer);
+  answer_pass(part, request, control);
+  request.set("log_weights", zeros(2));
+  refused(request);
+  // Values that the likelihoods of a request do not allow would be indices out of range.
+  Document product = Document::object();
+  product.set("family", "product").set("dimension", 2).set("components", 1);
+  product.set("columns", Document::List{"categorical", "poisson"});
+  product.set("categories", Tensor{{1}, {2}}).set("category_values", Tensor{{2}, {0, 1}});
+  product.set("constants", zeros(2));
+  for (const std::size_t terms : {2, 3, 4}) {
+    product.set("terms", zeros(terms));
+    request.set("scorer", product).set("log_weights", zeros(1));
+    if (terms != 3) refused(request);
+  }
+  product.set("terms", zeros(3));
+  request.set("scorer", product);
+  answer_pass(part, request, control);
+  product.set("categories", Tensor{{1}, {1}}).set("category_values", Tensor{{1}, {0}});
+  product.set("terms", zeros(2));
+  request.set("scorer", product);
+  refused(request);
+  // As many labels as their numbers say, also of those that have been made before.
+  Document labels = pass_request("label counts");
+  labels.set("k", 1);
+  const auto equally = [&](std::vector<double> of) {
+    labels.set("labels",
+               Document::object().set("by", "nothing").set("numbers", numbers_document(of)));
+  };
+  for (const bool made : {false, true}) {
+    equally({});
+    refused(labels);
+    equally({0, 0});
+    refused(labels);
+    equally({0});
+    if (!made) answer_pass(part, labels, control);
+  }
+  Document numbers = pass_request("rows");
+  numbers.set("before", 0);
+  for (const double number : {-1.0, 1.0, none}) {
+    numbers.set("parts", Document::List{Document::object().set(
+                             "numbers", numbers_document(std::vector<double>{number}))});
+    refused(numbers);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
