@@ -97,6 +97,19 @@ my $relation = sub {
 };
 is($session->run($relation->('obs', "\"push_down\": true, $fixed")),
     $session->run($relation->('plain', $fixed)), 'the states of hmm_fit');
+my $selection = sub {
+    return 'SELECT string_agg(s::text, chr(32)) FROM (SELECT k, method, objective::numeric(20, 6),
+        parameters, elbo::numeric(20, 6), bic::numeric(20, 6), best, model IS NULL
+        FROM ' . call('hmm_select', @_, "'{1, 2, 3}'") . ') AS s';
+};
+for (['w', ''], ['v', '"method": "em", "models": true, '], ['x', '"emission": "normal", ']) {
+    my $how = "$_->[1]$fixed";
+    my $found = $session->run($selection->("SELECT id, $_->[0] FROM %s", 'obs',
+        "\"push_down\": true, $how"));
+    like($found, qr/^\(1,.* \(2,.* \(3,/, 'a selection where the rows are');
+    is($found, $session->run($selection->("SELECT id, $_->[0] FROM %s", 'plain', $how)),
+        '... is that of one table');
+}
 my $bits = 'SELECT md5((' . call('hmm_model', 'SELECT id, w FROM %s', 'obs',
     "\"push_down\": true, $fixed") . "::jsonb - 'seconds')::text)";
 is($session->run($bits), $here->query("SET client_min_messages = error; $bits"),
@@ -137,6 +150,10 @@ like(said("CREATE TYPE step AS (a float8, b text);
     qr/$refused the steps of its sequences are records/, 'records: refused');
 like(said("SELECT hmm_model('SELECT id, v FROM obs', 2, '{\"push_down\": \"auto\", $fixed}')"),
     qr/NOTICE:  00000: fit is pushed down: 2 servers and this one, 280 rows/, 'auto says so');
+like(said("SELECT * FROM hmm_select('SELECT id, v FROM obs', '{1, 2}',
+        '{\"push_down\": true, \"init\": {\"means\": [[1, 2]]}}')"),
+    qr/22023: option "init.means" is an array of 1 x 2/,
+    'options are checked for every number of states');
 like(said("SELECT * FROM hmm_decode('SELECT id, v FROM obs', 2, '{\"push_down\": true}')"),
     qr/22023: unknown option "push_down"/, 'hmm_decode needs the sequences');
 

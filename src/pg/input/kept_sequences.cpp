@@ -13,6 +13,8 @@ namespace {
 /// Options are checked once the first sequence shows of what kind sequences are.
 constexpr SequenceCollector::Check check_of_part = [](const FitRequest &request,
                                                       SequenceElements elements, bool vectors) {
+  if (!request.ks.empty())
+    return hmm_check_select_options(request.ks, request.options, elements, vectors);
   return hmm_check_options(request.k, request.options, elements, vectors,
                            static_cast<const HiddenMarkovModel *>(request.start.get()));
 };
@@ -25,6 +27,7 @@ class KeptSequences final : public KeptItems<SequenceCollector, PartOfSequences>
     if (given.text("family") != "hmm") PassReader::refuse();
     request_.family = "hmm";
     request_.k = int(given.integer("k", 0, std::numeric_limits<int>::max()));
+    for (const Document &k : given.list("ks")) request_.ks.push_back(k_of(k));
     request_.options = given.member("options");
     if (const Document *const start = how.request.find("start")) {
       request_.start = Model::from_document(*start);
@@ -36,6 +39,12 @@ class KeptSequences final : public KeptItems<SequenceCollector, PartOfSequences>
   }
 
  private:
+  static int k_of(const Document &given) {
+    const std::int64_t *const k = given.as<std::int64_t>();
+    if (!k || *k < 0 || *k > std::numeric_limits<int>::max()) PassReader::refuse();
+    return int(*k);
+  }
+
   static ItemForm form_of_part(const KeepRequest &how) {
     if (how.types.size() != 1 || is_array_of_records(how.types[0])) PassReader::refuse();
     const Oid type = guarded([&how] { return getBaseType(how.types[0]); });

@@ -15,6 +15,7 @@ bool is_array_of_records(Oid type) {
 Document PushedSequences::keep() {
   Document out = pass_request("keep");
   out.set("kind", "sequences").set("family", request_.family).set("k", request_.k);
+  out.set("ks", Document::List(request_.ks.begin(), request_.ks.end()));
   out.set("options", request_.options);
   if (request_.start) out.set("start", request_.start->to_document());
   return out;

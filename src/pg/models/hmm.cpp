@@ -138,7 +138,7 @@ BAYES_FUNCTION(hmm_decode_query) {
 
 BAYES_FUNCTION(hmm_select_query) {
   ResultRows result(fcinfo);
-  SequenceQuery query(fcinfo, hmm.family, hmm.check_selection, by_ks);
+  SequenceQuery query(fcinfo, hmm.family, hmm.check_selection, by_ks, pushed_methods);
   fit_selection(hmm, query.request, query.data(), [&result](Cells cells) { result.row(cells); });
   query.close();
   return Datum(0);
