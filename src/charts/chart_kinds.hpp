@@ -24,10 +24,11 @@ struct ChartOptions {
 };
 
 /// `chart`: for messages; `valid`: the options that apply to it, separated by spaces; `most_rows`:
-/// option rows, if it is not given. Throws Error(invalid_argument), also for options that do not
-/// apply.
+/// option rows, if it is not given; `max_rows`: its maximum. Throws Error(invalid_argument), also
+/// for options that do not apply.
 ChartOptions read_chart_options(const Document &options, std::string_view chart,
-                                std::string_view valid, int most_rows = ChartSample().rows);
+                                std::string_view valid, int most_rows = ChartSample().rows,
+                                int max_rows = 5000);
 
 /// What a maker gets to know, and fills in. The title and the names of series are set.
 struct ChartRequest {
@@ -55,6 +56,11 @@ void band_chart(const ChartRequest &request);
 /// The number of columns that are numbers; -1 for a model that is no distribution over rows.
 int numbers_of_rows(const Model &model);
 
+// Of the partition of rows (similarity_chart.cpp).
+/// Can rows of the model be alike?
+bool has_similarity(const Model &model);
+void similarity_chart(const ChartRequest &request);
+
 // Of parameters (parameter_charts.cpp).
 /// The name of the first parameter; empty if the model lists none.
 std::string first_parameter(const Model &model);
@@ -69,6 +75,8 @@ void posterior_chart(const ChartRequest &request);
 void terms_chart(const ChartRequest &request);
 void map_chart(const ChartRequest &request);
 void parts_chart(const ChartRequest &request);
+/// Of documents by group.
+void shares_chart(const ChartRequest &request);
 
 // Of rows under a model (sample_charts.cpp).
 void states_chart(const ChartRequest &request);

@@ -49,7 +49,7 @@ std::vector<std::string> names_option(const Document &given) {
 }  // namespace
 
 ChartOptions read_chart_options(const Document &options, std::string_view chart,
-                                std::string_view valid, int most_rows) {
+                                std::string_view valid, int most_rows, int max_rows) {
   ChartOptions out;
   OptionReader reader(options);
   // Keys are words of the list; none of them is part of another.
@@ -62,7 +62,7 @@ ChartOptions read_chart_options(const Document &options, std::string_view chart,
       throw Error(Errc::invalid_argument,
                   message("option \"level\" is {}, but must be above 0 and below 1", out.level));
   }
-  if (applies("rows")) out.sample.rows = int(reader.integer("rows", most_rows, 1, 5000));
+  if (applies("rows")) out.sample.rows = int(reader.integer("rows", most_rows, 1, max_rows));
   if (applies("seed"))
     out.sample.seed = std::uint64_t(reader.integer("seed", std::int64_t(out.sample.seed), 0,
                                                    std::numeric_limits<std::int64_t>::max()));

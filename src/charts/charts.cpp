@@ -6,6 +6,7 @@
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
 #include "classification/nb.hpp"
+#include "questions/conditional_model.hpp"
 
 namespace bayes {
 namespace {
@@ -45,7 +46,9 @@ constexpr Kind kinds[] = {
      },
      forecast_chart, "rows steps level"},
     {"predictions", Rows::must, is_linear, predictions_chart, "level rows seed"},
-    {"residuals", Rows::must, is_linear, residuals_chart, "rows seed"},
+    {"residuals", Rows::must,
+     [](const Model &model) { return is_linear(model) || model.info.family == "pmf"; },
+     residuals_chart, "rows seed"},
     {"calibration", Rows::must,
      [](const Model &model) { return is_regression(model) && !is_linear(model); },
      calibration_chart, "rows seed"},
@@ -54,12 +57,15 @@ constexpr Kind kinds[] = {
        return model.info.family == "nb" && !static_cast<const BayesClassifier &>(model).sparse();
      },
      confusion_chart, "rows seed", "nb"},
+    {"shares", Rows::must, [](const Model &model) { return model.info.family == "lda"; },
+     shares_chart},
     {"ellipses", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
      ellipses_chart, "columns"},
     {"columns", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 0; },
      columns_chart, "columns", "nb"},
     {"density", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
      density_chart, "columns"},
+    {"similarity", Rows::must, has_similarity, similarity_chart, "rows seed"},
     {"band", Rows::none,
      [](const Model &model) { return model.stored_draws() > 1 && numbers_of_rows(model) >= 1; },
      band_chart, "columns level"},
@@ -135,6 +141,8 @@ std::string name_of_column(const RowColumns &columns, int dimension, int element
 
 std::vector<std::string> names_of_components(const Model &model) {
   if (model.info.family == "nb") return static_cast<const BayesClassifier &>(model).labels();
+  const auto *const conditional = dynamic_cast<const ConditionalModel *>(&model);
+  if (conditional && !conditional->labels().empty()) return conditional->labels();
   std::vector<std::string> out;
   for (int k = 1; k <= model.info.components; ++k) out.push_back(std::to_string(k));
   return out;
@@ -180,6 +188,7 @@ const Kind *find_kind(const Model &model, std::string_view kind, bool rows) {
 
 /// How many rows are shown, if the user does not say: as many as leave a chart its size.
 int rows_of_chart(const Kind &kind, const Model &model) {
+  if (kind.name == "similarity") return 60;
   if (kind.name != "states") return ChartSample().rows;
   const int items = std::min(model.info.dimension, 4) + std::min(model.info.components, 8);
   return std::min(ChartSample().rows, 3000 / items);
@@ -191,7 +200,8 @@ ChartOptions options_of_chart(const Kind &kind, const Model &model, const Docume
   // Of sequences the first steps are shown, not a sample.
   if (rows && kind.rows == Rows::may) valid += model.info.family == "hmm" ? " rows" : " rows seed";
   return read_chart_options(options, message("chart \"{}\"{}", kind.name, rows ? " of rows" : ""),
-                            valid, rows_of_chart(kind, model));
+                            valid, rows_of_chart(kind, model),
+                            kind.name == "similarity" ? 70 : 5000);
 }
 
 }  // namespace

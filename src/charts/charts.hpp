@@ -20,8 +20,11 @@ struct ChartRows {
   /// values checked, NaN is missing
   std::vector<std::vector<double>> rows = {};
   /// for regressions, NaN is missing; for classifiers the class from 0, -1 if the model does not
-  /// know it; else empty
+  /// know it; for pmf, of which a row is a cell, by the numbers of its keys (-1: unknown), the
+  /// number in it; else empty
   std::vector<double> responses = {};
+  /// which rows of the query they are, from 1; not of sequences
+  std::vector<std::int64_t> numbers = {};
   /// for hmm, of whose sequences the rows are steps: K probabilities of the states of every step
   std::vector<double> states = {};
   /// rows that there were, of which these are a sample, or the first, or, before a forecast, the
@@ -32,7 +35,25 @@ struct ChartRows {
     std::vector<double> mean, lower, upper;
   };
   std::vector<Forecast> forecast = {};
+  /// Documents that belong together, as those of a month.
+  struct Group {
+    std::string name;
+    std::int64_t documents = 0;
+    /// K means over the documents of their proportions
+    std::vector<double> shares;
+  };
+  /// for lda, instead of rows: in the order of the axis
+  std::vector<Group> groups = {};
+  /// the name of the column that says which group a document belongs to
+  std::string grouped_by = {};
+  /// Groups are times.
+  bool over_time = false;
+  /// documents that are left out, as the model knows none of their terms
+  std::int64_t unknown_documents = 0;
 };
+
+/// The largest number of groups of documents.
+inline constexpr int max_groups = 48;
 
 /// The kinds of charts that the model has, the default one first. `rows`: of rows under the model.
 BAYES_API std::vector<std::string_view> chart_kinds(const Model &model, bool rows = false);

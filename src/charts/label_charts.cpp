@@ -93,6 +93,48 @@ void parts_chart(const ChartRequest &request) {
   request.figure.panels.push_back(std::move(panel));
 }
 
+void shares_chart(const ChartRequest &request) {
+  const ChartRows &given = *request.rows;
+  const std::size_t all = std::size_t(request.model.info.components);
+  const std::vector<int> components =
+      largest_components(*request.model.label_profiles(), max_shown);
+  std::int64_t documents = 0;
+  Panel panel{{}, {given.grouped_by}, {"mean proportion"}};
+  panel.y.zero = true;
+  for (const ChartRows::Group &group : given.groups) {
+    documents += group.documents;
+    panel.x.categories.push_back(group.name);
+  }
+  // Times follow each other, other groups stand beside each other.
+  const bool areas = given.over_time && given.groups.size() > 1;
+  Layer layer{areas ? Mark::area : Mark::bar};
+  std::vector<double> below(given.groups.size(), 0.0);
+  const auto add = [&](int series, const auto &share_in) {
+    for (std::size_t g = 0; g < given.groups.size(); ++g) {
+      ChartItem item;
+      item.x = double(g);
+      item.y = share_in(g);
+      item.series = series;
+      if (areas) item.low = below[g];
+      below[g] += item.y;
+      if (areas) item.high = below[g];
+      layer.items.push_back(item);
+    }
+  };
+  for (const int k : components)
+    add(k, [&](std::size_t g) { return given.groups[g].shares[std::size_t(k)]; });
+  if (components.size() < all) {
+    add(int(request.figure.series.size()), [&](std::size_t g) { return 1 - below[g]; });
+    request.figure.series.push_back("other");
+  }
+  panel.layers.push_back(std::move(layer));
+  request.figure.panels.push_back(std::move(panel));
+  request.figure.subtitle = message("mean proportions of {} documents", documents);
+  if (given.unknown_documents > 0)
+    request.figure.subtitle +=
+        message("; {} without a known term left out", given.unknown_documents);
+}
+
 void map_chart(const ChartRequest &request) {
   const LabelProfiles profiles = *request.model.label_profiles();
   const int k = profiles.size();

@@ -126,7 +126,14 @@ void parameters_chart(const ChartRequest &request) {
 }
 
 void weights_chart(const ChartRequest &request) {
-  std::vector<Kept> shown = parameters_of(request.model, request.options.level, "weight");
+  std::vector<Kept> shown;
+  // Topics and factors have a parameter for every label, and weights without an interval.
+  if (const auto profiles = request.model.label_profiles())
+    for (int k = 0; k < profiles->size(); ++k)
+      shown.push_back(
+          {{.component = k, .name = "weight", .value = profiles->weights[std::size_t(k)]}, {}});
+  else
+    shown = parameters_of(request.model, request.options.level, "weight");
   std::stable_sort(shown.begin(), shown.end(),
                    [](const Kept &a, const Kept &b) { return a.of.value > b.of.value; });
   if (shown.size() > 2 * max_shown) shown.resize(2 * max_shown);

@@ -66,7 +66,7 @@ std::vector<int> RowsShown::columns() const {
     out.resize(std::size_t(rows_->dimension()));
     std::iota(out.begin(), out.end(), 0);
     // The class of a classifier is the component itself.
-    if (request_.model.info.family == "nb") out.pop_back();
+    if (rows_->dimension() > request_.model.info.dimension) out.pop_back();
     std::vector<double> scores;
     for (const int j : out) scores.push_back(number(j) ? separation(j, j) : 0);
     std::stable_sort(out.begin(), out.end(),

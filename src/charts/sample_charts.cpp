@@ -2,12 +2,14 @@
 // observed.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
 #include "document/members.hpp"
+#include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 
 namespace bayes {
@@ -20,13 +22,25 @@ struct PredictedRow {
   RowPrediction of;
 };
 
+std::optional<RowPrediction> prediction(const ChartRequest &request,
+                                        const std::vector<double> &row) {
+  if (request.model.info.family != "pmf")
+    return request.model.predict_row(row, request.options.level);
+  const PmfPrediction found =
+      static_cast<const PmfModel &>(request.model).predict(int(row[0]), int(row[1]));
+  RowPrediction out;
+  out.mean = found.mean;
+  out.sd = found.sd;
+  return out;
+}
+
 std::vector<PredictedRow> predictions(const ChartRequest &request) {
   std::vector<PredictedRow> out;
   for (std::size_t i = 0; i < request.rows->rows.size(); ++i) {
     poll_here();
     const std::vector<double> &row = request.rows->rows[i];
     if (std::isnan(request.rows->responses[i])) continue;
-    if (const auto found = request.model.predict_row(row, request.options.level))
+    if (const auto found = prediction(request, row))
       out.push_back({&row, request.rows->responses[i], *found});
   }
   return out;
@@ -186,6 +200,17 @@ void predictions_chart(const ChartRequest &request) {
 
 void residuals_chart(const ChartRequest &request) {
   request.figure.subtitle = "observed less predicted, in standard deviations of the prediction";
+  const std::vector<std::vector<double>> &rows = request.rows->rows;
+  if (request.model.info.family == "pmf" && !rows.empty() &&
+      std::all_of(rows.begin(), rows.end(),
+                  [](const std::vector<double> &cell) { return cell[0] < 0 && cell[1] < 0; }))
+    throw Error(
+        Errc::invalid_argument, "the model knows none of the keys of the cells",
+        message("Its first row is \"{}\", its first column \"{}\".",
+                shortened(static_cast<const PmfModel &>(request.model).keys(Side::row)[0], 40),
+                shortened(static_cast<const PmfModel &>(request.model).keys(Side::column)[0], 40)),
+        "The query gives cells as those of the fit: the key of the row, that of the "
+        "column, and the number.");
   Panel panel{{}, {"predicted"}, {"residual"}};
   Layer points{Mark::point};
   for (const PredictedRow &each : predictions(request)) {

@@ -216,7 +216,8 @@ class PanelWriter {
         encoding.set("order", object({{"field", "i"}, {"type", "quantitative"}}));
         break;
       case Mark::area:
-        mark.set("type", "area").set("opacity", 0.3);
+        // One behind lines shows them; those of series lie on each other.
+        mark.set("type", "area").set("opacity", coloured ? 0.85 : 0.3);
         encoding.set("y", position(1, "l")).set("y2", plain("h"));
         break;
       case Mark::bar: mark.set("type", "bar"); break;

@@ -52,37 +52,45 @@ double value_given(RowDistribution &rows, int element) {
   return categories[std::size_t(std::max_element(p.begin(), p.end()) - p.begin())];
 }
 
-double similarity(RowDistribution &rows, std::span<const double> one,
-                  std::span<const double> other) {
-  const std::vector<FlatComponent> &components = rows.components();
-  std::vector<double> first, second;
-  for (std::vector<double> *const to : {&first, &second}) {
-    const auto joint = rows.log_joint(to == &first ? one : other);
-    to->assign(joint.begin(), joint.end());
+void SimilarRows::add(std::span<const double> x) {
+  const std::vector<FlatComponent> &components = rows_.components();
+  const std::span<const double> joint = rows_.log_joint(x);
+  Evidence &out = evidence_.emplace_back();
+  log_together_.clear();
+  for (std::size_t at = 0; at < components.size();) {
+    std::vector<double> of_draw;
+    for (const int draw = components[at].draw;
+         at < components.size() && components[at].draw == draw;) {
+      const FlatComponent &head = components[at];
+      std::vector<double> of_group;
+      for (; at < components.size() && components[at].group == head.group; ++at)
+        of_group.push_back(joint[at]);
+      of_draw.push_back(log_sum_exp(of_group));
+      log_together_.push_back(std::log(head.together));
+    }
+    out.groups.insert(out.groups.end(), of_draw.begin(), of_draw.end());
+    out.draws.push_back(log_sum_exp(of_draw));
   }
+}
+
+double SimilarRows::similarity(std::size_t i, std::size_t j) const {
+  const Evidence &one = evidence_[i], &other = evidence_[j];
   // log p(both, in one component), and log p(both), term by term
   std::vector<double> together, all;
-  for (std::size_t begin = 0, end; begin < components.size(); begin = end) {
-    double in_draw[2] = {};
-    std::vector<double> of_draw[2];
-    for (end = begin; end < components.size() && components[end].draw == components[begin].draw;) {
-      std::vector<double> group[2];
-      const FlatComponent &head = components[end];
-      for (; end < components.size() && components[end].group == head.group; ++end) {
-        group[0].push_back(first[end]);
-        group[1].push_back(second[end]);
-      }
-      const double one_here = log_sum_exp(group[0]), other_here = log_sum_exp(group[1]);
-      together.push_back(one_here + other_here + std::log(head.together));
-      of_draw[0].push_back(one_here);
-      of_draw[1].push_back(other_here);
-    }
-    for (int i = 0; i < 2; ++i) in_draw[i] = log_sum_exp(of_draw[i]);
-    all.push_back(in_draw[0] + in_draw[1]);
-  }
+  for (std::size_t g = 0; g < log_together_.size(); ++g)
+    together.push_back(one.groups[g] + other.groups[g] + log_together_[g]);
+  for (std::size_t d = 0; d < one.draws.size(); ++d) all.push_back(one.draws[d] + other.draws[d]);
   const double whole = log_sum_exp(all);
-  if (!std::isfinite(whole)) rows.refuse_impossible();
+  if (!std::isfinite(whole)) rows_.refuse_impossible();
   return std::min(1.0, std::exp(log_sum_exp(together) - whole));
+}
+
+double similarity(RowDistribution &rows, std::span<const double> one,
+                  std::span<const double> other) {
+  SimilarRows both(rows);
+  both.add(one);
+  both.add(other);
+  return both.similarity(0, 1);
 }
 
 namespace {

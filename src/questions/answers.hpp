@@ -30,6 +30,28 @@ BAYES_API bool asked_for(double x);
 BAYES_API double similarity(RowDistribution &rows, std::span<const double> one,
                             std::span<const double> other);
 
+/// Rows any two of which are compared: what a row says about the components is computed once.
+class BAYES_API SimilarRows {
+ public:
+  /// `rows` must outlive it.
+  explicit SimilarRows(RowDistribution &rows) : rows_(rows) {}
+  void add(std::span<const double> x);
+  /// Of rows i and j, in the order in which they were added, as similarity() says. Throws
+  /// Error(numeric) if the density of both is 0.
+  double similarity(std::size_t i, std::size_t j) const;
+
+ private:
+  /// The log density of a row and its component, summed over the components of a group, and over
+  /// all components of a draw.
+  struct Evidence {
+    std::vector<double> groups, draws;
+  };
+  RowDistribution &rows_;
+  std::vector<Evidence> evidence_;
+  /// of every group the logarithm of FlatComponent::together
+  std::vector<double> log_together_;
+};
+
 /// How an observed element compares with what the others let expect.
 struct Surprise {
   /// -log p(element | the others)

@@ -32,6 +32,8 @@ class BAYES_API ConditionalModel final : public Model {
 
   /// the model that it was made from, without the trace of its fit
   const Model &base() const { return *base_; }
+  /// the names of the components, the classes of a classifier; empty if they have none
+  const std::vector<std::string> &labels() const { return labels_; }
 
   std::int64_t stored_draws() const override { return base_->stored_draws(); }
   /// The words of the base, but for a model of rows.
@@ -69,7 +71,6 @@ class BAYES_API ConditionalModel final : public Model {
   /// a row of the base's distribution; NaN: remains
   std::vector<double> given_;
   ModelWords words_;
-  /// the names of the components, if they have any
   std::vector<std::string> labels_;
   /// uses workspaces: not thread-safe
   std::unique_ptr<RowDistribution> rows_;

@@ -1,6 +1,8 @@
 #include "pg/models/chart_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,10 +10,13 @@
 #include "base/message.hpp"
 #include "base/random.hpp"
 #include "classification/nb.hpp"
+#include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/input/query_layout.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/models/factor.hpp"
+#include "pg/models/lda.hpp"
 #include "pg/models/response_score.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/server_control.hpp"
@@ -28,14 +33,17 @@ class Kept {
       : most_(std::size_t(sample.rows)),
         keep_(keep),
         random_(sample.seed, 0) {}
-  void add(std::span<const double> row, std::optional<double> response = {}) {
+  /// `number`: of the row in the query, from 1
+  void add(std::int64_t number, std::span<const double> row, std::optional<double> response = {}) {
     const std::size_t at = place();
     if (at == most_) return;
     if (at == rows.rows.size()) {
       rows.rows.emplace_back();
+      rows.numbers.push_back(0);
       if (response) rows.responses.push_back(0);
     }
     rows.rows[at].assign(row.begin(), row.end());
+    rows.numbers[at] = number;
     if (response) rows.responses[at] = *response;
   }
   /// The last rows begin where the next one would go.
@@ -118,7 +126,7 @@ void read_rows(const std::shared_ptr<const Model> &model, const char *query, Kep
         const auto x = reader->read(*value, number, Missing::keep);
         if (x->size() != std::size_t(model->info.dimension))
           wrong_length(x->size(), std::size_t(model->info.dimension), "the model", number);
-        to.add(*x);
+        to.add(number, *x);
       });
 }
 
@@ -155,8 +163,150 @@ void read_labelled_rows(const std::shared_ptr<const Model> &model, const char *q
         const auto x = reader->read(row.value, number, Missing::keep);
         if (x->size() != std::size_t(model->info.dimension))
           wrong_length(x->size(), std::size_t(model->info.dimension), "the model", number);
-        to.add(*x, response);
+        to.add(number, *x, response);
       });
+}
+
+/// Throws Error unless the query has this many columns.
+void require_columns(TupleDesc columns, int count, const char *detail, const char *hint) {
+  if (columns->natts != count)
+    throw Error(Errc::invalid_argument,
+                message("query returns {} columns, but must return {}", columns->natts, count),
+                detail, hint);
+}
+
+constexpr const char *hint_of_cells =
+    "SELECT person, film, rating FROM t: the keys of row and column, and the number.";
+
+void read_cells(const std::shared_ptr<const Model> &model, const char *query, Kept &to) {
+  const auto &factors = static_cast<const PmfModel &>(*model);
+  ElementType keys[] = {ElementType(CurrentMemoryContext), ElementType(CurrentMemoryContext)};
+  Oid type = InvalidOid;
+  std::int64_t number = 0;
+  run_query(
+      query, hint_of_cells,
+      [&](TupleDesc columns) {
+        require_columns(columns, 3, "A row of it is a cell of the table.", hint_of_cells);
+        for (int i = 0; i < 2; ++i) keys[i].use(TupleDescAttr(columns, i)->atttypid);
+        const Oid declared = TupleDescAttr(columns, 2)->atttypid;
+        type = guarded([declared] { return getBaseType(declared); });
+        if (!is_number_type(type))
+          wrong_column(columns, 2, "The third column is the number in a cell.", hint_of_cells);
+      },
+      [&](TupleTableSlot *slot) {
+        ++number;
+        if (slot->tts_isnull[0] || slot->tts_isnull[1] || slot->tts_isnull[2]) return;
+        const double value = number_of(slot->tts_values[2], type);
+        if (!std::isfinite(value)) refuse_number(value, false);
+        double codes[2];
+        for (const Side side : {Side::row, Side::column}) {
+          const int i = side == Side::row ? 0 : 1;
+          const auto key = keys[i].text(slot->tts_values[i]);
+          codes[i] = key ? factors.code(side, *key) : -1;
+        }
+        to.add(number, codes, value);
+      });
+}
+
+constexpr const char *hint_of_groups =
+    "SELECT date_trunc('month', t), document FROM t: a time or another group, and a document.";
+
+/// Groups of documents, in the order of the type of what they are grouped by.
+class Groups {
+ public:
+  /// Values of groups are copied into CurrentMemoryContext.
+  explicit Groups(TupleDesc columns) : context_(CurrentMemoryContext) {
+    const Form_pg_attribute column = TupleDescAttr(columns, 0);
+    collation_ = column->attcollation;
+    output_ = output_function_of(column->atttypid);
+    guarded([this, column] {
+      type_ = lookup_type_cache(column->atttypid, TYPECACHE_CMP_PROC_FINFO);
+      base_ = getBaseType(column->atttypid);
+    });
+  }
+
+  /// Adds the proportions of a document of the group with this value.
+  void add(Datum value, std::span<const double> proportions) {
+    const std::string text =
+        utf8_of_server(guarded([&] { return OidOutputFunctionCall(output_, value); }));
+    const auto [place, added] = places_.emplace(text, groups_.size());
+    if (added) {
+      if (groups_.size() == std::size_t(max_groups))
+        throw Error(Errc::too_large, message("there are more than {} groups", max_groups),
+                    message("Another one is \"{}\".", abbreviated(text)),
+                    "Group by longer times: date_trunc('month', t) or date_trunc('year', t).");
+      const CurrentContext here(context_);
+      groups_.push_back({guarded([&] { return datumCopy(value, type_->typbyval, type_->typlen); }),
+                         {text, 0, std::vector<double>(proportions.size(), 0.0)}});
+    }
+    ChartRows::Group &to = groups_[place->second].second;
+    ++to.documents;
+    for (std::size_t k = 0; k < proportions.size(); ++k)
+      to.shares[k] += (proportions[k] - to.shares[k]) / double(to.documents);
+  }
+
+  void end(ChartRows &to) {
+    if (OidIsValid(type_->cmp_proc_finfo.fn_oid))
+      std::stable_sort(groups_.begin(), groups_.end(), [this](const auto &a, const auto &b) {
+        return guarded([&] {
+          return DatumGetInt32(
+                     FunctionCall2Coll(&type_->cmp_proc_finfo, collation_, a.first, b.first)) < 0;
+        });
+      });
+    const bool timestamps = base_ == TIMESTAMPOID || base_ == TIMESTAMPTZOID;
+    to.over_time = timestamps || base_ == DATEOID;
+    // Of days there is no need to say that they begin at midnight.
+    constexpr std::string_view midnight = " 00:00:00";
+    const bool days =
+        timestamps && std::all_of(groups_.begin(), groups_.end(), [&](const auto &of) {
+          return of.second.name.find(midnight) != std::string::npos;
+        });
+    for (auto &[value, group] : groups_) {
+      if (days) group.name.resize(group.name.find(midnight));
+      to.groups.push_back(std::move(group));
+    }
+  }
+
+ private:
+  const MemoryContext context_;
+  Oid collation_ = InvalidOid, output_ = InvalidOid, base_ = InvalidOid;
+  TypeCacheEntry *type_ = nullptr;
+  /// with the values that they are ordered by
+  std::vector<std::pair<Datum, ChartRows::Group>> groups_;
+  std::map<std::string, std::size_t> places_;
+};
+
+void read_groups(const std::shared_ptr<const Model> &shared, const char *query, ChartRows &to) {
+  const TopicModel &model = topics(*shared);
+  const MemoryContext context = CurrentMemoryContext;
+  std::optional<Groups> groups;
+  std::optional<ModelDocument> reader;
+  run_query(
+      query, hint_of_groups,
+      [&](TupleDesc columns) {
+        const CurrentContext here(context);
+        require_columns(columns, 2, "The first one groups documents, the second one has them.",
+                        hint_of_groups);
+        const Oid type = TupleDescAttr(columns, 1)->atttypid;
+        if (!is_document_type(guarded([type] { return getBaseType(type); })))
+          wrong_column(columns, 1, "The second column is a document: tsvector, text[] or jsonb.",
+                       hint_of_groups);
+        const char *const name = NameStr(TupleDescAttr(columns, 0)->attname);
+        // An expression has no name of its own.
+        to.grouped_by = name == std::string_view("?column?") ? "group" : utf8_of_server(name);
+        groups.emplace(columns);
+        reader.emplace(context, type);
+      },
+      [&](TupleTableSlot *slot) {
+        if (slot->tts_isnull[0] || slot->tts_isnull[1]) return;
+        const DocumentTerms document = reader->read(model, slot->tts_values[1]);
+        if (document.terms.empty()) {
+          ++to.unknown_documents;
+          return;
+        }
+        groups->add(slot->tts_values[0], model.proportions(document).mean);
+      });
+  groups->end(to);
 }
 
 void read_steps(const std::shared_ptr<const Model> &model, const char *query, Kept &to,
@@ -175,7 +325,8 @@ void read_steps(const std::shared_ptr<const Model> &model, const char *query, Ke
       },
       [&](TupleTableSlot *slot) {
         const std::optional<Datum> value = values->of(slot);
-        to.add(reader->read(hidden, {value.value_or(Datum(0)), !value}, to.rows.seen + 1));
+        const std::int64_t number = to.rows.seen + 1;
+        to.add(number, reader->read(hidden, {value.value_or(Datum(0)), !value}, number));
       });
   to.end();
   const std::vector<std::vector<double>> &steps = to.rows.rows;
@@ -210,6 +361,10 @@ ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char 
   Kept kept(sample, forecast ? Keep::last : steps ? Keep::first : Keep::sample);
   if (steps)
     read_steps(model, query, kept, sample, forecast);
+  else if (model->info.family == lda_family)
+    read_groups(model, query, kept.rows);
+  else if (model->info.family == "pmf")
+    read_cells(model, query, kept);
   else if (model->words().response || model->info.family == "nb")
     read_labelled_rows(model, query, kept);
   else

@@ -1,0 +1,213 @@
+-- Pictures of what rows have in common: the similarity of rows, the topics of documents by time or
+-- group, and residuals of the cells of a table; and what pictures of classifiers, topics and
+-- factors owe to names, weights and distances.
+SELECT plan(49);
+\ir ../lib/checks.sql
+SET client_min_messages = error;
+
+CREATE TABLE models (name text, model bayes_model);
+INSERT INTO models SELECT 'gmm', gmm_fit(x, 2) FROM faithful;
+INSERT INTO models SELECT 'gmm gibbs', gmm_fit(x, 2, '{"method": "gibbs", "draws": 40}')
+  FROM faithful;
+INSERT INTO models SELECT 'one', gmm_fit(x, 1) FROM faithful;
+INSERT INTO models SELECT 'dpmm', dpmm_fit(velocity, '{"draws": 60}') FROM galaxies;
+INSERT INTO models SELECT 'bmm', bmm_fit(r, 3)
+  FROM (SELECT age, smoke = 1 AS smoker, race::text AS race FROM birthwt) AS r;
+INSERT INTO models SELECT 'nb', nb_fit(species, x) FROM iris;
+INSERT INTO models SELECT 'known', bayes_condition(model, '{5,NULL,NULL,NULL}'::float8[])
+  FROM models WHERE name = 'nb';
+INSERT INTO models SELECT 'hmm', hmm_fit(s, 2)
+  FROM (SELECT array_agg(duration ORDER BY t) AS s FROM geyser) AS g;
+INSERT INTO models SELECT 'nmf', nmf_fit(x, 3) FROM digits WHERE id <= 100;
+INSERT INTO models SELECT 'pmf', pmf_fit(student, lecturer, rating, 2, '{"draws": 40}')
+  FROM lectures WHERE student < 60;
+CREATE TABLE documents AS SELECT id, words, date '2023-11-15' + id::int * 3 % 150 AS day,
+    (ARRAY['north', 'south', 'east'])[1 + id % 3] AS place
+  FROM (SELECT row_number() OVER (ORDER BY page) AS id, words FROM manual) AS m WHERE id <= 200;
+INSERT INTO models SELECT 'lda', lda_fit(words, 4, '{"min_documents": 5}') FROM documents;
+INSERT INTO models SELECT 'many', lda_fit(words, 30, '{"max_iter": 3}') FROM documents;
+CREATE FUNCTION of(text) RETURNS bayes_model RETURN (SELECT model FROM models WHERE name = $1);
+
+-- ---- similarity ----
+
+CREATE VIEW eruptions AS SELECT row_number() OVER (ORDER BY id)::text AS number, x FROM faithful;
+CREATE TABLE alike AS SELECT * FROM bayes_chart_data('SELECT x FROM faithful ORDER BY id',
+    of('gmm'), 'similarity')
+  WITH ORDINALITY AS c(panel, title, mark, series, path, x, x_label, y, y_label, lower, upper,
+    value, n);
+SELECT never($$SELECT x_label, y_label, NOT near(value, CASE WHEN x_label = y_label THEN 1
+    ELSE (SELECT sum(u * v) FROM unnest(gmm_probabilities(of('gmm'), a.x),
+      gmm_probabilities(of('gmm'), b.x)) AS p(u, v)) END) AS wrong
+  FROM alike JOIN eruptions AS a ON a.number = x_label JOIN eruptions AS b
+    ON b.number = y_label$$, 'similarity is the probability of one component for both');
+SELECT results_eq($$SELECT count(*), count(DISTINCT x_label), count(DISTINCT y_label),
+    bool_and(mark = 'cell') FROM alike$$, $$VALUES (3600::bigint, 60::bigint, 60::bigint, true)$$,
+  'of sixty rows of the query');
+SELECT is(count(*) FILTER (WHERE label <> before), 1::bigint, 'the rows of a component are a block')
+FROM (SELECT label, lag(label) OVER (ORDER BY n) AS before FROM (
+  SELECT n, gmm_predict(of('gmm'), e.x) AS label FROM alike JOIN eruptions AS e
+    ON e.number = x_label WHERE y_label = (SELECT y_label FROM alike WHERE n = 1)) AS l) AS b;
+SELECT cmp_ok((SELECT gmm_predict(of('gmm'), x) FROM eruptions WHERE number =
+    (SELECT x_label FROM alike WHERE n = 1)), '=', 1, 'of which the largest comes first');
+SELECT results_eq($$SELECT x_label FROM alike WHERE y_label = (SELECT y_label FROM alike
+    WHERE n = 1) ORDER BY n$$, $$SELECT y_label FROM alike WHERE x_label = (SELECT x_label
+    FROM alike WHERE n = 1) ORDER BY n$$, 'both axes have the same order');
+SELECT never($$SELECT x_label, y_label, NOT near(value, CASE WHEN x_label = y_label THEN 1
+    ELSE bayes_similarity(of('gmm gibbs'), a.x, b.x) END) AS wrong
+  FROM bayes_chart_data('SELECT x FROM faithful ORDER BY id', of('gmm gibbs'), 'similarity',
+      '{"rows": 12, "seed": 3}') AS c
+    JOIN eruptions AS a ON a.number = c.x_label JOIN eruptions AS b ON b.number = c.y_label$$,
+  'after a sampler that of bayes_similarity, over draws');
+SELECT never($$SELECT x_label, y_label, NOT near(value, CASE WHEN x_label = y_label THEN 1
+    ELSE bayes_similarity(of('dpmm'), a.velocity, b.velocity) END) AS wrong
+  FROM bayes_chart_data('SELECT velocity FROM galaxies ORDER BY id', of('dpmm'), 'similarity',
+      '{"rows": 20}') AS c
+    JOIN (SELECT row_number() OVER (ORDER BY id)::text AS number, velocity FROM galaxies) AS a
+      ON a.number = c.x_label
+    JOIN (SELECT row_number() OVER (ORDER BY id)::text AS number, velocity FROM galaxies) AS b
+      ON b.number = c.y_label$$, 'of a process mixture too');
+CREATE TABLE people AS SELECT row_number() OVER ()::text AS number, age,
+    CASE WHEN id % 3 > 0 THEN smoke = 1 END AS smoker,
+    CASE WHEN id % 2 = 0 THEN race::text END AS race
+  FROM birthwt LIMIT 20;
+CREATE FUNCTION likeness(a people, b people) RETURNS float8 RETURN (SELECT bayes_similarity(
+    of('bmm'), r, s) FROM (SELECT a.age, a.smoker, a.race) AS r, (SELECT b.age, b.smoker, b.race)
+  AS s);
+SELECT never($$SELECT x_label, y_label, NOT near(value, CASE WHEN x_label = y_label THEN 1
+    ELSE likeness(a, b) END) AS wrong
+  FROM bayes_chart_data('SELECT age, smoker, race FROM people ORDER BY number::int', of('bmm'),
+      'similarity') AS c
+    JOIN people AS a ON a.number = c.x_label JOIN people AS b ON b.number = c.y_label$$,
+  'and of rows that miss something');
+SELECT is(bayes_chart('SELECT x FROM faithful', of('gmm'), 'similarity') #>> '{title,subtitle}',
+  'probability that two rows are in one component; 60 of 272 rows', 'and says so');
+SELECT is(bayes_chart('SELECT velocity FROM galaxies LIMIT 5', of('dpmm'), 'similarity')
+  #>> '{title,subtitle}', 'probability that two rows are in one cluster', 'in its words');
+SELECT ok(bayes_plot('SELECT velocity FROM galaxies ORDER BY velocity LIMIT 3', of('dpmm'), 40,
+    'similarity') ~ E'\n1  [█▓▒░ ]+\n(.*\n)* *probability: .* to 1', 'in psql too');
+SELECT is(count(*), 1::bigint, 'one row is similar to itself')
+FROM bayes_chart_data('SELECT x FROM faithful LIMIT 1', of('gmm'), 'similarity');
+SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful WHERE false', of('gmm'),
+  'similarity')$$, '22023', 'chart "similarity" of this model has nothing to show', 'none are not');
+SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful', of('gmm'), 'similarity',
+  '{"rows": 71}')$$, '22023', 'option "rows" is 71, but must be a whole number from 1 to 70',
+  'a square of rows has its size');
+SELECT throws_ok(format($$SELECT bayes_chart(%L, of(%L), 'similarity')$$, query, name), '42804',
+  format('a model of %s has no chart "similarity" of rows', family), 'no similarity: ' || name)
+FROM (VALUES ('one', 'gmm', 'SELECT x FROM faithful'), ('nb', 'nb', 'SELECT species, x FROM iris'),
+  ('hmm', 'hmm', 'SELECT duration FROM geyser'),
+  ('pmf', 'pmf', 'SELECT student, lecturer, rating FROM lectures')) AS v(name, family, query);
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), 'similarity')$$, '42804',
+  'a model of gmm has no chart "similarity"', 'without rows there is none');
+SELECT throws_ok($$SELECT bayes_chart('SELECT ARRAY[1, 2, 3]', of('gmm'), 'similarity')$$, '2202E',
+  NULL, 'rows have the columns of the model');
+
+-- ---- topics by time ----
+
+SELECT set_eq($$SELECT x_label, series::int, round(y::numeric, 10) FROM bayes_chart_data(
+    'SELECT date_trunc(''month'', day), words FROM documents', of('lda'))$$,
+  $$SELECT to_char(day, 'YYYY-MM-01'), k::int, round(avg(p)::numeric, 10) FROM documents,
+    unnest(lda_proportions(of('lda'), words)) WITH ORDINALITY AS t(p, k) GROUP BY 1, 2$$,
+  'shares are the means of the proportions of a month');
+CREATE TABLE shares AS SELECT * FROM bayes_chart_data('SELECT day - extract(day FROM day)::int + 1,
+    words FROM documents ORDER BY random()', of('lda'), 'shares')
+  WITH ORDINALITY AS c(panel, title, mark, series, path, x, x_label, y, y_label, lower, upper,
+    value, n);
+SELECT never($$SELECT x_label, NOT (count(*) = 4 AND near(min(lower), 0) AND near(max(upper), 1)
+    AND near(sum(y), 1) AND bool_and(near(upper - lower, y)) AND bool_and(mark = 'area')) AS wrong
+  FROM shares GROUP BY x_label$$, 'areas that lie on each other');
+SELECT results_eq($$SELECT x_label FROM shares WHERE series = '1' ORDER BY n$$,
+  $$SELECT DISTINCT to_char(day, 'YYYY-MM-01') FROM documents ORDER BY 1$$, 'in the order of time');
+SELECT set_eq($$SELECT x_label, series::int, round(y::numeric, 10) FROM bayes_chart_data(
+    'SELECT place, words FROM documents', of('lda'), 'shares') WHERE mark = 'bar'$$,
+  $$SELECT place, k::int, round(avg(p)::numeric, 10) FROM documents,
+    unnest(lda_proportions(of('lda'), words)) WITH ORDINALITY AS t(p, k) GROUP BY 1, 2$$,
+  'or of any other group, as bars');
+SELECT results_eq($$SELECT x_label FROM bayes_chart_data('SELECT id % 11, words FROM documents
+    ORDER BY id DESC', of('lda')) WHERE series = '2'$$,
+  $$SELECT i::text FROM generate_series(0, 10) AS i$$, 'numbers in their order');
+SELECT results_eq($$SELECT count(*), count(DISTINCT series), count(*) FILTER (WHERE series =
+      'other'), round(sum(y)::numeric, 8) FROM bayes_chart_data('SELECT 1, words FROM documents',
+      of('many'))$$, $$VALUES (25::bigint, 25::bigint, 1::bigint, 1::numeric)$$,
+  'of many topics the smallest are one');
+SELECT set_eq($$SELECT x_label, series::int, round(y::numeric, 10) FROM bayes_chart_data(
+    'SELECT 1, ''{index,scan}''::text[] UNION ALL SELECT 1, ''{qqq}'' UNION ALL
+     SELECT NULL, ''{table}'' UNION ALL SELECT 2, NULL', of('lda'))$$,
+  $$SELECT '1', k::int, round(p::numeric, 10) FROM unnest(lda_proportions(of('lda'),
+    '{index,scan}'::text[])) WITH ORDINALITY AS t(p, k)$$,
+  'documents that are NULL, of no group or without a known term are left out');
+SELECT results_eq($$SELECT chart #>> '{title,text}', chart #>> '{title,subtitle}',
+    chart #>> '{layer,0,encoding,x,title}', chart #>> '{layer,0,encoding,y,title}'
+    FROM (SELECT bayes_chart('SELECT ''a'' AS part, ''{index}''::text[] UNION ALL SELECT ''b'',
+      ''{qqq}''', of('lda')) AS chart) AS c$$,
+  $$VALUES ('lda of 4 topics', 'mean proportions of 1 documents; 1 without a known term left out',
+    'part', 'mean proportion')$$, 'which the chart says');
+SELECT is(chart #>> '{layer,0,encoding,x,title}', 'group', 'an expression has no name')
+FROM (SELECT bayes_chart('SELECT 1, words FROM documents', of('lda')) AS chart) AS c;
+SELECT ok(bayes_plot('SELECT jsonb_build_object(''index'', 3)->''index'', ''{"index": 3}''::jsonb',
+    of('lda'), 40) LIKE E'lda of 4 topics\n%topic 1\n%3  %', 'counts, in psql');
+SELECT throws_ok($$SELECT bayes_chart('SELECT id % 49, words FROM documents', of('lda'))$$, '54000',
+  'there are more than 48 groups', 'too many groups');
+SELECT throws_ok($$SELECT bayes_chart('SELECT words FROM documents', of('lda'))$$, '22023',
+  'query returns 1 columns, but must return 2', 'no group');
+SELECT throws_ok($$SELECT bayes_chart('SELECT words, id FROM documents', of('lda'))$$, '22023',
+  'column "id" of the query is of type bigint', 'no document');
+SELECT throws_ok($$SELECT bayes_chart('SELECT 1, words FROM documents WHERE false', of('lda'))$$,
+  '22023', 'chart "shares" of this model has nothing to show', 'no rows');
+SELECT throws_ok($$SELECT bayes_chart('SELECT 1, words FROM documents', of('lda'), 'shares',
+  '{"rows": 5}')$$, '22023', 'option "rows" does not apply to chart "shares" of rows',
+  'all documents are shown');
+SELECT throws_ok($$SELECT bayes_chart(of('lda'), 'shares')$$, '42804',
+  'a model of lda has no chart "shares"', 'a chart of rows');
+
+-- ---- cells of a table ----
+
+SELECT set_eq($$SELECT round(x::numeric, 10) AS x, round(y::numeric, 10) AS y FROM bayes_chart_data(
+    'SELECT student, lecturer, rating FROM lectures WHERE student < 60', of('pmf'), NULL,
+    '{"rows": 5000}')$$,
+  $$SELECT round(mean::numeric, 10), round(((rating - mean) / sd)::numeric, 10) AS y
+    FROM lectures, pmf_predict(of('pmf'), student, lecturer) WHERE student < 60$$,
+  'residuals of cells, in standard deviations of their prediction');
+SELECT is(count(*), 50::bigint, 'of a sample')
+FROM bayes_chart_data('SELECT student, lecturer, rating FROM lectures WHERE student < 60',
+  of('pmf'), 'residuals', '{"rows": 50}');
+SELECT results_eq($$SELECT x, y FROM bayes_chart_data('VALUES (''new'', (SELECT lecturer FROM
+    lectures LIMIT 1), 3), (NULL, 1, 3), (''new'', NULL, 3), (''new'', 1, NULL)', of('pmf'))$$,
+  $$SELECT mean, (3 - mean) / sd FROM pmf_predict(of('pmf'), 'new',
+    (SELECT lecturer FROM lectures LIMIT 1))$$, 'a key may be new; cells with a NULL are none');
+SELECT is(bayes_chart('SELECT student, lecturer, rating FROM lectures', of('pmf'))
+  #>> '{layer,0,encoding,y,title}', 'residual', 'its axis');
+SELECT throws_ok($$SELECT bayes_chart('VALUES (''new'', ''none'', 3)', of('pmf'))$$, '22023',
+  'the model knows none of the keys of the cells', 'cells of another table');
+SELECT throws_ok($$SELECT bayes_chart('SELECT student, lecturer FROM lectures', of('pmf'))$$,
+  '22023', 'query returns 2 columns, but must return 3', 'a cell has a number');
+SELECT throws_ok($$SELECT bayes_chart('SELECT student, lecturer, ''x''::text FROM lectures',
+  of('pmf'))$$, '22023', 'column "text" of the query is of type text', 'that is a number');
+SELECT throws_ok($$SELECT bayes_chart('VALUES (1, 1, ''NaN''::float8)', of('pmf'))$$, '22023',
+  'the number in a cell is NaN', 'and finite');
+
+-- ---- names, weights, distances, widths ----
+
+SELECT set_eq($$SELECT series FROM bayes_chart_data(of('known'), 'columns')
+  UNION ALL SELECT y_label FROM bayes_chart_data(of('known'), 'weights')$$,
+  $$SELECT DISTINCT species FROM iris$$, 'a conditioned classifier has its classes');
+SELECT set_eq($$SELECT DISTINCT title FROM bayes_chart_data(of('known'), 'columns')$$,
+  $$VALUES ('x[1]'), ('x[2]'), ('x[3]')$$, 'which are no column');
+SELECT set_eq($$SELECT name, x, y_label::int FROM models, bayes_chart_data(model, 'weights')
+    WHERE name IN ('lda', 'nmf')$$, $$SELECT name, value, component FROM models,
+    bayes_parameters(model) WHERE name IN ('lda', 'nmf') AND parameter = 'weight'$$,
+  'weights of topics and factors are the parameters');
+-- The second axis is less than the first, but there.
+SELECT never($$SELECT a.series, b.series, NOT near((a.x - b.x)^2 + (a.y - b.y)^2,
+    (SELECT sum((sqrt(p.value) - sqrt(q.value))^2) FROM bayes_chart_data(of('nmf'), 'parts') AS p
+      JOIN bayes_chart_data(of('nmf'), 'parts') AS q USING (y_label)
+      WHERE p.x_label = a.series AND q.x_label = b.series)) OR abs(a.y) < 1e-3 AS wrong
+  FROM bayes_chart_data(of('nmf'), 'map') AS a, bayes_chart_data(of('nmf'), 'map') AS b
+  WHERE a.series < b.series$$, 'a map of different factors has their Hellinger distances');
+SELECT never($$SELECT width, name, line, line ~ '[█─●]\.\.\.$' AS wrong
+  FROM unnest('{30,72}'::int[]) AS width, (VALUES ('lda', 'terms'), ('lda', 'weights'),
+      ('bmm', 'weights'), ('nmf', 'terms')) AS k(name, kind),
+    string_to_table(bayes_plot(of(name), width, kind), E'\n') AS line$$,
+  'bars of plots end at the margin');
+
+SELECT * FROM finish();
