@@ -8,16 +8,19 @@ DEFINE @of_charts =
   'intervals; of conjugate models posterior; of lda and nmf terms (the labels of greatest '
   'weight), parts (labels by component) and map (which are alike); of fits trace; of draws '
   'trace, ranks, ess and, where they have clusters, clusters. With a query its rows are shown '
-  'too, in ellipses, columns and density, and there are: states and forecast of hmm (rows are '
-  'the steps of one sequence), predictions and residuals of linreg, calibration of logreg and '
-  'probit, confusion of nb (their queries begin with the response or the label). options: '
-  'columns, names or numbers from 1 (two for ellipses and density; by default those in which '
-  'components differ most); level of intervals (0.95); terms of a component (1 to 50, 10 if not '
-  'given); rows of the query that are shown (1 to 5000, 1000 if not given), a sample by seed '
-  '(1), or the first steps, or the last before a forecast of steps more (1 to 1000, 20 if not '
-  'given). At most 24 components and 16 panels are shown. Errors: 22023 for an invalid option or '
+  'too, in ellipses, columns and density, and there are: similarity of mixtures (how probable it '
+  'is that two rows are in one component), states and forecast of hmm (rows are the steps of one '
+  'sequence), predictions and residuals of linreg, calibration of logreg and probit, confusion of '
+  'nb (their queries begin with the response or the label), residuals of pmf (keys of row and '
+  'column, and the number), shares of lda (the topics of documents by time or another group, '
+  'which comes before the document). options: columns, names or numbers from 1 (two for ellipses '
+  'and density; by default those in which components differ most); level of intervals (0.95); '
+  'terms of a component (1 to 50, 10 if not given); rows of the query that are shown (1 to 5000, '
+  '1000 if not given; for similarity 1 to 70, 60), a sample by seed (1), or the first steps, or '
+  'the last before a forecast of steps more (1 to 1000, 20 if not given); of documents all. At '
+  'most 24 components, 16 panels and 48 groups are shown. Errors: 22023 for an invalid option or '
   'an unknown kind, 42804 for a kind that the model does not have, with those that it has; 22004 '
-  'for a NULL query.';
+  'for a NULL query; 54000 for more groups.';
 
 DEFINE @chart_items = TABLE (panel int, title text, mark text, series text, path int, x float8,
   x_label text, y float8, y_label text, lower float8, upper float8, value float8);

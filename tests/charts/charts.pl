@@ -39,15 +39,17 @@ for my $line (`node compile.mjs charts.jsonl svg`) {
     $kinds{$kind}++;
     is_deeply($chart->{problems}, [], "$name is a chart without a problem");
     # As many as the model has components.
-    my %parts = (ellipses => ['text', $k], transitions => ['rect', $k ** 2], map => ['text', $k]);
+    my %parts = (ellipses => ['text', $k], transitions => ['rect', $k ** 2], map => ['text', $k],
+        similarity => ['rect', 3600]);
     if (my $expected = $parts{$kind}) {
         is($marks->{$expected->[0]}, $expected->[1], "$name shows all components");
     }
     is($marks->{line} % $k, 0, "$name has a line for each component of each column")
         if $kind eq 'columns' && !$chart->{rows} && $marks->{line};
+    is($marks->{area}, $k, "$name has an area for each topic") if $name =~ /^lda: shares/;
 }
 is($?, 0, 'all charts were compiled');
-cmp_ok(scalar keys %kinds, '>=', 18, 'of all kinds');
+cmp_ok(scalar keys %kinds, '>=', 25, 'of all kinds');
 
 my $page = decode_json(`node page.mjs page.html "\$(command -v chromium)" page.png` || '{}');
 is_deeply($page->{said}, [], 'the console of the page is empty');

@@ -22,10 +22,15 @@ INSERT INTO models SELECT 'dpmm vi', dpmm_fit(x, '{"method": "vi"}') FROM faithf
 INSERT INTO models SELECT 'nb', nb_fit(species, x), 'SELECT species, x FROM iris' FROM iris;
 INSERT INTO models SELECT 'hmm', hmm_fit(s, 3), 'SELECT duration FROM geyser ORDER BY t'
   FROM (SELECT array_agg(duration ORDER BY t) AS s FROM geyser) AS g;
-INSERT INTO models SELECT 'lda', lda_fit(words, 8, '{"min_documents": 5, "max_share": 0.3}')
+INSERT INTO models SELECT 'lda', lda_fit(words, 8, '{"min_documents": 5, "max_share": 0.3}'),
+    'SELECT date_trunc(''month'', date ''2024-01-01'' + length(page) * 20), words FROM manual'
   FROM manual;
+INSERT INTO models SELECT 'topics by place', model,
+    'SELECT left(page, 1) AS "a]b", words FROM manual'
+  FROM models WHERE name = 'lda';
 INSERT INTO models SELECT 'nmf', nmf_fit(x, 8) FROM digits WHERE id <= 300;
-INSERT INTO models SELECT 'pmf', pmf_fit(student, lecturer, rating, 2, '{"draws": 100}')
+INSERT INTO models SELECT 'pmf', pmf_fit(student, lecturer, rating, 2, '{"draws": 100}'),
+    'SELECT student, lecturer, rating FROM lectures WHERE student < 300'
   FROM lectures WHERE student < 300;
 INSERT INTO models SELECT 'linreg', linreg_fit(progression, x),
     'SELECT progression, x FROM diabetes' FROM diabetes;
@@ -40,6 +45,9 @@ INSERT INTO models SELECT 'gamma', gamma_poisson_fit(ftv) FROM birthwt;
 INSERT INTO models SELECT 'normal', normal_inverse_gamma_fit(bwt) FROM birthwt;
 INSERT INTO models SELECT 'conditional', bayes_condition(model, '{NULL,70}'::float8[])
   FROM models WHERE name = 'gmm';
+INSERT INTO models SELECT 'known', bayes_condition(model, '{5,NULL,NULL,NULL}'::float8[]),
+    'SELECT x[2:4] FROM iris'
+  FROM models WHERE name = 'nb';
 
 -- The kinds that a model has, from the HINT of a kind that none has.
 CREATE FUNCTION kinds(query text, model bayes_model) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -62,6 +70,12 @@ CREATE TABLE charts AS
   UNION ALL
   SELECT name, kind, number = 1, true, bayes_chart(query::bayes_query, model, kind)
   FROM models, kinds(query, model) WITH ORDINALITY AS k(kind, number) WHERE query IS NOT NULL;
+INSERT INTO charts SELECT 'several', 'criteria', true, false, bayes_chart(array_agg(model))
+  FROM gmm_select('SELECT x FROM faithful', '{1,2,3}',
+    '{"covariance": ["full", "diagonal"], "models": true}');
+INSERT INTO charts SELECT 'two', 'posterior', true, false, bayes_chart(ARRAY[
+    (SELECT model FROM models WHERE name = 'beta'),
+    (SELECT beta_bernoulli_fit(smoke = 1) FROM birthwt)]);
 
 \cd :out
 \pset format unaligned
