@@ -1,7 +1,7 @@
 -- Pictures of what rows have in common: the similarity of rows, the topics of documents by time or
 -- group, and residuals of the cells of a table; and what pictures of classifiers, topics and
 -- factors owe to names, weights and distances.
-SELECT plan(49);
+SELECT plan(51);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -79,6 +79,12 @@ SELECT never($$SELECT x_label, y_label, NOT near(value, CASE WHEN x_label = y_la
       'similarity') AS c
     JOIN people AS a ON a.number = c.x_label JOIN people AS b ON b.number = c.y_label$$,
   'and of rows that miss something');
+-- Of enough rows it matters little whether two of them are counted again.
+SELECT cmp_ok(avg(abs(value - probability)), '<', 0.03::float8,
+  'for rows of the fit near to their labels in the draws')
+FROM bayes_chart_data('SELECT velocity FROM galaxies ORDER BY id', of('dpmm'), 'similarity') AS c
+  JOIN dpmm_similarity('SELECT row_number() OVER (ORDER BY id), velocity FROM galaxies',
+    '{"draws": 60}') AS s ON id1 = x_label AND id2 = y_label;
 SELECT is(bayes_chart('SELECT x FROM faithful', of('gmm'), 'similarity') #>> '{title,subtitle}',
   'probability that two rows are in one component; 60 of 272 rows', 'and says so');
 SELECT is(bayes_chart('SELECT velocity FROM galaxies LIMIT 5', of('dpmm'), 'similarity')
@@ -118,6 +124,10 @@ SELECT never($$SELECT x_label, NOT (count(*) = 4 AND near(min(lower), 0) AND nea
   FROM shares GROUP BY x_label$$, 'areas that lie on each other');
 SELECT results_eq($$SELECT x_label FROM shares WHERE series = '1' ORDER BY n$$,
   $$SELECT DISTINCT to_char(day, 'YYYY-MM-01') FROM documents ORDER BY 1$$, 'in the order of time');
+SELECT results_eq($$SELECT x_label FROM bayes_chart_data('SELECT timestamp ''2024-01-01'' + id % 3 *
+    interval ''0.5 s'', words FROM documents', of('lda')) WHERE series = '1'$$,
+  $$VALUES ('2024-01-01 00:00:00'), ('2024-01-01 00:00:00.5'), ('2024-01-01 00:00:01')$$,
+  'to the second, if need be');
 SELECT set_eq($$SELECT x_label, series::int, round(y::numeric, 10) FROM bayes_chart_data(
     'SELECT place, words FROM documents', of('lda'), 'shares') WHERE mark = 'bar'$$,
   $$SELECT place, k::int, round(avg(p)::numeric, 10) FROM documents,

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -217,7 +219,7 @@ class Groups {
   /// Values of groups are copied into CurrentMemoryContext.
   explicit Groups(TupleDesc columns) : context_(CurrentMemoryContext) {
     const Form_pg_attribute column = TupleDescAttr(columns, 0);
-    collation_ = column->attcollation;
+    collation_ = OidIsValid(column->attcollation) ? column->attcollation : DEFAULT_COLLATION_OID;
     output_ = output_function_of(column->atttypid);
     guarded([this, column] {
       type_ = lookup_type_cache(column->atttypid, TYPECACHE_CMP_PROC_FINFO);
@@ -255,19 +257,25 @@ class Groups {
       });
     const bool timestamps = base_ == TIMESTAMPOID || base_ == TIMESTAMPTZOID;
     to.over_time = timestamps || base_ == DATEOID;
-    // Of days there is no need to say that they begin at midnight.
-    constexpr std::string_view midnight = " 00:00:00";
-    const bool days =
-        timestamps && std::all_of(groups_.begin(), groups_.end(), [&](const auto &of) {
-          return of.second.name.find(midnight) != std::string::npos;
-        });
-    for (auto &[value, group] : groups_) {
-      if (days) group.name.resize(group.name.find(midnight));
-      to.groups.push_back(std::move(group));
-    }
+    if (timestamps) cut_midnight();
+    for (auto &[value, group] : groups_) to.groups.push_back(std::move(group));
   }
 
  private:
+  /// Of days there is no need to say that they begin at midnight, nor in which zone.
+  void cut_midnight() {
+    constexpr std::string_view midnight = " 00:00:00";
+    std::set<std::string> days;
+    for (const auto &[value, group] : groups_) {
+      const std::size_t at = group.name.find(midnight), end = at + midnight.size();
+      if (at == std::string::npos) return;
+      if (end < group.name.size() && group.name[end] != '+' && group.name[end] != '-') return;
+      days.insert(group.name.substr(0, at));
+    }
+    if (days.size() < groups_.size()) return;
+    for (auto &[value, group] : groups_) group.name.resize(group.name.find(midnight));
+  }
+
   const MemoryContext context_;
   Oid collation_ = InvalidOid, output_ = InvalidOid, base_ = InvalidOid;
   TypeCacheEntry *type_ = nullptr;
