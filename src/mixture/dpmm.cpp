@@ -335,15 +335,20 @@ std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() con
         const double draws = double(fitted.sizes.size());
         std::vector<FlatComponent> flat;
         std::vector<int> order;
+        const double all_rows = double(info.rows) + state->concentration;
+        const auto add = [&](std::size_t draw, double weight, double together) {
+          flat.push_back({.weight = weight / draws,
+                          .draw = int(draw),
+                          .together = together,
+                          .mass = all_rows * weight});
+        };
         int next = 0;
         for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {
           for (const int end = next + fitted.sizes[s]; next < end; ++next) {
-            flat.push_back({.weight = fitted.weights[std::size_t(next)] / draws, .draw = int(s)});
+            add(s, fitted.weights[std::size_t(next)], 1);
             order.push_back(next);
           }
-          flat.push_back({.weight = fitted.rest[s] / draws,
-                          .draw = int(s),
-                          .together = 1 / (1 + state->concentration)});
+          add(s, fitted.rest[s], 1 / (1 + state->concentration));
           order.push_back(fitted.components.components());
         }
         for (std::size_t i = 0; i < flat.size(); ++i) flat[i].group = int(i);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/special.hpp"
 #include "base/unseen.hpp"
@@ -55,32 +57,57 @@ double value_given(RowDistribution &rows, int element) {
 void SimilarRows::add(std::span<const double> x) {
   const std::vector<FlatComponent> &components = rows_.components();
   const std::span<const double> joint = rows_.log_joint(x);
-  Evidence &out = evidence_.emplace_back();
-  log_together_.clear();
+  Row &out = added_.emplace_back();
+  out.x.assign(x.begin(), x.end());
+  groups_.clear();
   for (std::size_t at = 0; at < components.size();) {
-    std::vector<double> of_draw;
-    for (const int draw = components[at].draw;
-         at < components.size() && components[at].draw == draw;) {
-      const FlatComponent &head = components[at];
-      std::vector<double> of_group;
-      for (; at < components.size() && components[at].group == head.group; ++at)
-        of_group.push_back(joint[at]);
-      of_draw.push_back(log_sum_exp(of_group));
-      log_together_.push_back(std::log(head.together));
-    }
-    out.groups.insert(out.groups.end(), of_draw.begin(), of_draw.end());
-    out.draws.push_back(log_sum_exp(of_draw));
+    const std::size_t first = at;
+    const FlatComponent &head = components[at];
+    std::vector<double> of_group;
+    for (; at < components.size() && components[at].group == head.group; ++at)
+      of_group.push_back(joint[at]);
+    out.groups.push_back(log_sum_exp(of_group));
+    groups_.push_back({int(first), head.draw, at - first > 1, std::log(head.together)});
+    tied_ |= std::isfinite(head.mass);
   }
 }
 
+/// Of two rows of one draw, in the same group with the weight w: the expected square of w is w^2 (1
+/// + 1 / mass), and they are in one component with the probability `together`. Those of different
+/// groups add up without those of the same one, which would be most of the sum.
 double SimilarRows::similarity(std::size_t i, std::size_t j) const {
-  const Evidence &one = evidence_[i], &other = evidence_[j];
+  if (added_[j].groups < added_[i].groups) std::swap(i, j);  // the same bits for (j, i)
+  const std::vector<double> &one = added_[i].groups, &other = added_[j].groups;
+  const std::span<const double> ties =
+      tied_ ? rows_.log_ties(added_[i].x, added_[j].x) : std::span<const double>();
   // log p(both, in one component), and log p(both), term by term
-  std::vector<double> together, all;
-  for (std::size_t g = 0; g < log_together_.size(); ++g)
-    together.push_back(one.groups[g] + other.groups[g] + log_together_[g]);
-  for (std::size_t d = 0; d < one.draws.size(); ++d) all.push_back(one.draws[d] + other.draws[d]);
-  const double whole = log_sum_exp(all);
+  std::vector<double> together, all, before;
+  for (std::size_t first = 0, end = 0; first < groups_.size(); first = end) {
+    double most = one[first], most_other = other[first];
+    for (end = first; end < groups_.size() && groups_[end].draw == groups_[first].draw; ++end) {
+      most = std::max(most, one[end]);
+      most_other = std::max(most_other, other[end]);
+    }
+    if (!std::isfinite(most) || !std::isfinite(most_other)) continue;
+    before.assign(1, 0.0);
+    for (std::size_t g = first; g < end; ++g)
+      before.push_back(before.back() + std::exp(other[g] - most_other));
+    double after = 0, apart = 0;
+    for (std::size_t g = end; g-- > first;) {
+      if (std::isinf(one[g]) && std::isinf(other[g])) continue;  // perhaps of no mass
+      const Group &group = groups_[g];
+      const FlatComponent &component = rows_.components()[std::size_t(group.component)];
+      const double own = std::exp(one[g] - most), same = std::exp(other[g] - most_other),
+                   times = 1 + 1 / component.mass;
+      apart += own * (before[g - first] + after) + own * same * times * (1 - component.together);
+      after += same;
+      const double tie = ties.empty() || group.mixed ? 0 : ties[std::size_t(group.component)];
+      together.push_back(one[g] + other[g] + std::log(times) + group.log_together + tie);
+    }
+    all.push_back(most + most_other + std::log(apart));
+  }
+  all.insert(all.end(), together.begin(), together.end());
+  const double whole = all.empty() ? -std::numeric_limits<double>::infinity() : log_sum_exp(all);
   if (!std::isfinite(whole)) rows_.refuse_impossible();
   return std::min(1.0, std::exp(log_sum_exp(together) - whole));
 }

@@ -26,11 +26,13 @@ BAYES_API double value_given(RowDistribution &rows, int element);
 BAYES_API bool asked_for(double x);
 
 /// The probability that both rows come from one component of the model, given what each has
-/// observed: within a draw by the components' densities, between draws by their evidence.
+/// observed: within a draw by the components' densities, between draws by their evidence. In a
+/// cluster of a Dirichlet process a row also tells of the parameters and of the weight of the
+/// cluster (FlatComponent::mass), without which two rows of a new cluster had to be like the prior.
 BAYES_API double similarity(RowDistribution &rows, std::span<const double> one,
                             std::span<const double> other);
 
-/// Rows any two of which are compared: what a row says about the components is computed once.
+/// Rows any two of which are compared: what a row alone says about the components is computed once.
 class BAYES_API SimilarRows {
  public:
   /// `rows` must outlive it.
@@ -41,15 +43,22 @@ class BAYES_API SimilarRows {
   double similarity(std::size_t i, std::size_t j) const;
 
  private:
-  /// The log density of a row and its component, summed over the components of a group, and over
-  /// all components of a draw.
-  struct Evidence {
-    std::vector<double> groups, draws;
+  /// Components of one component of the model, and of one draw.
+  struct Group {
+    int component, draw;
+    /// more than one component: they are a mixture
+    bool mixed;
+    double log_together;
+  };
+  struct Row {
+    std::vector<double> x;
+    /// the log density of the row and the group
+    std::vector<double> groups;
   };
   RowDistribution &rows_;
-  std::vector<Evidence> evidence_;
-  /// of every group the logarithm of FlatComponent::together
-  std::vector<double> log_together_;
+  std::vector<Row> added_;
+  std::vector<Group> groups_;
+  bool tied_ = false;
 };
 
 /// How an observed element compares with what the others let expect.

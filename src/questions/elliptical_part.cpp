@@ -227,6 +227,44 @@ void EllipticalPart::condition(const double *x, bool, double *out) {
   }
 }
 
+/// Of n rows X, less the location, with the parameters integrated out the density is proportional
+/// to |S|^(-o/2) |I + S^-1 X B^-1 X'|^-((a + n)/2), S = I + 1 1' / c, a = nu + o - 1 (a matrix
+/// Student t), or with the trace in place of the determinant and a + n o for a + n where all
+/// elements share one variance.
+void EllipticalPart::add_ties(const double *x, const double *y, double *out) {
+  if (!student()) return;
+  std::vector<double> scores(std::size_t(of_.components()));
+  condition(x, false, scores.data());
+  const Buffer first = z_;
+  condition(y, false, scores.data());
+  const std::size_t o = pattern_->observed.size();
+  const double n = double(o);
+  if (o == 0) return;
+  for (int c = 0; c < of_.components(); ++c) {
+    double xx = 0, xy = 0, yy = 0;
+    for (std::size_t i = 0; i < o; ++i) {
+      const double a = first[i * std::size_t(padded_) + std::size_t(c)],
+                   b = z_[i * std::size_t(padded_) + std::size_t(c)];
+      xx += a * a;
+      xy += a * b;
+      yy += b * b;
+    }
+    // S of one row is s, of two (s, 1/c; 1/c, s), with the determinant s^2 - 1/c^2 = 1 + 2/c.
+    const double nu = of_.degrees(c), r = of_.of_mean(c), s = 1 + r, both = 1 + 2 * r;
+    const double trace = (s * (xx + yy) - 2 * r * xy) / both;
+    const double alone = std::log1p(xx / s) + std::log1p(yy / s),
+                 scales = -n / 2 * (std::log(both) - 2 * std::log(s));
+    if (of_.shape.isotropic)
+      out[c] += scales + log_gamma(nu / 2 + n) + log_gamma(nu / 2) - 2 * log_gamma((nu + n) / 2) -
+                (nu / 2 + n) * std::log1p(trace) + (nu + n) / 2 * alone;
+    else
+      out[c] += scales + log_gamma((nu + 1 + n) / 2) - log_gamma((nu + 1) / 2) -
+                log_gamma((nu + n) / 2) + log_gamma(nu / 2) -
+                (nu + 1 + n) / 2 * std::log1p(trace + std::max(0.0, xx * yy - xy * xy) / both) +
+                (nu + n) / 2 * alone;
+  }
+}
+
 double EllipticalPart::factor_of(int c) const {
   if (!student()) return of_.factor(c);
   const double nu = of_.degrees(c), square = square_[std::size_t(c)];

@@ -61,6 +61,7 @@ class EllipticalPart final : public RowPart {
   EllipticalPart(std::vector<int> elements, Ellipses components);
 
   void condition(const double *x, bool count_unseen, double *out) override;
+  void add_ties(const double *x, const double *y, double *out) override;
   Predicted predicted(int c, int j) override;
   std::pair<double, double> moments(int c, int j) override;
   RowPair pair(int c, int j, int l) override;

@@ -11,6 +11,7 @@ namespace bayes {
 double RowPart::checked(int, double x, const Where &) const { return x; }
 std::vector<double> RowPart::categories(int) const { return {}; }
 
+void RowPart::add_ties(const double *, const double *, double *) {}
 void RowPart::fix(const double *) {}
 void RowPart::parameters(int, int, std::vector<Parameter> &, std::vector<Marginal> &) {}
 double RowPart::tail(int, double) { return std::nan(""); }

@@ -71,6 +71,25 @@ void ProductPart::condition(const double *x, bool count_unseen, double *out) {
   for (int c = 0; c < components_; ++c) out[c] += scores_[std::size_t(c)];
 }
 
+void ProductPart::add_ties(const double *x, const double *y, double *out) {
+  if (!posterior_) return;
+  std::vector<double> statistics;
+  for (int j = 0; j < size(); ++j) {
+    if (std::isnan(x[j])) continue;
+    const Column &column = columns().column(j);
+    const auto log_marginal = [&](int c, std::initializer_list<double> rows) {
+      statistics.assign(std::size_t(column.size().statistics), 0.0);
+      for (const double each : rows) column.add(column.element(each), statistics.data());
+      return column.log_marginal_likelihood(statistics.data(), posterior_->column(c, j));
+    };
+    const auto [low, high] = std::minmax(x[j], y[j]);  // the same bits whichever comes first
+    for (int c = 0; c < components_; ++c) {
+      poll_here();
+      out[c] += log_marginal(c, {low, high}) - (log_marginal(c, {low}) + log_marginal(c, {high}));
+    }
+  }
+}
+
 Predicted ProductPart::predicted(int c, int j) {
   const Column &column = columns().column(j);
   return posterior_ ? column.predictive(posterior_->column(c, j))

@@ -24,6 +24,7 @@ class ProductPart final : public RowPart {
   double checked(int j, double x, const Where &where) const override;
   std::vector<double> categories(int j) const override;
   void condition(const double *x, bool count_unseen, double *out) override;
+  void add_ties(const double *x, const double *y, double *out) override;
   Predicted predicted(int c, int j) override;
   std::pair<double, double> moments(int c, int j) override;
   void probabilities(int c, int j, double *out) override;

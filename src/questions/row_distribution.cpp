@@ -135,6 +135,23 @@ std::span<const double> RowDistribution::log_joint(std::span<const double> x, bo
   return joint_;
 }
 
+std::span<const double> RowDistribution::log_ties(std::span<const double> x,
+                                                  std::span<const double> y) {
+  ties_.assign(components_.size(), 0.0);
+  std::span<const double> whole = with_fixed(x);
+  std::vector<double> one(whole.begin(), whole.end());
+  whole = with_fixed(y);
+  std::vector<double> other(whole.begin(), whole.end());
+  for (std::size_t j = 0; j < one.size(); ++j)
+    if (std::isnan(one[j]) || std::isnan(other[j])) one[j] = other[j] = std::nan("");
+  for (const auto &part : parts_) {
+    const double *const at = of_part(*part, one);
+    const std::vector<double> first(at, at + part->size());
+    part->add_ties(first.data(), of_part(*part, other), ties_.data());
+  }
+  return ties_;
+}
+
 double RowDistribution::log_density(std::span<const double> x) {
   return log_sum_exp(log_joint(x, true));
 }

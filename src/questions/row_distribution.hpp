@@ -7,6 +7,7 @@
 // Every question to a model is written once, over this class.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +35,10 @@ struct FlatComponent {
   /// The probability that two rows of this group come from one component of the model: less than 1
   /// for all new clusters together.
   double together = 1;
+  /// The number of rows that the weight stands for, a parameter of its Dirichlet distribution, if a
+  /// row tells what the next one of this component is like, as in a cluster of few rows. Infinite:
+  /// rows are independent given the component.
+  double mass = std::numeric_limits<double>::infinity();
 };
 
 /// Not thread-safe.
@@ -82,6 +87,11 @@ class BAYES_API RowDistribution {
   /// `count_unseen`: whether categories that the model does not know have a probability
   /// (families/product/unseen_categories.hpp), or count as missing. Valid until the next call.
   std::span<const double> log_joint(std::span<const double> x, bool count_unseen = false);
+  /// For every component log p(x, y) - log p(x) - log p(y) under it: how much more probable rows
+  /// are together, as each tells of the parameters of the component. Of the elements that both
+  /// have; it is exact unless each has elements that the other misses. 0 for components at a point.
+  /// Valid until the next call.
+  std::span<const double> log_ties(std::span<const double> x, std::span<const double> y);
   /// The log density of the observed elements of x, with unseen categories.
   double log_density(std::span<const double> x);
   /// log p(observed elements of x | those of `given`). What both have must be equal, or the density
@@ -153,7 +163,7 @@ class BAYES_API RowDistribution {
   std::vector<std::vector<double>> categories_;
   std::vector<std::string> labels_;
 
-  std::vector<double> row_, merged_, joint_, weights_, whole_, part_row_, drawn_;
+  std::vector<double> row_, merged_, joint_, weights_, whole_, part_row_, drawn_, ties_;
   std::vector<int> active_;
   std::vector<Predicted> predicted_;
 };

@@ -51,6 +51,10 @@ class BAYES_API RowPart {
   /// missing. `count_unseen`: whether unseen categories have a probability, or are missing.
   virtual void condition(const double *x, bool count_unseen, double *out) = 0;
 
+  /// Adds to out[c] what RowDistribution::log_ties() has of these elements; x and y miss the same
+  /// ones. By default the components have no parameters to tell of. Ends what condition() began.
+  virtual void add_ties(const double *x, const double *y, double *out);
+
   /// From now on the observed elements of x are in every row that is given to condition().
   virtual void fix(const double *x);
 

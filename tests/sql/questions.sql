@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(85);
+SELECT plan(86);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -228,6 +228,14 @@ SELECT never($$SELECT name, s.*, NOT (alike > 0.9 AND other < 0.2 AND NULLIF(sam
 SELECT never($$SELECT x, NOT near(bayes_similarity(model_of('iris'), x, y), p * q) AS wrong
   FROM (SELECT x || 1.0::float8 AS x, x AS y, 1 AS p, (bayes_probabilities(model_of('iris'), x))[1]
     AS q FROM iris WHERE id % 7 = 0) AS r$$, 'a known class is one');
+-- Far from all rows two are of one new cluster if they are alike; dpmm_similarity of a fit to all
+-- rows and both says the same, within 0.01 (0.99, 0.003, 0.98, 0.73).
+SELECT ok(bayes_similarity(model, 50000::float8, 50000::float8) > 0.97
+    AND bayes_similarity(model, 50000::float8, -20000::float8) < 0.02
+    AND bayes_similarity(model, 40000::float8, 40000::float8) > 0.96
+    AND abs(bayes_similarity(model, 20000::float8, 20000::float8) - 0.73) < 0.04,
+  'rows of new clusters are alike or not')
+FROM (SELECT dpmm_fit(velocity, '{"draws": 200}') AS model FROM galaxies) AS m;
 
 -- ---- boxes ----
 
