@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(factors_of_rows_in_parts) {
     for (int d = 0; d < 300; ++d)
       if (part == (d % 7 < 4 ? 0 : d % 7 < 6 ? 2 : 3)) in_parts.push_back(d);
   for (const char *const method : {"vi", "em"})
-    for (const std::string &kind : {"zero", "missing", "hierarchical"}) {
+    for (const std::string kind : {"zero", "missing", "hierarchical"}) {
       const bool hierarchical = kind == "hierarchical";
       if (hierarchical && method == std::string("em")) continue;
       BothCorpora both(300, 0.3);

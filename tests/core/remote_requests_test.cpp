@@ -8,10 +8,6 @@
 
 using namespace bayes;
 
-namespace {
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-}
-
 BOOST_AUTO_TEST_SUITE(remote_requests)
 
 BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
@@ -80,7 +76,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   }
   Document numbers = pass_request("rows");
   numbers.set("before", 0);
-  for (const double number : {-1.0, 1.0, none}) {
+  for (const double number : {-1.0, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
     numbers.set("parts", Document::List{Document::object().set(
                              "numbers", numbers_document(std::vector<double>{number}))});
     refused(numbers);
