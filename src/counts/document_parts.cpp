@@ -41,16 +41,18 @@ FilteredDocument::FilteredDocument(const DocumentTerms &document,
   part_ = {terms_, counts_};
 }
 
+std::uint64_t term_hash(std::string_view term) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : term) hash = (hash ^ std::uint8_t(c)) * 0x100000001b3;
+  // The upper bits of the FNV hash depend little on the last bytes, so they are mixed.
+  const auto mixed = philox({std::uint32_t(hash), std::uint32_t(hash >> 32), 0, 0}, {0, 0});
+  return std::uint64_t(mixed[1]) << 32 | mixed[0];
+}
+
 std::vector<std::uint64_t> term_hashes(std::span<const std::string> terms) {
   std::vector<std::uint64_t> out;
   out.reserve(terms.size());
-  for (const std::string &term : terms) {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : term) hash = (hash ^ std::uint8_t(c)) * 0x100000001b3;
-    // The upper bits of the FNV hash depend little on the last bytes, so they are mixed.
-    const auto mixed = philox({std::uint32_t(hash), std::uint32_t(hash >> 32), 0, 0}, {0, 0});
-    out.push_back(std::uint64_t(mixed[1]) << 32 | mixed[0]);
-  }
+  for (const std::string &term : terms) out.push_back(term_hash(term));
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/api.hpp"
@@ -29,6 +30,7 @@ class BAYES_API FilteredDocument {
 
 /// Hashes of the terms' bytes: they order terms as if at random, the same in every vocabulary.
 BAYES_API std::vector<std::uint64_t> term_hashes(std::span<const std::string> terms);
+BAYES_API std::uint64_t term_hash(std::string_view term);
 
 /// A document in two halves. In the order of their terms' hashes, tokens go alternately to the
 /// observed half and to the scored half, the first to the observed one; fractional counts are

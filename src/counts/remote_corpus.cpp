@@ -74,6 +74,12 @@ Buffer &PartOfDocuments::numbers_of(const PassReader &request, std::size_t width
   return out;
 }
 
+Document texts_document(std::span<const std::string> texts) {
+  Document::List out;
+  for (const std::string &text : texts) out.emplace_back(text);
+  return out;
+}
+
 Document totals_message(const CorpusTotals &totals) {
   Document out = Document::object();
   out.set("documents", totals.documents).set("skipped", totals.skipped);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/corpus.hpp"
@@ -56,6 +57,10 @@ struct PartOfDocuments {
   /// that the documents of all parts have in one corpus.
   std::span<const std::int64_t> order;
   std::map<std::int64_t, Buffer> numbers = {};
+  /// Documents over the same vocabulary that are not fitted, if some are held out.
+  Corpus *held_out = nullptr;
+  /// the terms of a vocabulary of texts
+  std::span<const std::string> terms = {};
 
   /// Forgets the numbers that the request does not name.
   void forget(const PassReader &request);
@@ -65,6 +70,9 @@ struct PartOfDocuments {
   Buffer &numbers_of(const PassReader &request, std::size_t width, Control &control, bool &fresh,
                      bool &lost);
 };
+
+/// Texts as a member of a request or an answer.
+BAYES_API Document texts_document(std::span<const std::string> texts);
 
 /// What parts say of their documents, and what they have in all.
 BAYES_API Document totals_message(const CorpusTotals &totals);

@@ -19,17 +19,16 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t key) {
   return z ^ (z >> 31);
 }
 
-/// The hash of a row before which as many equal ones are in the same part.
-std::uint64_t hash_of_copy(std::uint64_t hash, std::uint64_t before, std::size_t part) {
-  return before == 0 ? hash : mixed(mixed(hash, before), part + 1);
-}
-
 std::uint64_t whole_number(const PassReader &given, const char *key) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   return std::bit_cast<std::uint64_t>(given.integer(key, -most - 1, most));
 }
 
 }  // namespace
+
+std::uint64_t hash_of_copy(std::uint64_t hash, std::uint64_t before, std::size_t part) {
+  return before == 0 ? hash : mixed(mixed(hash, before), part + 1);
+}
 
 Document HashChoice::message() const {
   return Document::object()

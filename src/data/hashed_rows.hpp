@@ -22,6 +22,11 @@ struct HashChoice {
   static HashChoice from_message(const Document &message);
 };
 
+/// The hash of an item before which as many equal ones are in the same part, whose number among the
+/// parts of all items is from 0: that of the item for the first one, and hashes of their own for
+/// the others.
+BAYES_API std::uint64_t hash_of_copy(std::uint64_t hash, std::uint64_t before, std::size_t part);
+
 /// Rows of this server with a hash of each: of its elements and its weight, so that it is the same
 /// wherever the row is. Of equal rows, the first one has that; the others have hashes of their own,
 /// of how many came before and of the number of the part, or all copies would be in a minibatch or

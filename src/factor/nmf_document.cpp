@@ -34,6 +34,12 @@ PaddedMatrix table_of(const Tensor &tensor) {
   return out;
 }
 
+Document write_prior(const WeightGamma &prior) {
+  Document out = Document::object().set("shape", prior.shape).set("rate", prior.rate);
+  if (prior.hierarchical()) out.set("scale_shape", prior.scale_shape);
+  return out;
+}
+
 Document write_side(const NmfSide &side, bool gamma) {
   const std::int64_t factors = side.numbers.columns();
   Document out = Document::object();
@@ -44,9 +50,7 @@ Document write_side(const NmfSide &side, bool gamma) {
     out.set("rates", tensor_of(side.own_rates));
   else
     out.set("rate", Tensor{{factors}, side.rates});
-  Document prior = Document::object().set("shape", side.prior.shape).set("rate", side.prior.rate);
-  if (side.prior.hierarchical()) prior.set("scale_shape", side.prior.scale_shape);
-  out.set("prior", std::move(prior));
+  out.set("prior", write_prior(side.prior));
   return out;
 }
 
@@ -61,6 +65,13 @@ void require_weights(const MemberReader &in, const char *key, std::span<const do
                 message("contains {}, but its numbers must be {} and at most {}", describe(x),
                         positive ? "greater than 0" : "at least 0", describe_number(max_weight)));
   }
+}
+
+WeightGamma read_prior(const MemberReader &in) {
+  WeightGamma out = {in.number("shape", 0, max_weight, true),
+                     in.number("rate", 0, max_weight, true)};
+  if (in.has("scale_shape")) out.scale_shape = in.number("scale_shape", 0, max_weight, true);
+  return out;
 }
 
 NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
@@ -78,11 +89,7 @@ NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
     require_weights(in, own ? "rates" : "rate", rates.values, true);
     out.rates = own ? std::vector<double>() : rates.values;
     if (own) out.own_rates = table_of(rates);
-    const MemberReader prior = in.object("prior");
-    out.prior = {prior.number("shape", 0, max_weight, true),
-                 prior.number("rate", 0, max_weight, true)};
-    if (prior.has("scale_shape"))
-      out.prior.scale_shape = prior.number("scale_shape", 0, max_weight, true);
+    out.prior = read_prior(in.object("prior"));
   }
   out.sum_up();
   // Keys are looked up by name, so they must differ.
@@ -98,6 +105,28 @@ NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
 }
 
 }  // namespace
+
+Document column_factors_message(const NmfModel &model) {
+  const NmfModel::State &state = *model.state;
+  Document out = Document::object();
+  out.set("factors", model.size()).set("gamma", state.gamma).set("missing", state.missing);
+  out.set("column", write_side(state.column, state.gamma));
+  if (state.gamma) out.set("prior", write_prior(state.row.prior));
+  return out;
+}
+
+std::unique_ptr<NmfModel> model_of_column_factors(const Document &message) {
+  const MemberReader in(message);
+  auto model = std::make_unique<NmfModel>();
+  NmfModel::State &state = *model->state;
+  state.gamma = in.boolean("gamma");
+  state.missing = in.boolean("missing");
+  model->info.method = state.gamma ? Method::vi : Method::em;
+  model->info.components = int(in.integer("factors", 1, factor_max_factors));
+  state.column = read_side(in.object("column"), model->info.components, state.gamma);
+  if (state.gamma) state.row.prior = read_prior(in.object("prior"));
+  return model;
+}
 
 void NmfModel::write(Document &document) const {
   const bool gamma = state->gamma;

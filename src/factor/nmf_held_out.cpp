@@ -5,6 +5,7 @@
 #include "base/special.hpp"
 #include "counts/document_parts.hpp"
 #include "counts/passes.hpp"
+#include "counts/remote_corpus.hpp"
 #include "factor/nmf_state.hpp"
 
 namespace bayes {
@@ -52,10 +53,37 @@ struct HeldOutSums : NmfHeldOut {
   }
 };
 
-}  // namespace
+/// The sums of a part, of at most these totals.
+HeldOutSums part_of_answer(const Document &answer, const CorpusTotals &most) {
+  const PassReader given(answer);
+  HeldOutSums out;
+  out.documents = given.integer("documents", 0, most.documents);
+  out.cells = given.number("cells");
+  out.log_likelihood = given.number("log_likelihood");
+  out.document_squares = given.number("document_squares");
+  // A count in a cell whose mean is 0 has the probability 0.
+  const bool impossible = out.log_likelihood == -std::numeric_limits<double>::infinity();
+  if (!(out.cells >= 0 && out.cells <= double(out.documents) * most.vocabulary &&
+        (impossible || (std::isfinite(out.log_likelihood) && out.document_squares >= 0 &&
+                        std::isfinite(out.document_squares)))))
+    PassReader::refuse();
+  return out;
+}
 
-NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Control &control) {
-  const PollScope scope(control);
+HeldOutSums held_out_there(const NmfModel &model, RemoteCorpus &documents, Side which) {
+  if (which != Side::row) refuse_remote("what is held out of a table of more columns than rows");
+  Document request = pass_request("held-out rows");
+  request.set("model", column_factors_message(model));
+  HeldOutSums out;
+  for (const Document &answer : documents.ask(std::move(request))) {
+    HeldOutSums part = part_of_answer(answer, documents.totals());
+    out.merge(part);
+  }
+  if (out.documents != documents.totals().documents) PassReader::refuse();
+  return out;
+}
+
+HeldOutSums held_out_here(const NmfModel &model, Corpus &documents, Side which, Control &control) {
   const NmfModel::State &state = *model.state;
   const NmfSide &terms = state.side(other(which));
   const bool squared = model.info.method == Method::squared;
@@ -64,7 +92,7 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Co
   Buffer none;
   const SweepPlan plan =
       plan_tasks(4000.0 * factors * double(documents.totals().entries), 64, control);
-  HeldOutSums sums = document_pass(
+  return document_pass(
       documents, plan, HeldOutSums(), 0, none, control,
       [&](int, const DocumentTerms &cells, std::int64_t, double *, HeldOutSums &here) {
         const FilteredDocument known(
@@ -113,16 +141,39 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Co
         }
         note_document();
       });
+}
+
+}  // namespace
+
+NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Control &control) {
+  const PollScope scope(control);
+  const bool squared = model.info.method == Method::squared;
+  RemoteCorpus *const remote = documents.remote();
+  HeldOutSums sums = remote ? held_out_there(model, *remote, which)
+                            : held_out_here(model, documents, which, control);
   const double n = double(sums.documents), sum = squared ? sums.squares : sums.log_likelihood;
   sums.error = n > 1 ? std::sqrt(std::max(sums.document_squares - sum * sum / n, 0.0) * n / (n - 1))
                      : std::numeric_limits<double>::quiet_NaN();
   if (squared) {
-    const double variance = state.error_variance();
+    const double variance = model.state->error_variance();
     sums.log_likelihood =
         -0.5 * (sums.cells * std::log(6.283185307179586 * variance) + sums.squares / variance);
     sums.error /= 2 * variance;
   }
   return sums;
+}
+
+Document answer_held_out_rows(PartOfDocuments &part, const Document &request, Control &control) {
+  if (!part.held_out) PassReader::refuse();
+  const std::unique_ptr<NmfModel> model =
+      model_of_column_factors(PassReader(request).member("model"));
+  if (model->keys(Side::column).size() != std::size_t(part.held_out->totals().vocabulary))
+    PassReader::refuse();
+  const HeldOutSums found = held_out_here(*model, *part.held_out, Side::row, control);
+  Document out = Document::object();
+  out.set("documents", found.documents).set("cells", found.cells);
+  out.set("log_likelihood", found.log_likelihood);
+  return out.set("document_squares", found.document_squares);
 }
 
 }  // namespace bayes

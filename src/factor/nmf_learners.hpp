@@ -96,5 +96,7 @@ NmfError numbers_from_elsewhere(RemoteCorpus &documents, FactorState &state,
 Document answer_factor_pass(PartOfDocuments &part, const Document &request, Control &control);
 /// In numbers_from_elsewhere().
 Document answer_factor_numbers(PartOfDocuments &part, const Document &request, Control &control);
+/// What another server asks for, over the rows of a part that are held out.
+Document answer_held_out_rows(PartOfDocuments &part, const Document &request, Control &control);
 
 }  // namespace bayes

@@ -1,6 +1,7 @@
 // Internal state of a fitted non-negative factorization, for the files of this model only.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,5 +57,11 @@ struct NmfModel::State {
   /// whether the weights have gamma posteriors (vi, svi)
   bool gamma = true;
 };
+
+/// What new rows are predicted with, as a message: the columns, and the prior of the rows. Not of
+/// method squared.
+Document column_factors_message(const NmfModel &model);
+/// A model that has these alone. Throws Error(invalid_text) for a message of another kind.
+std::unique_ptr<NmfModel> model_of_column_factors(const Document &message);
 
 }  // namespace bayes

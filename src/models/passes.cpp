@@ -25,6 +25,7 @@
 #include "markov/sequence_checks.hpp"
 #include "mixture/dpmm_labels.hpp"
 #include "regression/binary_rows.hpp"
+#include "topics/lda_evaluation.hpp"
 #include "topics/lda_start.hpp"
 #include "topics/lda_variational.hpp"
 
@@ -267,6 +268,8 @@ constexpr Pass<PartOfDocuments> document_passes[] = {
     {"scaling", answer_scaling},
     {"factors", answer_factor_pass},
     {"factor numbers", answer_factor_numbers},
+    {"held-out documents", answer_held_out_documents},
+    {"held-out rows", answer_held_out_rows},
 };
 
 template <class P>

@@ -11,6 +11,7 @@
 
 #include "base/api.hpp"
 #include "counts/document_parts.hpp"
+#include "counts/remote_corpus.hpp"
 #include "data/corpus.hpp"
 #include "topics/lda.hpp"
 
@@ -90,5 +91,23 @@ BAYES_API HeldOut score_left_to_right(const DocumentTerms &document,
                                       std::span<const std::uint64_t> hashes,
                                       std::span<const TopicDraw> draws, const LeftToRight &options,
                                       std::span<const std::int32_t> codes = {});
+
+/// How documents are evaluated.
+struct Evaluation {
+  /// document completion, or the left-to-right estimator
+  std::string method = "completion";
+  LeftToRight plan = {};
+};
+
+/// The log probability of held-out documents, computed on all threads, or, by document completion,
+/// where they are. `terms`: the vocabulary of the documents, in the order of their bytes; of
+/// documents elsewhere it is that of the model. `known`: for each of these terms, whether it
+/// occurred in the documents of the fit; if empty, all terms of the model count as known.
+BAYES_API HeldOut evaluate_topics(const TopicModel &model, Corpus &corpus,
+                                  std::span<const std::string> terms, const Evaluation &how,
+                                  std::span<const char> known, Control &control);
+/// What another server asks for, over the documents of a part that are held out.
+Document answer_held_out_documents(PartOfDocuments &part, const Document &request,
+                                   Control &control);
 
 }  // namespace bayes

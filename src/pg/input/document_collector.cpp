@@ -4,9 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/message.hpp"
 #include "data/data_hash.hpp"
+#include "data/hashed_rows.hpp"
 #include "pg/input/kept_rows.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
@@ -178,7 +180,9 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
     const SortColumn columns[] = {{INT8OID, Int8LessOperator}, {BYTEAOID}};
     sorted_ = std::make_unique<Sorter>(context_, columns, int(budget_ / 4096));
   }
-  const Datum values[] = {Int64GetDatum(std::int64_t(mixed(hash))),
+  hash = mixed(hash);
+  if (hold_out_) hashes_.push_back(hash);
+  const Datum values[] = {Int64GetDatum(std::int64_t(hash)),
                           PointerGetDatum(packed_.data())};
   const bool nulls[] = {false, false};
   sorted_->put(values, nulls);
@@ -356,17 +360,23 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
   // The sort takes the other quarter of the budget.
   corpus_ = std::make_unique<DocumentStore>(context_, std::int32_t(terms_.size()), skipped_,
                                             budget_ / 4 * 3);
-  if (hold_out_ > 0) in_fit_.assign(terms_.size(), 0);
-  if (hold_out_ > 0)
+  if (hold_out_) {
+    in_fit_.assign(terms_.size(), 0);
     held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(terms_.size()), 0,
-                                                budget_ / std::size_t(hold_out_));
+                                                budget_ / std::size_t(hold_out_->every()));
+  }
   Entries entries;
   std::vector<std::int32_t> terms;
   std::vector<double> counts;
   if (sorted_) sorted_->sort();
-  std::int64_t number = 0;
+  std::optional<std::uint64_t> last;
+  std::uint64_t before = 0;
   while (TupleTableSlot *const row = sorted_ ? sorted_->next() : nullptr) {
-    if (part_) order_.push_back(DatumGetInt64(row->tts_values[0]));
+    const auto hash = std::uint64_t(DatumGetInt64(row->tts_values[0]));
+    before = last == hash ? before + 1 : 0;
+    last = hash;
+    const bool apart = hold_out_ && hold_out_->takes(hash_of_copy(hash, before, part_number_));
+    if (part_ && !apart) order_.push_back(std::int64_t(hash));
     const char *const packed = DatumGetPointer(row->tts_values[1]);
     const std::size_t n =
         std::size_t(VARSIZE_ANY_EXHDR(packed)) / (sizeof(double) + sizeof(std::int32_t));
@@ -381,9 +391,8 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
       if (const std::int32_t code = codes[std::size_t(terms[i])]; code >= 0)
         entries.emplace_back(code, counts[i]);
     sort_entries(entries, terms, counts);
-    const bool apart = held_out_ && ++number % hold_out_ == 0;
     (apart ? held_out_ : corpus_)->append({terms, counts});
-    if (held_out_ && !apart)
+    if (hold_out_ && !apart)
       for (const std::int32_t term : terms) in_fit_[std::size_t(term)] = 1;
   }
   corpus_->finish();
@@ -410,6 +419,7 @@ std::uint64_t DocumentCollector::hash(Control &control) {
   DataHash out;
   out.add(std::span<const std::string>(terms_));
   out.add(*corpus_, control);
+  if (held_out_) out.add(*held_out_, control);
   return out.value();
 }
 
@@ -418,6 +428,10 @@ void DocumentCollector::arrange(Control &) {
   if (remote) return warn_of_truncated();
   if (corpus_) throw Error(Errc::internal, "documents were not put in order");
   finish();
+  if (hold_out_) {
+    hold_out_->count(std::exchange(hashes_, {}), part_number_);
+    hold_out_->choose();
+  }
   write_documents(choose_terms());
   arranged_ = true;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "counts/remote_corpus.hpp"
+#include "data/hold_out.hpp"
 #include "pg/input/collector.hpp"
 #include "pg/input/document_reader.hpp"
 #include "pg/input/document_store.hpp"
@@ -40,8 +41,8 @@ class DocumentCollector final : public Collector {
   using Take =
       std::function<void(const std::optional<std::string> &name, const DocumentTerms &document)>;
   void begin(const TopicModel &model, Take take);
-  /// Holds out every `every`-th document; called before arrange().
-  void hold_out(int every) { hold_out_ = every; }
+  /// Holds out about every `every`-th document; called before the first one.
+  void hold_out(int every) { hold_out_.emplace(every); }
   /// `name`: of a document that is passed on; items that are rows have it among their values.
   void add(const Item &item, const std::optional<std::string> &name = {});
   bool empty() const override { return documents_ == 0 && !rows_; }
@@ -49,9 +50,9 @@ class DocumentCollector final : public Collector {
   // ---- documents of several parts ----
 
   /// A part's: reads counts as these options say, and terms that are in `vocabulary`, if it is not
-  /// empty.
-  void begin_part(const char *family, bool whole_counts,
-                  const std::vector<std::string> &vocabulary);
+  /// empty. `part`: its number among the parts of all documents, from 0.
+  void begin_part(const char *family, bool whole_counts, const std::vector<std::string> &vocabulary,
+                  std::size_t part);
   /// What the part has: numbers of documents, and for each of its terms that of documents with it.
   Document part_message();
   /// Adds a part, as part_message() says. Throws Error(invalid_binary) for anything else.
@@ -59,11 +60,16 @@ class DocumentCollector final : public Collector {
   /// The terms that parts are to read; empty: all.
   std::vector<std::string> terms_of_parts() const;
   bool whole_counts() const { return options_.whole_counts; }
-  /// Chooses the vocabulary, of a fit whose documents are all in parts.
-  void choose_vocabulary() { choose_terms(); }
+  /// Chooses the vocabulary, and which documents are held out, of a fit whose documents are all in
+  /// parts.
+  void choose_for_parts();
   /// Makes the corpus of a part over this vocabulary. Throws Error(invalid_binary) unless it is in
   /// the order of the bytes.
   void arrange_part(std::vector<std::string> vocabulary);
+  /// How documents are held out, if any are.
+  std::optional<HoldOut> &held_out_by() { return hold_out_; }
+  /// The documents that are held out are in parts too. `in_fit`: as in_fit().
+  void take_held_out(RemoteParts &parts, const CorpusTotals &totals, std::vector<char> in_fit);
   /// for every document of a part its hash, by which documents are ordered
   const std::vector<std::int64_t> &order() const { return order_; }
   /// If set, the documents are there.
@@ -78,7 +84,9 @@ class DocumentCollector final : public Collector {
   /// Identifies the data (DataHash); called after arrange().
   std::uint64_t hash(Control &control);
   Corpus &corpus() { return remote ? static_cast<Corpus &>(*remote) : *corpus_; }
-  Corpus &held_out() { return *held_out_; }
+  Corpus &held_out() {
+    return remote_held_out_ ? static_cast<Corpus &>(*remote_held_out_) : *held_out_;
+  }
   /// for every term, whether a document of corpus() has it; empty if no documents are held out
   const std::vector<char> &in_fit() const { return in_fit_; }
   /// the vocabulary, in the order of the bytes of the terms
@@ -127,11 +135,15 @@ class DocumentCollector final : public Collector {
   bool arranged_ = false;
   /// Are these the documents of a part?
   bool part_ = false;
+  std::size_t part_number_ = 0;
   std::vector<std::int64_t> order_;
   std::vector<std::string> terms_;
   std::vector<char> in_fit_;
-  int hold_out_ = 0;
+  std::optional<HoldOut> hold_out_;
+  /// of the documents, in the order in which they were read, if some are to be held out
+  std::vector<std::uint64_t> hashes_;
   std::unique_ptr<DocumentStore> corpus_, held_out_;
+  std::unique_ptr<RemoteCorpus> remote_held_out_;
 };
 
 }  // namespace bayes::pg

@@ -9,9 +9,11 @@
 namespace bayes::pg {
 
 void DocumentCollector::begin_part(const char *family, bool whole_counts,
-                                   const std::vector<std::string> &vocabulary) {
+                                   const std::vector<std::string> &vocabulary,
+                                   std::size_t part) {
   progress.begin(family);
   part_ = true;
+  part_number_ = part;
   options_.whole_counts = whole_counts;
   for (const std::string &term : vocabulary) dictionary_.number(term);
   if (!vocabulary.empty()) dictionary_.close();
@@ -37,12 +39,18 @@ Document DocumentCollector::part_message() {
   out.set("rows", documents_).set("skipped", skipped_).set("seen", seen_);
   out.set("truncated", truncated_).set("terms", std::move(terms));
   out.set("documents", numbers_document(documents));
+  if (hold_out_) {
+    hold_out_->count(std::exchange(hashes_, {}), part_number_);
+    hold_out_->write(out);
+  }
   return out;
 }
 
 void DocumentCollector::add_part(const PassReader &part) {
   seen_ += part.integer("seen", 0, most_rows_of_part);
-  documents_ += part.integer("rows", 0, most_rows_of_part);
+  const std::int64_t here = part.integer("rows", 0, most_rows_of_part);
+  documents_ += here;
+  if (hold_out_) hold_out_->add(part, here);
   skipped_ += part.integer("skipped", 0, most_rows_of_part);
   truncated_ += part.integer("truncated", 0, most_rows_of_part);
   const Document::List &terms = part.list("terms");
@@ -55,6 +63,17 @@ void DocumentCollector::add_part(const PassReader &part) {
     if (number < 0) PassReader::refuse();
     dictionary_.count_document(number, std::int64_t(documents[i]));
   }
+}
+
+void DocumentCollector::choose_for_parts() {
+  choose_terms();
+  if (hold_out_) hold_out_->choose();
+}
+
+void DocumentCollector::take_held_out(RemoteParts &parts, const CorpusTotals &totals,
+                                      std::vector<char> in_fit) {
+  remote_held_out_ = std::make_unique<RemoteCorpus>(parts, totals);
+  in_fit_ = std::move(in_fit);
 }
 
 void DocumentCollector::arrange_part(std::vector<std::string> vocabulary) {

@@ -25,9 +25,9 @@ class KeptTable final : public KeptItems<TripleCollector, PartOfDocuments> {
   }
 
   Document arranged(const Document &request, Control &control) override {
-    Document out = collector_.arrange_part(
-        std::int32_t(PassReader(request).integer("columns", 1, factor_max_keys)), control);
+    Document out = collector_.arrange_part(PassReader(request), std::size_t(part()), control);
     part_.emplace(PartOfDocuments{collector_.table().documents, {}});
+    if (collector_.holds_out()) part_->held_out = &collector_.held_out();
     return out;
   }
 };

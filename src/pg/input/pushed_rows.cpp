@@ -319,6 +319,7 @@ void PushedRows::collect(PushedData &data) {
     data.hear(part, utf8_of_server(query_.parts[i].place));
   }
   if (!parts_.empty()) {
+    data.rows_of_parts(rows_of_parts_);
     settle_request_ = data.settle();
     pass_.reset(new Statement(prepared(parts_, false)));
     settle(*pass_, parts_, &data);

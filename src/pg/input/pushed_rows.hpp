@@ -36,7 +36,9 @@ class PushedData {
   virtual Document keep() = 0;
   /// What a part says of itself once its rows are read; `place` names it.
   virtual void hear(const PassReader &part, const std::string &place) = 0;
-  /// Called once all parts were heard, if any has rows: a pass_request("settle") with what they
+  /// The number of rows of every part, once all were heard, if any has rows.
+  virtual void rows_of_parts(const std::vector<std::int64_t> &) {}
+  /// Called then: a pass_request("settle") with what they
   /// have in common.
   virtual Document settle() = 0;
   /// What a part answers to that, once.

@@ -20,18 +20,19 @@ Document PushedTable::keep() {
 void PushedTable::hear(const PassReader &part, const std::string &place) {
   const std::int64_t rows = part.integer("rows", 0, factor_max_keys),
                      length = part.integer("columns", 0, factor_max_keys);
-  if (rows > 0) parts_.push_back({place, {}, {}});
+  if (rows > 0) parts_.push_back({.place = place, .rows = rows});
+  collector().hear_part(part, rows);
   if (length > 0) length_.hear(length, place);
 }
 
-Document PushedTable::settle() { return pass_request("settle").set("columns", columns()); }
+Document PushedTable::settle() {
+  Document out = pass_request("settle").set("columns", columns());
+  collector().choose_for_parts(out, rows_);
+  return out;
+}
 
 void PushedTable::settled(const PassReader &answer) {
-  TripleCollector::Part &part = parts_.at(settled_++);
-  part.totals = totals_of_message(answer.document());
-  if (part.totals.vocabulary != columns() || part.totals.documents > factor_max_keys)
-    PassReader::refuse();
-  part.keys = answer.texts("keys");
+  parts_.at(settled_++).take(answer, columns(), collector().holds_out());
 }
 
 void PushedTable::take(PushedRows &rows) { collector().take_parts(rows, parts_, rows.skipped()); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ class PushedTable final : public PushedCollector<TripleCollector> {
   std::vector<int> begin(TupleDesc columns, std::string &reason) override;
   Document keep() override;
   void hear(const PassReader &part, const std::string &place) override;
+  void rows_of_parts(const std::vector<std::int64_t> &rows) override { rows_ = rows; }
   Document settle() override;
   void settled(const PassReader &part) override;
   void take(PushedRows &rows) override;
@@ -27,6 +29,8 @@ class PushedTable final : public PushedCollector<TripleCollector> {
   std::int64_t columns() const { return std::max<std::int64_t>(1, length_.value()); }
 
   CommonLength length_;
+  /// of all parts
+  std::vector<std::int64_t> rows_;
   /// those with rows
   std::vector<TripleCollector::Part> parts_;
   std::size_t settled_ = 0;

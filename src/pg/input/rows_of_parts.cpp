@@ -6,14 +6,25 @@
 #include <utility>
 
 #include "base/message.hpp"
+#include "counts/document_parts.hpp"
 #include "pg/input/triple_collector.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
+namespace {
+
+[[noreturn]] void refuse_many() {
+  throw Error(Errc::too_large,
+              message("table has more than {} rows and columns together", factor_max_keys),
+              "A model holds numbers for every key.");
+}
+
+}  // namespace
 
 void TripleCollector::write_policy(Document &request) const {
   request.set("repeated", int(options_.repeated)).set("non_negative", options_.non_negative);
   request.set("missing", options_.missing).set("bytes_of_key", options_.bytes_of_key);
+  if (hold_out_) request.set("hold_out", hold_out_->every());
 }
 
 void TripleCollector::begin_part(const PassReader &request) {
@@ -24,70 +35,138 @@ void TripleCollector::begin_part(const PassReader &request) {
   options_.non_negative = request.flag("non_negative");
   options_.missing = request.flag("missing");
   options_.bytes_of_key = request.number("bytes_of_key");
+  if (request.document().find("hold_out")) hold_out(int(request.integer("hold_out", 2, 1000)));
   begin_cells();
 }
 
-Document TripleCollector::part_message() const {
+Document TripleCollector::part_message() {
   Document out = Document::object();
   out.set("rows", std::int64_t(rows_.size())).set("columns", std::int64_t(length_));
   out.set("skipped", skipped_).set("seen", seen_);
+  if (!hold_out_ || !rows_.named()) return out;
+  HoldOut counts(hold_out_->every());
+  rows_.each([&counts](std::string_view key) { counts.count(term_hash(key)); });
+  counts.write(out);
   return out;
 }
 
-Document TripleCollector::arrange_part(std::int32_t columns, Control &control) {
+void TripleCollector::hear_part(const PassReader &part, std::int64_t rows) {
+  if (hold_out_ && rows_.named()) hold_out_->add(part, rows);
+}
+
+void TripleCollector::choose_for_parts(Document &request, const std::vector<std::int64_t> &rows) {
+  if (!hold_out_) return;
+  std::vector<double> before;
+  std::int64_t number = 0;
+  WorkPoll poll;
+  for (const std::int64_t of_part : rows) {
+    before.push_back(double(number));
+    if (number + of_part > factor_max_keys) refuse_many();
+    number += of_part;
+  }
+  for (std::int64_t i = 1; i <= number && !rows_.named(); ++i) {
+    poll(10);
+    hold_out_->count(term_hash(std::to_string(i)));
+  }
+  hold_out_->choose();
+  request.set("hold_out", hold_out_->bound()).set("before", numbers_document(before));
+}
+
+Document TripleCollector::arrange_part(const PassReader &request, std::size_t part,
+                                       Control &control) {
+  const auto columns = std::int32_t(request.integer("columns", 1, factor_max_keys));
+  if (hold_out_) {
+    hold_out_->set_bound(int(request.integer("hold_out", 0, HoldOut::intervals)));
+    const std::vector<double> &before = request.numbers("before");
+    if (part >= before.size() || !(before[part] >= 0 && before[part] <= factor_max_keys))
+      PassReader::refuse();
+    rows_before_ = std::int64_t(before[part]);
+  }
   if (length_ != 0 && length_ != columns) PassReader::refuse();
   columns_.count_to(columns);
   check_keys();
   arrange(control);
-  Document::List keys;
-  for (const std::string &key : table_->document_keys.all()) keys.emplace_back(key);
   Document out = totals_message(table_->documents.totals());
-  out.set("keys", form_.values == 2 ? std::move(keys) : Document::List());
+  out.set("keys", form_.values == 2 ? texts_document(table_->document_keys.all())
+                                    : Document(Document::List()));
+  if (hold_out_) {
+    out.set("held_out", totals_message(held_out_->totals()));
+    out.set("held_out_keys", texts_document(held_out_keys_));
+  }
   out.set("hash", std::bit_cast<std::int64_t>(hash(control)));
   return out;
 }
 
+void TripleCollector::Part::take(const PassReader &answer, std::int64_t columns, bool holds_out) {
+  totals = totals_of_message(answer.document());
+  keys = answer.texts("keys");
+  held_out.vocabulary = std::int32_t(columns);
+  if (holds_out) {
+    held_out = totals_of_message(answer.member("held_out"));
+    held_out_keys = answer.texts("held_out_keys");
+  }
+  if (totals.vocabulary != columns || held_out.vocabulary != columns ||
+      totals.documents + held_out.documents != rows)
+    PassReader::refuse();
+}
+
 void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &parts,
                                  std::int64_t skipped) {
-  CorpusTotals totals;
+  CorpusTotals totals, held_out;
+  /// of one that is held out
+  constexpr std::int32_t no_document = -1;
   struct Key {
     std::string text;
     std::size_t part;
     std::int32_t document;
   };
   std::vector<Key> keys;
+  std::int64_t numbers = 0;
+  WorkPoll poll;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part &part = parts[i];
-    if ((i > 0 && part.totals.vocabulary != totals.vocabulary) ||
-        (rows_.named() && std::int64_t(part.keys.size()) != part.totals.documents))
+    if (rows_.named() && (std::int64_t(part.keys.size()) != part.totals.documents ||
+                          std::int64_t(part.held_out_keys.size()) != part.held_out.documents))
       PassReader::refuse();
-    totals.vocabulary = part.totals.vocabulary;
+    auto document = std::int32_t(totals.documents);
+    totals.vocabulary = held_out.vocabulary = part.totals.vocabulary;
     add_totals(totals, part.totals);
-    for (std::int64_t d = 0; d < part.totals.documents; ++d)
-      keys.push_back({rows_.named() ? part.keys[std::size_t(d)] : std::to_string(keys.size() + 1),
-                      i, std::int32_t(keys.size())});
-    if (std::int64_t(keys.size()) + totals.vocabulary > factor_max_keys)
-      throw Error(Errc::too_large,
-                  message("table has more than {} rows and columns together", factor_max_keys),
-                  "A model holds numbers for every key.");
+    add_totals(held_out, part.held_out);
+    if (totals.documents + held_out.documents + totals.vocabulary > factor_max_keys) refuse_many();
+    if (rows_.named()) {
+      for (const std::string &key : part.keys) keys.push_back({key, i, document++});
+      for (const std::string &key : part.held_out_keys) keys.push_back({key, i, no_document});
+      continue;
+    }
+    for (std::int64_t row = 0; row < part.rows; ++row) {
+      poll(10);
+      std::string key = std::to_string(++numbers);
+      const bool apart = hold_out_ && hold_out_->takes(term_hash(key));
+      if (!apart) keys.push_back({std::move(key), i, document++});
+    }
+    if (document != totals.documents) PassReader::refuse();
   }
   totals.skipped = skipped;
   remote_ = std::make_unique<RemoteCorpus>(rows, totals);
-  if (totals.documents == 0) return;
-  if (totals.documents <= totals.vocabulary)
+  if (hold_out_) {
+    if (held_out.documents != hold_out_->held_out()) PassReader::refuse();
+    remote_held_out_ = std::make_unique<RemoteCorpus>(rows, held_out);
+  }
+  const std::int64_t all = totals.documents + held_out.documents;
+  if (all == 0) return;
+  if (all <= totals.vocabulary)
     throw Error(
         Errc::invalid_argument,
-        message("the table has {} rows and {} columns", totals.documents, totals.vocabulary),
+        message("the table has {} rows and {} columns", all, totals.vocabulary),
         "A fit where the rows are needs more rows than columns.",
         "Leave option push_down out: the rows are then collected on this server.");
-  WorkPoll poll;
   if (rows_.named())
     std::sort(keys.begin(), keys.end(), [&poll](const Key &a, const Key &b) {
       poll(8);
       return a.text != b.text ? a.text < b.text : a.document < b.document;
     });
   std::vector<std::string> row_keys, column_keys;
-  std::vector<std::int32_t> key_of_document(keys.size());
+  std::vector<std::int32_t> key_of_document(std::size_t(totals.documents));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (i > 0 && keys[i].text == keys[i - 1].text)
       throw Error(
@@ -95,7 +174,8 @@ void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &par
           message("row \"{}\" is on two servers", abbreviated(keys[i].text)),
           message("They are {} and {}.", parts[keys[i - 1].part].place, parts[keys[i].part].place),
           "A row that is in several places has to have a key for each.");
-    key_of_document[std::size_t(keys[i].document)] = std::int32_t(i);
+    if (keys[i].document == no_document) continue;
+    key_of_document[std::size_t(keys[i].document)] = std::int32_t(row_keys.size());
     row_keys.push_back(keys[i].text);
   }
   for (std::int32_t j = 0; j < totals.vocabulary; ++j) column_keys.push_back(std::to_string(j + 1));

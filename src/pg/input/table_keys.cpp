@@ -86,6 +86,13 @@ std::string TableKeys::name(std::int32_t number) const {
                  : message("{} {}", side(), number + 1);
 }
 
+void TableKeys::each(const std::function<void(std::string_view key)> &f) const {
+  for (std::int32_t i = 0; i < dictionary_.size(); ++i) {
+    poll_in_loop(std::size_t(i));
+    f(dictionary_.term(i));
+  }
+}
+
 std::vector<std::string> TableKeys::arrange(std::vector<std::int32_t> &places) {
   const std::size_t n = std::size_t(size());
   places.resize(n);

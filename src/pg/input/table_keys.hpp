@@ -40,6 +40,9 @@ class TableKeys {
   std::string name(std::int32_t number) const;
   const char *side() const { return side_ == Side::row ? "row" : "column"; }
 
+  /// Calls f(key) for the keys, unless they are numbers of rows or elements.
+  void each(const std::function<void(std::string_view key)> &f) const;
+
   /// Returns the keys in order; `places` receives the index in that order of every key number. Only
   /// size() may be called afterwards.
   std::vector<std::string> arrange(std::vector<std::int32_t> &places);

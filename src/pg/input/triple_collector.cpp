@@ -222,6 +222,7 @@ std::uint64_t TripleCollector::hash(Control &control) {
   for (const Keys *const keys : {&table_->document_keys, &table_->term_keys})
     out.add(std::span<const std::string>(keys->all()));
   out.add(table_->documents, control);
+  if (held_out_) out.add(*held_out_, control);
   return out.value();
 }
 
@@ -260,15 +261,15 @@ void TripleCollector::arrange(Control &) {
       }};
   const bool in_memory = cells_->in_memory();
   std::vector<std::int32_t> by_hash;
-  if (options_.shuffled || hold_out_ > 0) by_hash = order_by_hash(table.document_keys);
-  const std::vector<char> apart = choose_held_out(by_hash);
+  if (options_.shuffled) by_hash = order_by_hash(table.document_keys);
+  const std::vector<char> apart = choose_held_out(table.document_keys);
   if (options_.shuffled) {
     move_places(by_hash, by_row ? row_places : column_places);
     table.key_of_document = std::move(by_hash);
   }
   if (!apart.empty())
     held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.term_keys.size()), 0,
-                                                budget_ / std::size_t(hold_out_));
+                                                budget_ / std::size_t(hold_out_->every()));
   write_lines({row_places, column_places, !by_row}, rules, table, apart);
   if (!apart.empty()) leave_out(apart, table);
   if (options_.transposed) {
@@ -282,11 +283,25 @@ void TripleCollector::arrange(Control &) {
 }
 
 /// For every key of a line, whether the line is held out; empty if none is.
-std::vector<char> TripleCollector::choose_held_out(const std::vector<std::int32_t> &by_hash) const {
-  if (hold_out_ == 0) return {};
-  std::vector<char> apart(by_hash.size(), 0);
-  for (std::size_t i = std::size_t(hold_out_) - 1; i < by_hash.size(); i += std::size_t(hold_out_))
-    apart[std::size_t(by_hash[i])] = 1;
+std::vector<char> TripleCollector::choose_held_out(const Keys &keys) {
+  if (!hold_out_) return {};
+  std::vector<std::uint64_t> hashes;
+  WorkPoll poll;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    poll(10);
+    // Rows without a key are numbered over all parts.
+    hashes.push_back(part_ && form_.values == 1
+                         ? term_hash(std::to_string(rows_before_ + std::int64_t(i) + 1))
+                         : term_hash(keys[i]));
+    if (!part_) hold_out_->count(hashes.back());
+  }
+  if (!part_) hold_out_->choose();
+  std::vector<char> apart(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    poll(1);
+    apart[i] = hold_out_->takes(hashes[i]);
+    if (apart[i] && part_ && form_.values > 1) held_out_keys_.push_back(keys[i]);
+  }
   return apart;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "counts/remote_corpus.hpp"
+#include "data/hold_out.hpp"
 #include "factor/factor_table.hpp"
 #include "pg/input/cell_order.hpp"
 #include "pg/input/cell_store.hpp"
@@ -32,8 +33,8 @@ class TripleCollector final : public Collector {
   TripleCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
-  /// Holds out every `every`-th line, in the order of a hash of the keys; called before arrange().
-  void hold_out(int every) { hold_out_ = every; }
+  /// Holds out about every `every`-th line, by hashes of the keys; called before the first item.
+  void hold_out(int every) { hold_out_.emplace(every); }
   void add(const Item &item);
   bool empty() const override {
     return remote_ ? remote_->totals().documents == 0 || remote_->totals().vocabulary == 0
@@ -47,16 +48,25 @@ class TripleCollector final : public Collector {
   /// How parts are to read numbers, as members of a request.
   void write_policy(Document &request) const;
   /// What the part has: numbers of rows and of columns.
-  Document part_message() const;
-  /// Makes the table of a part, which has this number of columns. The answer has its totals and its
-  /// keys.
-  Document arrange_part(std::int32_t columns, Control &control);
-  /// Takes the keys of all parts, each as arrange_part() says, with its name for messages.
+  Document part_message();
+  /// Hears of a part that has so many rows.
+  void hear_part(const PassReader &part, std::int64_t rows);
+  /// Adds to a request which rows the parts hold out, if any. `rows`: of every part.
+  void choose_for_parts(Document &request, const std::vector<std::int64_t> &rows);
+  /// Makes the table of a part, as the request says; `part`: its number. The answer has its totals
+  /// and its keys.
+  Document arrange_part(const PassReader &request, std::size_t part, Control &control);
+  /// What a part has, with its name for messages.
   struct Part {
     std::string place;
-    CorpusTotals totals;
-    std::vector<std::string> keys;
+    std::int64_t rows;
+    CorpusTotals totals = {}, held_out = {};
+    std::vector<std::string> keys = {}, held_out_keys = {};
+    /// As arrange_part() says. Throws Error(invalid_binary) for anything else.
+    void take(const PassReader &answer, std::int64_t columns, bool holds_out);
   };
+  bool holds_out() const { return hold_out_.has_value(); }
+  /// Takes the keys of all parts.
   void take_parts(RemoteParts &rows, const std::vector<Part> &parts, std::int64_t skipped);
 
   /// Makes the table; called once all cells are read. Nothing can be added afterwards.
@@ -65,7 +75,9 @@ class TripleCollector final : public Collector {
   std::uint64_t hash(Control &control);
   const FactorTable &table() const { return *table_; }
   /// the held-out lines, over the same keys of the other side
-  Corpus &held_out() { return *held_out_; }
+  Corpus &held_out() {
+    return remote_held_out_ ? static_cast<Corpus &>(*remote_held_out_) : *held_out_;
+  }
 
  private:
   void begin_cells();
@@ -78,7 +90,7 @@ class TripleCollector final : public Collector {
                     const std::vector<std::string> &column_keys,
                     const std::vector<std::int32_t> &row_places,
                     const std::vector<std::int32_t> &column_places) const;
-  std::vector<char> choose_held_out(const std::vector<std::int32_t> &by_hash) const;
+  std::vector<char> choose_held_out(const Keys &keys);
   void write_lines(const CellMap &map, const CellRules &rules, const FactorTable &table,
                    const std::vector<char> &apart);
   void write_transposed(const CellRules &rules, std::size_t bytes);
@@ -102,10 +114,13 @@ class TripleCollector final : public Collector {
   std::int64_t skipped_ = 0;
   std::unique_ptr<CellStore> cells_;
 
-  int hold_out_ = 0;
+  std::optional<HoldOut> hold_out_;
   /// Are these the rows of a part?
   bool part_ = false;
-  std::unique_ptr<RemoteCorpus> remote_;
+  /// the number of rows in the parts before
+  std::int64_t rows_before_ = 0;
+  std::vector<std::string> held_out_keys_;
+  std::unique_ptr<RemoteCorpus> remote_, remote_held_out_;
   std::unique_ptr<DocumentStore> lines_, transposed_, held_out_;
   std::optional<FactorTable> table_;
 };

@@ -79,19 +79,22 @@ BAYES_FUNCTION(lda_model_query) { return query_model(fcinfo, fit_query_rows); }
 /// documents, and its perplexity on the held-out tenth.
 BAYES_FUNCTION(lda_select) {
   ResultRows result(fcinfo);
-  const FitRequest request = query_request(fcinfo, lda.family, by_ks);
+  FitRequest request = query_request(fcinfo, lda.family, by_ks);
   if (request.ks.empty())
     throw Error(Errc::invalid_argument, "there is no k to try: the array of ks is empty");
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  PushDown push;
   std::optional<FitData<DocumentCollector>> data;
-  collect_documents(fcinfo, context, data, [&request](FitData<DocumentCollector> &documents) {
+  const PushedFit pushed{push, request, pushed_methods};
+  const auto begin = [&request](FitData<DocumentCollector> &documents) {
     documents.begin(request, [](const FitRequest &given) {
       LdaRowOptions options;
       for (const int k : given.ks) options = lda_check_options(k, given.options, nullptr, false);
       return options;
     });
     documents->hold_out(10);
-  });
+  };
+  collect_documents(fcinfo, context, data, begin, &pushed);
   attempt_fit(*data, [&](Control &control) {
     DocumentCollector &documents = **data;
     if (documents.held_out().totals().documents == 0)
@@ -108,8 +111,8 @@ BAYES_FUNCTION(lda_select) {
         const std::unique_ptr<TopicModel> model = lda_fit(documents.corpus(), documents.terms(), k,
                                                           request.options, nullptr, false, control);
         warn_of(*model);
-        const HeldOut found = evaluate(*model, documents.held_out(), documents.terms(), {},
-                                       documents.in_fit(), control);
+        const HeldOut found = evaluate_topics(*model, documents.held_out(), documents.terms(), {},
+                                              documents.in_fit(), control);
         const auto perplexity = found.perplexity();
         const ModelInfo &info = model->info;
         const double error = found.perplexity_error();
@@ -122,5 +125,6 @@ BAYES_FUNCTION(lda_select) {
       }
     });
   });
+  push.end();
   return Datum(0);
 }

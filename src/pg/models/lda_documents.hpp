@@ -26,17 +26,4 @@ void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
 void each_named_document(FunctionCallInfo fcinfo, MemoryContext context, const TopicModel &model,
                          const DocumentCollector::Take &take);
 
-/// How documents are evaluated.
-struct Evaluation {
-  /// document completion, or the left-to-right estimator
-  std::string method = "completion";
-  LeftToRight plan;
-};
-
-/// The log probability of held-out documents, computed on all threads. `terms`: the vocabulary of
-/// the documents, in the order of their bytes. `known`: for each of these terms, whether it
-/// occurred in the documents of the fit; if empty, all terms of the model count as known.
-HeldOut evaluate(const TopicModel &model, Corpus &corpus, const std::vector<std::string> &terms,
-                 const Evaluation &how, std::span<const char> known, Control &control);
-
 }  // namespace bayes::pg

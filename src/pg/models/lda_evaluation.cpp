@@ -98,45 +98,6 @@ struct EvaluationState {
 
 }  // namespace
 
-HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus,
-                            const std::vector<std::string> &terms, const Evaluation &how,
-                            std::span<const char> known, Control &control) {
-  const std::vector<std::uint64_t> hashes = term_hashes(terms);
-  // Merges the two lists of terms: both are in the order of their bytes.
-  std::vector<std::int32_t> codes;
-  for (std::size_t i = 0, at = 0; i < terms.size(); ++i) {
-    poll_in_loop(i);
-    while (at < model.terms().size() && model.terms()[at] < terms[i]) ++at;
-    const bool own = at < model.terms().size() && model.terms()[at] == terms[i];
-    codes.push_back(own && (known.empty() || known[i]) ? std::int32_t(at) : -1);
-  }
-  const std::vector<TopicDraw> draws = model.scoring_draws(max_scoring_draws);
-  const auto proportions = [&model](const DocumentTerms &observed, const TopicDraw &draw) {
-    return model.proportions(observed, draw);
-  };
-  const double operations =
-      100.0 * double(corpus.totals().entries) * model.size() * double(draws.size());
-  const SweepPlan plan = plan_tasks(operations, 0, control);
-  LeftToRight particles = how.plan;
-  particles.memory = control.memory / control.threads;
-  std::vector<HeldOut> slots(std::size_t(plan.slots));
-  HeldOut total;
-  sweep_corpus(
-      corpus, plan, control,
-      [&](int, int slot, const CorpusPiece &piece, const Stop &stop) {
-        HeldOut &sum = slots[std::size_t(slot)];
-        sum = {};
-        each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
-          sum.add(how.method == "completion"
-                      ? score_completion(document, hashes, draws, proportions, codes)
-                      : score_left_to_right(document, hashes, draws, particles, codes));
-          return !stop();
-        });
-      },
-      [&](int slot) { total.add(slots[std::size_t(slot)]); });
-  return total;
-}
-
 /// (internal, model, document [, options]) -> internal, or with arguments document, term and count
 /// instead of the document
 BAYES_FUNCTION(lda_perplexity_transition) {
@@ -169,7 +130,7 @@ BAYES_FUNCTION(lda_perplexity_final) {
   if (state.data.empty()) PG_RETURN_NULL();
   ServerControl control;
   state.data.arrange(control);
-  const auto perplexity = evaluate(topics(*state.request.start), state.data.corpus(),
+  const auto perplexity = evaluate_topics(topics(*state.request.start), state.data.corpus(),
                                    state.data.terms(), state.how, {}, control)
                               .perplexity();
   if (!perplexity) PG_RETURN_NULL();

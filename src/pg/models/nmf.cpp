@@ -102,10 +102,12 @@ BAYES_FUNCTION(nmf_model_query) { return query_model(fcinfo, fit_query_rows); }
 /// (the rows, or the columns if there are more of them), and its score on the held-out lines.
 BAYES_FUNCTION(nmf_select) {
   ResultRows result(fcinfo);
-  const FitRequest request = query_request(fcinfo, nmf.family, by_ks);
+  FitRequest request = query_request(fcinfo, nmf.family, by_ks);
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  PushDown push;
   std::optional<FitData<TripleCollector>> data;
-  collect_table(fcinfo, context, data, [&request](FitData<TripleCollector> &table) {
+  const PushedFit pushed{push, request, pushed_methods};
+  const auto begin = [&request](FitData<TripleCollector> &table) {
     table.begin(request, [](const FitRequest &given) {
       FactorTableOptions options;
       double most = 0;
@@ -116,7 +118,8 @@ BAYES_FUNCTION(nmf_select) {
       return options;
     });
     table->hold_out(10);
-  });
+  };
+  collect_table(fcinfo, context, data, begin, &pushed);
   attempt_fit(*data, [&](Control &control) {
     TripleCollector &table = **data;
     const Side lines = table.table().document_side;
@@ -152,6 +155,7 @@ BAYES_FUNCTION(nmf_select) {
       }
     });
   });
+  push.end();
   return Datum(0);
 }
 
