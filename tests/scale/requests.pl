@@ -48,6 +48,10 @@ my @fits = (["gmm_model('SELECT x, y FROM far', 2, '{\"push_down\": true, \"max_
     ["nb_model('SELECT g, x, n FROM far', '{\"push_down\": true}')", 'g, x, n'],
     ["lda_model('SELECT d FROM far', 2, '{\"push_down\": true, \"max_iter\": 4}')", 'd'],
     ["nmf_model('SELECT v FROM far', 2, '{\"push_down\": true, \"max_iter\": 4}')", 'v'],
+    ["model FROM lda_select('SELECT d FROM far', '{2}', '{\"push_down\": true, \"models\": true,
+      \"max_iter\": 3, \"restarts\": 1}')", 'd'],
+    ["model FROM nmf_select('SELECT v FROM far', '{2}', '{\"push_down\": true, \"models\": true,
+      \"max_iter\": 3, \"restarts\": 1}')", 'v'],
     ["hmm_model('SELECT n, v FROM far', 2, '{\"push_down\": true, \"max_iter\": 2,
       \"emission\": \"normal\"}')", 'v'],
     ["hmm_model('SELECT n, d FROM far', 2, '{\"push_down\": true, \"max_iter\": 2}')", 'd']);
@@ -188,7 +192,8 @@ BEGIN
       IF random() < 0.3 THEN  -- what follows the name of a member
         place := coalesce(nullif(position(convert_to((ARRAY['elements', 'weights', 'rows', 'values',
           'dimension', 'columns', 'labels', 'threshold', 'sums', 'documents', 'terms', 'sizes',
-          'order', 'steps', 'symbols', 'seen', 'count', 'vocabulary'])[1 + floor(random() * 18)],
+          'order', 'steps', 'symbols', 'seen', 'count', 'vocabulary', 'hashes', 'in_fit', 'tokens',
+          'cells', 'probability', 'squares'])[1 + floor(random() * 24)],
           'UTF8') IN bytes), 0) + 4 + floor(random() * 60)::int, place);
       END IF;
       IF place > length(bytes) - 8 THEN CONTINUE; END IF;
@@ -231,7 +236,7 @@ my %said;
 $session = $server->session;
 $session->run('SET client_min_messages = error');
 for my $fit (map { $_->[0] =~ s/ far\b/ lies/r } @fits) {
-    my ($model) = $fit =~ /^(\w+)/;
+    my ($model) = $fit =~ /^(?:model FROM )?(\w+)/;
     $liar->query('UPDATE plan SET number = 0; ALTER SEQUENCE answers RESTART');
     like($session->run("SELECT $fit"), qr/^\{/, "$model: the answers are those of a fit");
     my $answers = $liar->query('SELECT last_value FROM answers');
