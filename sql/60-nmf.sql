@@ -135,9 +135,9 @@ CREATE FUNCTION nmf_select(query bayes_query, ks int[], options jsonb DEFAULT NU
     converged boolean, model bayes_model, standard_error float8, best boolean, reason text)
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Factorizes nine tenths of the table of a query for every k, and measures how well the '
-  'model predicts the rest: every tenth row (or column, if there are more columns) is held out, '
-  'chosen by a hash of its key. Its weights are inferred from the cells of one half of the keys of '
-  'the other side; log_likelihood is that of the cells of the other half, cells is their number. '
+  'model predicts the rest: a tenth of the rows (or columns, if there are more of them), chosen by '
+  'a hash of their keys. Their weights are inferred from cells of one half of the keys of the '
+  'other side; log_likelihood is that of the cells of the other half, cells is their number. '
   'model: fitted to the nine tenths, NULL unless option models is true; standard_error: of '
   'log_likelihood, from its variation between the held-out rows or columns; best, with an '
   'explanation in reason: after vi and svi the largest objective, or the smallest k within 1 nat '

@@ -21,9 +21,7 @@ class BAYES_API HoldOut {
  public:
   static constexpr int intervals = 4096;
 
-  explicit HoldOut(int every)
-      : every_(every),
-        counts_(intervals, 0.0) {}
+  explicit HoldOut(int every) : every_(every), counts_(intervals, 0.0) {}
   int every() const { return every_; }
 
   void count(std::uint64_t hash) { ++counts_[std::size_t(interval(hash))]; }

@@ -24,8 +24,7 @@ HeldOut part_of_answer(const Document &answer, const CorpusTotals &most) {
   if (!(out.tokens >= 0 && out.tokens <= most.tokens * (1 + rounding) &&
         std::isfinite(out.log_probability) && out.probabilities_squared >= 0 &&
         std::isfinite(out.probabilities_squared) && std::isfinite(out.products) &&
-        out.tokens_squared >= 0 &&
-        out.tokens_squared <= out.tokens * out.tokens * (1 + rounding)))
+        out.tokens_squared >= 0 && out.tokens_squared <= out.tokens * out.tokens * (1 + rounding)))
     PassReader::refuse();
   return out;
 }
@@ -96,8 +95,9 @@ Document answer_held_out_documents(PartOfDocuments &part, const Document &reques
   const std::unique_ptr<Model> owner = Model::from_document(given.member("model"));
   const auto *const model = dynamic_cast<const TopicModel *>(owner.get());
   const std::string known = bytes_of_document(given.member("known"));
-  if (!model || !std::equal(part.terms.begin(), part.terms.end(), model->terms().begin(),
-                            model->terms().end()) ||
+  if (!model ||
+      !std::equal(part.terms.begin(), part.terms.end(), model->terms().begin(),
+                  model->terms().end()) ||
       known.size() != part.terms.size() ||
       std::any_of(known.begin(), known.end(), [](char each) { return each != 0 && each != 1; }))
     PassReader::refuse();

@@ -203,8 +203,7 @@ BOOST_AUTO_TEST_CASE(topics_predict_documents_in_parts) {
     known[3] = known[30] = 0;
     for (const std::vector<char> &which : {std::vector<char>(), known}) {
       Control control;
-      const HeldOut one =
-          evaluate_topics(*model, parts.one, held_out_names(), {}, which, control);
+      const HeldOut one = evaluate_topics(*model, parts.one, held_out_names(), {}, which, control);
       const HeldOut there = evaluate_topics(*model, remote, held_out_names(), {}, which, control);
       BOOST_TEST(one.documents == 30);
       BOOST_TEST(there.documents == 30);
@@ -227,8 +226,7 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_documents_are_refused) {
   const auto model = topics_of(parts.fitted, "vi");
   const auto damaged = [&] {
     Control control;
-    return is_damaged(
-        [&] { evaluate_topics(*model, remote, held_out_names(), {}, {}, control); });
+    return is_damaged([&] { evaluate_topics(*model, remote, held_out_names(), {}, {}, control); });
   };
   BOOST_TEST(!damaged());
   const std::function<void(Document &)> requests[] = {
@@ -243,8 +241,8 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_documents_are_refused) {
         Control control;
         std::vector<std::string> names = held_out_names();
         names.back() = "term of another vocabulary";
-        r.set("model", lda_fit(parts.fitted, names, 2, options, nullptr, false, control)
-                           ->to_document());
+        r.set("model",
+              lda_fit(parts.fitted, names, 2, options, nullptr, false, control)->to_document());
       }};
   for (std::size_t i = 0; i < std::size(requests); ++i) {
     parts.damage_request = requests[i];
@@ -324,10 +322,12 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_rows_are_refused) {
   };
   BOOST_TEST(damaged());
   const std::function<void(Document &)> models[] = {
-      [](Document &m) { m.set("factors", 2); }, [](Document &m) { m.set("factors", 0); },
+      [](Document &m) { m.set("factors", 2); },
+      [](Document &m) { m.set("factors", 0); },
       [](Document &m) { m.set("column", Document::object()); },
       [](Document &m) { m.set("prior", Document::object()); },
-      [](Document &m) { m.set("gamma", false); }, [](Document &m) { m.set("missing", 1); }};
+      [](Document &m) { m.set("gamma", false); },
+      [](Document &m) { m.set("missing", 1); }};
   for (const auto &damage : models) {
     parts.damage_request = [&damage](Document &r) {
       Document changed = *r.find("model");

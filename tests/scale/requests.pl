@@ -3,7 +3,7 @@
 # error, and the server lives.
 #
 # How long, for the runner:
-# seconds: 60
+# seconds: 90
 use strict;
 use warnings;
 use MIME::Base64 qw(decode_base64 encode_base64);

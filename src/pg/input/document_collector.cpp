@@ -182,8 +182,7 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
   }
   hash = mixed(hash);
   if (hold_out_) hashes_.push_back(hash);
-  const Datum values[] = {Int64GetDatum(std::int64_t(hash)),
-                          PointerGetDatum(packed_.data())};
+  const Datum values[] = {Int64GetDatum(std::int64_t(hash)), PointerGetDatum(packed_.data())};
   const bool nulls[] = {false, false};
   sorted_->put(values, nulls);
 }

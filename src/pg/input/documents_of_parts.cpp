@@ -9,8 +9,7 @@
 namespace bayes::pg {
 
 void DocumentCollector::begin_part(const char *family, bool whole_counts,
-                                   const std::vector<std::string> &vocabulary,
-                                   std::size_t part) {
+                                   const std::vector<std::string> &vocabulary, std::size_t part) {
   progress.begin(family);
   part_ = true;
   part_number_ = part;

@@ -155,11 +155,10 @@ void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &par
   const std::int64_t all = totals.documents + held_out.documents;
   if (all == 0) return;
   if (all <= totals.vocabulary)
-    throw Error(
-        Errc::invalid_argument,
-        message("the table has {} rows and {} columns", all, totals.vocabulary),
-        "A fit where the rows are needs more rows than columns.",
-        "Leave option push_down out: the rows are then collected on this server.");
+    throw Error(Errc::invalid_argument,
+                message("the table has {} rows and {} columns", all, totals.vocabulary),
+                "A fit where the rows are needs more rows than columns.",
+                "Leave option push_down out: the rows are then collected on this server.");
   if (rows_.named())
     std::sort(keys.begin(), keys.end(), [&poll](const Key &a, const Key &b) {
       poll(8);

@@ -131,7 +131,7 @@ BAYES_FUNCTION(lda_perplexity_final) {
   ServerControl control;
   state.data.arrange(control);
   const auto perplexity = evaluate_topics(topics(*state.request.start), state.data.corpus(),
-                                   state.data.terms(), state.how, {}, control)
+                                          state.data.terms(), state.how, {}, control)
                               .perplexity();
   if (!perplexity) PG_RETURN_NULL();
   PG_RETURN_FLOAT8(*perplexity);
