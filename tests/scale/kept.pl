@@ -155,6 +155,11 @@ my %fit = (
                 "\"method\": \"$_\", $long")) } qw(vi em)),
     (map { ("nmf, $_" => 'SELECT ' . call('nmf_model', 'SELECT name, v FROM %s', 'obs',
                 "\"method\": \"$_\", \"init\": \"random\", $long")) } qw(vi em)),
+    # What is held out is the same again.
+    'lda_select' => "SELECT (SELECT model FROM lda_select('SELECT words FROM obs', '{3}',
+        '{$long, \"models\": true}'))",
+    'nmf_select' => "SELECT (SELECT model FROM nmf_select('SELECT name, v FROM obs', '{3}',
+        '{$long, \"init\": \"random\", \"models\": true}'))",
 );
 sub objective { return $session->run("$_[0]::jsonb -> 'objective'") }
 my %before = map { ($_ => objective($fit{$_})) } sort keys %fit;
