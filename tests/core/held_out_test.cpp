@@ -101,12 +101,12 @@ std::unique_ptr<TopicModel> topics_of(Corpus &corpus, const char *method) {
   return lda_fit(corpus, held_out_names(), 4, options, nullptr, false, control);
 }
 
-std::unique_ptr<NmfModel> factors_of(Corpus &corpus, const Document &options) {
+std::unique_ptr<NmfModel> factors_of(Corpus &corpus, const Document &options,
+                                     const std::vector<std::string> &columns = held_out_names()) {
   std::vector<std::string> keys;
   for (std::int64_t i = 0; i < corpus.totals().documents; ++i) keys.push_back(std::to_string(i));
   Control control;
-  return nmf_fit({corpus, nullptr, Side::row, keys, held_out_names()}, 3, options, nullptr,
-                 control);
+  return nmf_fit({corpus, nullptr, Side::row, keys, columns}, 3, options, nullptr, control);
 }
 
 Document factor_options(const char *method) {
@@ -306,21 +306,25 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_rows_are_refused) {
     return is_damaged([&] { found = nmf_held_out(*model, remote, Side::row, control); });
   };
   BOOST_TEST(!damaged());
-  // A model of fewer columns.
-  parts.damage_request = [](Document &r) {
-    MemoryCorpus few(2);
-    const std::vector<std::int32_t> terms = {0, 1};
-    for (int d = 0; d < 12; ++d) few.append({terms, std::vector<double>{1.0 + d % 3, 2.0}});
-    std::vector<std::string> keys;
-    for (int d = 0; d < 12; ++d) keys.push_back(std::to_string(d));
-    Control control;
-    const auto other = nmf_fit({few, nullptr, Side::row, keys, std::vector<std::string>{"a", "b"}},
-                               3, factor_options("vi"), nullptr, control);
-    Document changed = *r.find("model");
-    changed.set("column", *other->to_document().find("column"));
-    r.set("model", changed);
-  };
-  BOOST_TEST(damaged());
+  // A model of fewer or more columns.
+  for (const std::int32_t columns : {2, held_out_terms + 1}) {
+    parts.damage_request = [columns](Document &r) {
+      MemoryCorpus others(columns);
+      std::vector<std::int32_t> terms;
+      std::vector<std::string> names;
+      for (std::int32_t j = 0; j < columns; ++j) {
+        terms.push_back(j);
+        names.push_back("column " + std::to_string(100 + j));
+      }
+      for (int d = 0; d < 50; ++d)
+        others.append({terms, std::vector<double>(terms.size(), 1.0 + d % 3)});
+      Document changed = *r.find("model");
+      changed.set("column",
+                  *factors_of(others, factor_options("vi"), names)->to_document().find("column"));
+      r.set("model", changed);
+    };
+    BOOST_TEST(damaged());
+  }
   const std::function<void(Document &)> models[] = {
       [](Document &m) { m.set("factors", 2); },
       [](Document &m) { m.set("factors", 0); },
