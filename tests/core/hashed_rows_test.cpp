@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(minibatches_of_rows_of_which_many_are_equal) {
   const auto fit = gmm_fit(rows, 2, options, nullptr, false, control);
   double nearest = 9;
   fit->describe_parameters(0.9, [&](const Parameter &p) {
-    if (p.name == "mean") nearest = std::min(nearest, std::abs(p.value));
+    if (p.name == std::string("mean")) nearest = std::min(nearest, std::abs(p.value));
   });
   BOOST_TEST(nearest < 0.01);
 }

@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_documents_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(factors_predict_rows_in_parts) {
-  for (const std::string &kind : {"vi", "em", "missing", "missing em", "hierarchical"}) {
+  for (const std::string kind : {"vi", "em", "missing", "missing em", "hierarchical"}) {
     PartsHeldOut parts;
     RemoteCorpus remote(parts, parts.one.totals());
     Document options = factor_options(kind == "em" || kind == "missing em" ? "em" : "vi");
