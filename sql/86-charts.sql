@@ -16,7 +16,7 @@ DEFINE @of_charts =
   'which comes before the document). options: columns, names or numbers from 1 (two for ellipses '
   'and density; by default those in which components differ most); level of intervals (0.95); '
   'terms of a component (1 to 50, 10 if not given); rows of the query that are shown (1 to 5000, '
-  '1000 if not given; for similarity 1 to 70, 60), a sample by seed (1), or the first steps, or '
+  '1000 if not given; for similarity 1 to 64, 60), a sample by seed (1), or the first steps, or '
   'the last before a forecast of steps more (1 to 1000, 20 if not given); of documents all. At '
   'most 24 components, 16 panels and 48 groups are shown. Errors: 22023 for an invalid option or '
   'an unknown kind, 42804 for a kind that the model does not have, with those that it has; 22004 '

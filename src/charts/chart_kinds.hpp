@@ -43,6 +43,8 @@ struct ChartRequest {
 /// The largest number of panels in one chart, and of components, rows and columns in a panel.
 inline constexpr int max_panels = 16, max_shown = 24;
 
+/// "1 row", "2 rows"; `things`: in the plural, which ends in s.
+std::string counted(std::int64_t number, std::string_view things);
 /// The numbers of the components from 1, or the names that the model gives them.
 std::vector<std::string> names_of_components(const Model &model);
 /// The name of a column, or x[1] for elements of arrays.
@@ -59,6 +61,8 @@ int numbers_of_rows(const Model &model);
 // Of the partition of rows (similarity_chart.cpp).
 /// Can rows of the model be alike?
 bool has_similarity(const Model &model);
+/// As many of the rows as a plot of so many characters has columns for, a random sample.
+ChartRows rows_of_plot(const ChartRows &rows, int width, std::uint64_t seed);
 void similarity_chart(const ChartRequest &request);
 
 // Of parameters (parameter_charts.cpp).
@@ -77,6 +81,8 @@ void map_chart(const ChartRequest &request);
 void parts_chart(const ChartRequest &request);
 /// Of documents by group.
 void shares_chart(const ChartRequest &request);
+/// Which documents are not in it, and why; empty: none.
+std::string documents_left_out(const ChartRows &rows);
 
 // Of rows under a model (sample_charts.cpp).
 void states_chart(const ChartRequest &request);

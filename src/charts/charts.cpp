@@ -33,6 +33,9 @@ struct Kind {
   std::string_view family = {};
 };
 
+/// A square of more rows might have more bytes than a chart may, if their numbers are long.
+constexpr int similar_rows = 60, most_similar_rows = 64;
+
 constexpr Kind kinds[] = {
     {"states", Rows::must, [](const Model &model) { return model.info.family == "hmm"; },
      states_chart, "rows"},
@@ -148,6 +151,10 @@ std::vector<std::string> names_of_components(const Model &model) {
   return out;
 }
 
+std::string counted(std::int64_t number, std::string_view things) {
+  return message("{} {}", number, number == 1 ? things.substr(0, things.size() - 1) : things);
+}
+
 std::vector<std::string_view> chart_kinds(const Model &model, bool rows) {
   std::vector<std::string_view> out;
   for (const Kind *const kind : kinds_of(model, rows)) out.push_back(kind->name);
@@ -172,7 +179,7 @@ namespace {
   throw Error(known ? Errc::wrong_family : Errc::invalid_argument,
               known ? message("a model of {} has no chart \"{}\"{}", model.info.family, kind,
                               rows ? " of rows" : "")
-                    : message("there is no chart \"{}\"", kind),
+                    : message("there is no chart \"{}\"", shortened(std::string(kind), 80)),
               {}, message("Charts of this model{} are: {}.", rows ? " and rows" : "", others));
 }
 
@@ -188,7 +195,7 @@ const Kind *find_kind(const Model &model, std::string_view kind, bool rows) {
 
 /// How many rows are shown, if the user does not say: as many as leave a chart its size.
 int rows_of_chart(const Kind &kind, const Model &model) {
-  if (kind.name == "similarity") return 60;
+  if (kind.name == "similarity") return similar_rows;
   if (kind.name != "states") return ChartSample().rows;
   const int items = std::min(model.info.dimension, 4) + std::min(model.info.components, 8);
   return std::min(ChartSample().rows, 3000 / items);
@@ -197,11 +204,46 @@ int rows_of_chart(const Kind &kind, const Model &model) {
 ChartOptions options_of_chart(const Kind &kind, const Model &model, const Document &options,
                               bool rows) {
   std::string valid(kind.options);
+  // Topics and factors have weights without intervals.
+  if (kind.name == "weights" && has_profiles(model)) valid.clear();
   // Of sequences the first steps are shown, not a sample.
   if (rows && kind.rows == Rows::may) valid += model.info.family == "hmm" ? " rows" : " rows seed";
   return read_chart_options(options, message("chart \"{}\"{}", kind.name, rows ? " of rows" : ""),
                             valid, rows_of_chart(kind, model),
-                            kind.name == "similarity" ? 70 : 5000);
+                            kind.name == "similarity" ? most_similar_rows : 5000);
+}
+
+/// The options that make a chart smaller; of groups there are none.
+std::string what_makes_smaller(const Kind &kind, bool rows) {
+  std::string valid(kind.options);
+  if (rows && kind.rows == Rows::may) valid += " rows";
+  std::vector<std::string> out;
+  for (const char *const each : {"rows", "columns", "terms"})
+    if (valid.find(each) != std::string::npos) out.push_back(each);
+  if (out.empty()) return {};
+  std::string all = out[0];
+  for (std::size_t i = 1; i < out.size(); ++i)
+    all += (i + 1 < out.size() ? ", " : " and ") + out[i];
+  return message("Option{} {} make{} it smaller.", out.size() > 1 ? "s" : "", all,
+                 out.size() > 1 ? "" : "s");
+}
+
+/// Throws Error: nothing of the rows, or of the model, can be shown.
+[[noreturn]] void refuse_nothing(const Kind &kind, const ChartRows *rows) {
+  const std::string what = message("chart \"{}\" of this model has nothing to show", kind.name);
+  if (!rows) throw Error(Errc::invalid_argument, what);
+  if (rows->read == 0) throw Error(Errc::invalid_argument, what, "The query returned no rows.");
+  if (kind.make == shares_chart)
+    throw Error(Errc::invalid_argument, what,
+                message("Of {} all are left out: {}.", counted(rows->read, "documents"),
+                        documents_left_out(*rows)),
+                "A document needs a group, and a term that the model knows.");
+  if (rows->seen > 0) throw Error(Errc::invalid_argument, what);
+  throw Error(Errc::invalid_argument, what,
+              message("All of {} are left out: they are NULL, or have a NULL as label, response, "
+                      "key or number.",
+                      counted(rows->read, "rows")),
+              "Rows without a NULL can be shown.");
 }
 
 }  // namespace
@@ -211,11 +253,17 @@ ChartSample chart_sample(const Model &model, std::string_view kind, const Docume
 }
 
 Figure chart(const Model &model, std::string_view kind, const Document &options, Control &control,
-             const ChartRows *rows) {
+             const ChartRows *rows, int width) {
   const PollScope scope(control);
   const Kind *const chosen = find_kind(model, kind, rows);
   const ChartOptions read = options_of_chart(*chosen, model, options, rows);
+  ChartRows fewer;
+  if (rows && width > 0 && chosen->make == similarity_chart) {
+    fewer = rows_of_plot(*rows, width, read.sample.seed);
+    rows = &fewer;
+  }
   Figure out;
+  out.smaller = what_makes_smaller(*chosen, rows);
   const ModelWords &words = model.words();
   out.series_are = words.part;
   out.series = names_of_components(model);
@@ -230,9 +278,7 @@ Figure chart(const Model &model, std::string_view kind, const Document &options,
     return std::all_of(panel.layers.begin(), panel.layers.end(),
                        [](const Layer &layer) { return layer.items.empty(); });
   });
-  if (out.panels.empty())
-    throw Error(Errc::invalid_argument,
-                message("chart \"{}\" of this model has nothing to show", chosen->name));
+  if (out.panels.empty()) refuse_nothing(*chosen, rows);
   return out;
 }
 

@@ -30,6 +30,11 @@ struct ChartRows {
   /// rows that there were, of which these are a sample, or the first, or, before a forecast, the
   /// last
   std::int64_t seen = 0;
+  /// of the query, of which some are left out
+  std::int64_t read = 0;
+  /// of pmf, cells that are left out, as the model knows neither of their keys; and those of one
+  /// new key
+  std::int64_t unknown_cells = 0, new_cells = 0;
   /// of the steps that follow them
   struct Forecast {
     std::vector<double> mean, lower, upper;
@@ -38,6 +43,8 @@ struct ChartRows {
   /// Documents that belong together, as those of a month.
   struct Group {
     std::string name;
+    /// milliseconds since 1970, of groups that are times
+    double time = ChartItem::none;
     std::int64_t documents = 0;
     /// K means over the documents of their proportions
     std::vector<double> shares;
@@ -46,10 +53,12 @@ struct ChartRows {
   std::vector<Group> groups = {};
   /// the name of the column that says which group a document belongs to
   std::string grouped_by = {};
-  /// Groups are times.
+  /// Groups are times, all of them finite.
   bool over_time = false;
-  /// documents that are left out, as the model knows none of their terms
-  std::int64_t unknown_documents = 0;
+  /// documents that are left out: the model knows none of their terms, they are of no group, or
+  /// NULL; and groups that have none but the first ones, at most max_groups of them
+  std::int64_t unknown_documents = 0, ungrouped_documents = 0, null_documents = 0,
+               unknown_groups = 0;
 };
 
 /// The largest number of groups of documents.
@@ -70,13 +79,14 @@ struct ChartSample {
 BAYES_API ChartSample chart_sample(const Model &model, std::string_view kind,
                                    const Document &options);
 
-/// A chart of the model, or of rows under it; `kind` empty: the default one. Options: columns, the
-/// names of columns or their numbers from 1, by default those in which components differ most;
-/// level, of intervals and bands (0.95); terms, the number of terms of a topic (10). Throws Error:
-/// invalid_argument for an option or a column that there is not; wrong_family for a kind that the
-/// model does not have, with those that it has.
+/// A chart of the model, or of rows under it; `kind` empty: the default one. `width`: characters of
+/// the plot that will be made of it, for which a kind may take fewer rows; 0: none. Options:
+/// columns, the names of columns or their numbers from 1, by default those in which components
+/// differ most; level, of intervals and bands (0.95); terms, the number of terms of a topic (10).
+/// Throws Error: invalid_argument for an option or a column that there is not; wrong_family for a
+/// kind that the model does not have, with those that it has.
 BAYES_API Figure chart(const Model &model, std::string_view kind, const Document &options,
-                       Control &control, const ChartRows *rows = nullptr);
+                       Control &control, const ChartRows *rows = nullptr, int width = 0);
 
 /// A chart of several models of one family, at least one: of conjugate models their posteriors,
 /// with names from option names (A, B, ...) and, of two, the probability that the first parameter

@@ -47,6 +47,8 @@ struct Layer {
   std::vector<ChartItem> items = {};
   /// what low and high are, for those who point at an item
   std::string interval = {};
+  /// Items of one place lie on each other, with an edge: y is how much, low and high are where.
+  bool stacked = false;
 };
 
 struct Axis {
@@ -55,6 +57,8 @@ struct Axis {
   std::vector<std::string> categories = {};
   /// the axis begins at 0
   bool zero = false;
+  /// when the categories are, in milliseconds since 1970, ascending: they have distances; else none
+  std::vector<double> times = {};
 };
 
 struct Panel {
@@ -64,6 +68,8 @@ struct Panel {
   std::string value = {};
   /// the extent of a cell on an axis of numbers
   double width = 0, height = 0;
+  /// the bounds of what the values of cells can be; absent: those that there are
+  double least = ChartItem::none, most = ChartItem::none;
   std::vector<Layer> layers = {};
 };
 
@@ -73,9 +79,13 @@ struct Figure {
   /// what a series is: component, topic
   std::string series_are = {};
   std::vector<std::string> series = {};
+  /// which of them stands for all that are not shown; -1: none
+  int others = -1;
   std::vector<Panel> panels = {};
   /// Panels are over time: wide, one below the other.
   bool wide = false;
+  /// what makes the chart smaller, for the HINT of one that is too large; empty: nothing
+  std::string smaller = {};
 };
 
 /// A text on one line, without control characters, of at most `most` characters: what is left out

@@ -23,6 +23,23 @@ std::vector<int> largest_components(const LabelProfiles &profiles, int most) {
   return out;
 }
 
+/// Topics of one chart: as many as there are colours that are different.
+constexpr int max_topics = 8;
+
+/// Those that have the largest part of the chart, in their order.
+std::vector<int> largest_topics(const ChartRows &rows, std::size_t all, int most) {
+  std::vector<double> shares(all, 0.0);
+  for (const ChartRows::Group &group : rows.groups)
+    for (std::size_t k = 0; k < all; ++k) shares[k] += group.shares[k];
+  std::vector<int> out(all);
+  std::iota(out.begin(), out.end(), 0);
+  std::stable_sort(out.begin(), out.end(),
+                   [&](int a, int b) { return shares[std::size_t(a)] > shares[std::size_t(b)]; });
+  if (int(out.size()) > most) out.resize(std::size_t(most));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 /// Its most probable labels, the first ones first.
 std::vector<std::int32_t> top_labels(const LabelProfiles &profiles, int component, int most) {
   std::vector<std::int32_t> out(profiles.labels.size());
@@ -96,18 +113,19 @@ void parts_chart(const ChartRequest &request) {
 void shares_chart(const ChartRequest &request) {
   const ChartRows &given = *request.rows;
   const std::size_t all = std::size_t(request.model.info.components);
-  const std::vector<int> components =
-      largest_components(*request.model.label_profiles(), max_shown);
+  const std::vector<int> components = largest_topics(given, all, max_topics);
   std::int64_t documents = 0;
   Panel panel{{}, {given.grouped_by}, {"mean proportion"}};
   panel.y.zero = true;
+  // Times follow each other, other groups stand beside each other.
+  const bool areas = given.over_time && given.groups.size() > 1;
   for (const ChartRows::Group &group : given.groups) {
     documents += group.documents;
     panel.x.categories.push_back(group.name);
+    if (areas) panel.x.times.push_back(group.time);
   }
-  // Times follow each other, other groups stand beside each other.
-  const bool areas = given.over_time && given.groups.size() > 1;
   Layer layer{areas ? Mark::area : Mark::bar};
+  layer.stacked = true;
   std::vector<double> below(given.groups.size(), 0.0);
   const auto add = [&](int series, const auto &share_in) {
     for (std::size_t g = 0; g < given.groups.size(); ++g) {
@@ -123,16 +141,31 @@ void shares_chart(const ChartRequest &request) {
   };
   for (const int k : components)
     add(k, [&](std::size_t g) { return given.groups[g].shares[std::size_t(k)]; });
+  request.figure.subtitle = "mean proportions of " + counted(documents, "documents");
   if (components.size() < all) {
-    add(int(request.figure.series.size()), [&](std::size_t g) { return 1 - below[g]; });
+    request.figure.others = int(request.figure.series.size());
+    add(request.figure.others, [&](std::size_t g) { return std::max(0.0, 1 - below[g]); });
     request.figure.series.push_back("other");
+    request.figure.subtitle += message("; the {} largest of {} topics", components.size(), all);
   }
   panel.layers.push_back(std::move(layer));
   request.figure.panels.push_back(std::move(panel));
-  request.figure.subtitle = message("mean proportions of {} documents", documents);
-  if (given.unknown_documents > 0)
-    request.figure.subtitle +=
-        message("; {} without a known term left out", given.unknown_documents);
+  const std::string left_out = documents_left_out(given);
+  if (!left_out.empty()) request.figure.subtitle += "; left out: " + left_out;
+}
+
+std::string documents_left_out(const ChartRows &rows) {
+  std::string out;
+  const auto add = [&out](std::int64_t number, std::string_view what) {
+    if (number > 0) out += (out.empty() ? "" : ", ") + message("{} {}", number, what);
+  };
+  add(rows.unknown_documents, "without a known term");
+  if (rows.unknown_groups > 0)
+    out += message(" (all of {}{})", rows.unknown_groups < max_groups ? "" : "at least ",
+                   counted(rows.unknown_groups, "groups"));
+  add(rows.ungrouped_documents, "of no group");
+  add(rows.null_documents, "NULL");
+  return out;
 }
 
 void map_chart(const ChartRequest &request) {

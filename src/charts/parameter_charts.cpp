@@ -136,7 +136,11 @@ void weights_chart(const ChartRequest &request) {
     shown = parameters_of(request.model, request.options.level, "weight");
   std::stable_sort(shown.begin(), shown.end(),
                    [](const Kept &a, const Kept &b) { return a.of.value > b.of.value; });
-  if (shown.size() > 2 * max_shown) shown.resize(2 * max_shown);
+  if (shown.size() > 2 * max_shown) {
+    request.figure.subtitle = message("the {} largest of {} {}", 2 * max_shown, shown.size(),
+                                      request.model.words().parts);
+    shown.resize(2 * max_shown);
+  }
   Panel panel{{}, {"weight"}, {request.figure.series_are}};
   panel.x.zero = true;
   add_estimates(request, panel, shown);

@@ -141,6 +141,8 @@ int numbers_of_rows(const Model &model) {
     if (error.code() != Errc::wrong_family) throw;
     return -1;
   }
+  // The class of a classifier is no column, and all others may be known.
+  if (model.info.dimension == 0) return -1;
   int numbers = 0;
   for (int j = 0; j < rows->dimension(); ++j) numbers += rows->categories(j).empty();
   return numbers;

@@ -200,10 +200,13 @@ void predictions_chart(const ChartRequest &request) {
 
 void residuals_chart(const ChartRequest &request) {
   request.figure.subtitle = "observed less predicted, in standard deviations of the prediction";
-  const std::vector<std::vector<double>> &rows = request.rows->rows;
-  if (request.model.info.family == "pmf" && !rows.empty() &&
-      std::all_of(rows.begin(), rows.end(),
-                  [](const std::vector<double> &cell) { return cell[0] < 0 && cell[1] < 0; }))
+  const ChartRows &rows = *request.rows;
+  if (rows.new_cells > 0)
+    request.figure.subtitle += message("; {} of a new key", counted(rows.new_cells, "cells"));
+  if (rows.unknown_cells > 0)
+    request.figure.subtitle +=
+        message("; {} of two new keys left out", counted(rows.unknown_cells, "cells"));
+  if (rows.unknown_cells > 0 && rows.seen == 0)
     throw Error(
         Errc::invalid_argument, "the model knows none of the keys of the cells",
         message("Its first row is \"{}\", its first column \"{}\".",
@@ -265,7 +268,9 @@ void confusion_chart(const ChartRequest &request) {
     throw Error(Errc::invalid_argument, "the model knows none of the labels of the rows",
                 message("Its first class is \"{}\".", shortened(classes[0], 40)),
                 "The first column of the query is the label, as in the fit.");
-  if (unknown > 0) request.figure.subtitle = message("{} rows of other labels left out", unknown);
+  if (unknown > 0)
+    request.figure.subtitle =
+        message("{} of other labels left out", counted(std::int64_t(unknown), "rows"));
   Panel panel{{}, {"predicted"}, {"observed"}, "rows"};
   panel.x.categories.assign(classes.begin(), classes.begin() + std::ptrdiff_t(shown));
   panel.y.categories = panel.x.categories;

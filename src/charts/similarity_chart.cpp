@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/message.hpp"
+#include "base/random.hpp"
 #include "charts/chart_kinds.hpp"
 #include "questions/answers.hpp"
 #include "questions/row_distribution.hpp"
@@ -48,6 +49,22 @@ bool has_similarity(const Model &model) {
   return numbers_of_rows(model) >= 0;
 }
 
+ChartRows rows_of_plot(const ChartRows &rows, int width, std::uint64_t seed) {
+  ChartRows out = rows;
+  // Beside the cells stand the numbers of the rows, as the plot writes them.
+  std::int64_t largest = 0;
+  for (const std::int64_t number : rows.numbers) largest = std::max(largest, number);
+  const std::size_t digits = std::min(std::to_string(largest).size(), std::size_t(width / 3));
+  const std::size_t columns = std::size_t(width) - digits - 2;
+  Random random(seed, 1);
+  while (out.rows.size() > columns) {
+    const auto which = std::ptrdiff_t(random.below(out.rows.size()));
+    out.rows.erase(out.rows.begin() + which);
+    out.numbers.erase(out.numbers.begin() + which);
+  }
+  return out;
+}
+
 void similarity_chart(const ChartRequest &request) {
   const std::unique_ptr<RowDistribution> distribution = request.model.row_distribution();
   SimilarRows rows(*distribution);
@@ -73,6 +90,9 @@ void similarity_chart(const ChartRequest &request) {
   const char *const part = request.model.words().part;
   request.figure.subtitle = message("probability that two rows are in one {}", part);
   Panel panel{{}, {"row"}, {"row"}, "probability"};
+  // Shades mean the same in all charts.
+  panel.least = 0;
+  panel.most = 1;
   Layer cells{Mark::cell};
   const std::vector<std::size_t> order = order_of_blocks(similar, n);
   for (const std::size_t i : order)

@@ -127,6 +127,8 @@ class PanelPlot {
       }
     if (panel.x.zero) x_.add(0);
     if (panel.y.zero) y_.add(0);
+    value_.add(panel.least);
+    value_.add(panel.most);
   }
 
   std::string draw() {
@@ -333,6 +335,11 @@ class PanelPlot {
       out += line(std::string(margin + 2, ' ') + number(across.begin()->first) + " to " +
                   number(across.rbegin()->first) + ": " +
                   shortened(panel_.x.title, std::size_t(width_ / 2)));
+    const std::size_t room =
+        (std::size_t(width_) - std::min(std::size_t(width_), margin + 2)) / each;
+    if (across.size() > room)
+      out += line(std::string(margin + 2, ' ') +
+                  message("the first {} of {} columns", room, across.size()));
     return out + line(std::string(margin + 2, ' ') + panel_.value + ": " + number(value_.low) +
                       " to " + number(value_.high));
   }
@@ -343,11 +350,27 @@ class PanelPlot {
   Range x_, y_, value_;
 };
 
+/// What a chart leaves out stands at the end of its subtitle, so that is not cut: lines of words.
+std::string wrapped(const std::string &text, std::size_t width) {
+  std::string out, line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = shortened(text.substr(at, end - at), width);
+    if (!line.empty() && characters(line) + 1 + characters(word) > width) {
+      out += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return line.empty() ? out : out + line + "\n";
+}
+
 }  // namespace
 
 std::string text_plot(const Figure &figure, int width) {
   std::string out = shortened(figure.title, std::size_t(width)) + "\n";
-  if (!figure.subtitle.empty()) out += shortened(figure.subtitle, std::size_t(width)) + "\n";
+  out += wrapped(figure.subtitle, std::size_t(width));
   for (const Panel &panel : figure.panels) out += "\n" + PanelPlot(figure, panel, width).draw();
   return out;
 }

@@ -17,6 +17,7 @@ constexpr std::size_t title_characters = 80, name_characters = 40, largest = 200
 
 /// Okabe and Ito's colours, which people with any kind of colour blindness can tell apart; the
 /// pale yellow comes last.
+constexpr const char *others_colour = "#bbbbbb";
 constexpr const char *palette[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                    "#56b4e9", "#d55e00", "#000000", "#f0e442"};
 
@@ -36,9 +37,11 @@ class Written {
     low_ = std::min(low_, x);
     high_ = std::max(high_, x);
   }
+  /// Of a colour the eye cannot tell as many.
+  void coarse() { digits_ = 4; }
   Document operator()(double x) const {
     const double range = high_ > low_ ? high_ - low_ : std::fabs(high_);
-    const double unit = range > 0 ? std::pow(10, std::floor(std::log10(range)) - 6) : 1;
+    const double unit = range > 0 ? std::pow(10, std::floor(std::log10(range)) - digits_) : 1;
     // The digits of a multiple of the unit, without those that it gets by rounding.
     char text[32];
     std::snprintf(text, sizeof text, "%.15g", std::round(x / unit) * unit);
@@ -50,6 +53,7 @@ class Written {
 
  private:
   double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
+  int digits_ = 6;
 };
 
 Document texts(const std::vector<std::string> &from) {
@@ -83,6 +87,12 @@ class PanelWriter {
         written_[across ? 0 : 1].add(item.high);
         values_.add(item.value);
       }
+    if (std::isfinite(panel.most)) {
+      values_.add(panel.least);
+      values_.add(panel.most);
+      values_.coarse();
+    }
+    others_ = figure.others;
     bounds_ = across ? 0 : 1;
     names_[0] = shortened(panel.x.categories, name_characters);
     names_[1] = shortened(panel.y.categories, name_characters);
@@ -92,8 +102,11 @@ class PanelWriter {
 
   Document write() const {
     Document::List layers;
-    for (const Layer &layer : panel_.layers)
-      if (!layer.items.empty()) layers.push_back(write(layer));
+    for (const Layer &layer : panel_.layers) {
+      if (layer.items.empty()) continue;
+      layers.push_back(write(layer));
+      if (layer.mark == Mark::area && layer.stacked) layers.push_back(pointed_at(layer));
+    }
     Document out = object({{"width", width()}, {"height", height()}});
     if (!panel_.title.empty()) out.set("title", shortened(panel_.title, title_characters));
     out.set("layer", std::move(layers));
@@ -103,8 +116,8 @@ class PanelWriter {
  private:
   int extent(int axis) const {
     const std::size_t n = names_[axis].size();
-    return n == 0 ? (wide_ ? 680 : 320)
-                  : int(std::clamp<std::size_t>((n <= 8 ? 30 : 18) * n, 60, 720));
+    if (n == 0) return wide_ ? 680 : 320;
+    return int(std::clamp<std::size_t>((n <= 8 ? 30 : 18) * n, over_time(axis) ? 320 : 60, 720));
   }
   int width() const { return extent(0); }
   int height() const { return names_[1].empty() ? (wide_ ? 120 : 220) : extent(1); }
@@ -114,16 +127,25 @@ class PanelWriter {
                        [](const ChartItem &item) { return item.series >= 0; });
   }
   bool cells() const { return panel_.layers[0].mark == Mark::cell; }
+  const std::vector<double> &times(int axis) const {
+    return axis ? panel_.y.times : panel_.x.times;
+  }
+  /// The names of its categories are times, which have distances.
+  bool over_time(int axis) const { return !times(axis).empty(); }
   bool discrete(int axis) const { return !names_[axis].empty(); }
 
   /// A value of an axis, as it stands in the data.
   Document value(int axis, double x) const {
+    if (over_time(axis)) return std::int64_t(times(axis)[std::size_t(x)]);
     return discrete(axis) ? Document(names_[axis][std::size_t(x)]) : written_[axis](x);
   }
 
   Document position(int axis, const char *field) const {
     Document out = object({{"field", field}});
-    if (discrete(axis)) {
+    if (over_time(axis)) {
+      // The times are local ones, as if they were those of Greenwich.
+      out.set("type", "temporal").set("scale", object({{"type", "utc"}, {"nice", false}}));
+    } else if (discrete(axis)) {
       out.set("type", "nominal").set("scale", domain(names_[axis])).set("sort", Document());
     } else {
       out.set("type", "quantitative");
@@ -144,6 +166,7 @@ class PanelWriter {
     const ChartItem &first = layer.items.front();
     if (has_series(layer)) add("s", "nominal", series_are_);
     const auto axis = [&](int which, const char *field) {
+      if (over_time(which)) return add("t", "nominal", titles_[which]);
       add(field, discrete(which) ? "nominal" : "quantitative",
           titles_[which].empty() ? field : titles_[which]);
     };
@@ -158,7 +181,7 @@ class PanelWriter {
       axis(1, "y");
     }
     const std::string interval = layer.interval.empty() ? "" : " (" + layer.interval + ")";
-    if (!std::isnan(first.low)) {
+    if (!std::isnan(first.low) && !layer.stacked) {
       add("l", "quantitative", "lower" + interval);
       add("h", "quantitative", "upper" + interval);
     }
@@ -166,11 +189,19 @@ class PanelWriter {
     return out;
   }
 
+  Document shades() const {
+    Document out = object({{"scheme", "viridis"}});
+    if (std::isfinite(panel_.most))
+      out.set("domain", Document::List{Document(panel_.least), Document(panel_.most)});
+    return out;
+  }
+
   /// Series that are nowhere in the chart have no place in its legend.
   Document colour() const {
     Document::List names, colours;
     for (const int series : used_) {
-      colours.emplace_back(palette[names.size() % std::size(palette)]);
+      colours.emplace_back(series == others_ ? others_colour
+                                             : palette[names.size() % std::size(palette)]);
       names.emplace_back(series_[std::size_t(series)]);
     }
     return object(
@@ -196,11 +227,25 @@ class PanelWriter {
       if (std::isfinite(item.high)) out.set("h", written_[bounds_](item.high));
       if (std::isfinite(item.value)) out.set("v", values_(item.value));
       if (item.series >= 0) out.set("s", series_[std::size_t(item.series)]);
+      if (over_time(0)) out.set("t", names_[0][std::size_t(item.x)]);
       // The order of the items is that of the line, which need not go from left to right.
       if (layer.mark == Mark::line) out.set("p", item.path).set("i", std::int64_t(values.size()));
       values.push_back(std::move(out));
     }
     return object({{"values", std::move(values)}});
+  }
+
+  /// What an area tells of who points at it need not be the item that is there: each has a rule,
+  /// which nobody sees.
+  Document pointed_at(const Layer &layer) const {
+    const double between = double(width()) / double(std::max<std::size_t>(1, names_[0].size()));
+    Document encoding = object({{"x", position(0, "x")}, {"y", position(1, "l")}});
+    encoding.set("y2", object({{"field", "h"}})).set("tooltip", tooltip(layer));
+    return object(
+        {{"data", data(layer)},
+         {"mark",
+          object({{"type", "rule"}, {"strokeWidth", std::max(2, int(between))}, {"opacity", 0}})},
+         {"encoding", std::move(encoding)}});
   }
 
   Document write(const Layer &layer) const {
@@ -235,7 +280,7 @@ class PanelWriter {
         encoding.set("color", object({{"field", "v"},
                                       {"type", "quantitative"},
                                       {"title", panel_.value},
-                                      {"scale", object({{"scheme", "viridis"}})}}));
+                                      {"scale", shades()}}));
         break;
       case Mark::name:
         mark.set("type", "text").set("fontWeight", "bold");
@@ -243,7 +288,8 @@ class PanelWriter {
         break;
     }
     if (coloured && layer.mark != Mark::name) encoding.set("color", colour());
-    encoding.set("tooltip", tooltip(layer));
+    if (layer.stacked) mark.set("stroke", "white").set("strokeWidth", 1);
+    if (layer.mark != Mark::area || !layer.stacked) encoding.set("tooltip", tooltip(layer));
     Document out = object(
         {{"data", data(layer)}, {"mark", std::move(mark)}, {"encoding", std::move(encoding)}});
     // The edges of cells are computed from their middles: two numbers less for each.
@@ -266,7 +312,7 @@ class PanelWriter {
   std::set<int> used_;
   /// of the axes, and of the values of cells; bounds are along axis bounds_
   Written written_[2], values_;
-  int bounds_;
+  int bounds_, others_;
   std::vector<std::string> names_[2];
   std::string titles_[2];
 };
@@ -293,7 +339,7 @@ Document vega_lite(const Figure &figure) {
   if (const std::size_t size = out.to_json().size(); size > largest)
     throw Error(Errc::too_large,
                 message("the chart has {} bytes, but may have at most {}", size, largest), {},
-                "Options rows, columns and terms, where a kind has them, make it smaller.");
+                figure.smaller);
   return out;
 }
 

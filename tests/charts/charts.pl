@@ -59,4 +59,9 @@ is($page->{title}, 'Charts </title><script>document.title = "broken"</script>',
     'a title is only text');
 like($page->{tooltip} // '', qr/\d/, 'a mark that is pointed at tells its numbers');
 
+my @places = grep { /mean proportion/ } @{$page->{places} // []};
+my %times = map { /(\d{4}-\d\d-\d\d)/ ? ($1 => 1) : () } @places;
+cmp_ok(scalar keys %times, '>', 5, 'areas tell the time that is pointed at');
+is_deeply([grep { /lower/ } @places], [], 'and how large it is, not where it lies');
+
 done_testing();

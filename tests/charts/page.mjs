@@ -1,5 +1,6 @@
 // node page.mjs page.html chromium picture.png: opens the page in a browser; prints JSON: what the
-// console said, the number of charts drawn, the title, and the tooltip that a mark shows.
+// console said, the number of charts drawn, the title, the tooltip that a mark shows, and those of
+// a chart that has areas of topics over time.
 import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 import puppeteer from 'puppeteer-core';
@@ -30,9 +31,22 @@ try {
       tooltip = await tab.evaluate(
           () => document.querySelector('#vg-tooltip-element.visible')?.innerText ?? null);
     }
+  // Every place of an area that is pointed at tells of itself.
+  const places = new Set();
+  const area = (await tab.evaluateHandle(() => [...document.querySelectorAll('.chart svg.marks')]
+      .find(each => each.querySelector('.mark-area')
+        && each.textContent.includes('mean proportion')))).asElement();
+  await area?.evaluate(each => each.scrollIntoView());
+  const wide = await area?.boundingBox();
+  for (let x = 40; x < (wide?.width ?? 0); x += 8) {
+    await tab.mouse.move(wide.x + x, wide.y + wide.height / 2);
+    places.add(await tab.evaluate(
+        () => document.querySelector('#vg-tooltip-element.visible')?.innerText ?? ''));
+  }
   if (picture) await tab.screenshot({path: picture, fullPage: true});
   console.log(JSON.stringify({said, charts: charts.length,
-    wanted: (await tab.$$('.chart')).length, title: await tab.title(), tooltip}));
+    wanted: (await tab.$$('.chart')).length, title: await tab.title(), tooltip,
+    places: [...places]}));
 } finally {
   await browser.close();
 }

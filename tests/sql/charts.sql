@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(83);
+SELECT plan(86);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -305,7 +305,7 @@ SELECT throws_ok($$SELECT bayes_chart('SELECT ''x'', to_tsvector(''a'')', (SELEC
 SELECT throws_ok($$SELECT bayes_chart('SELECT 1, x FROM iris', of('nb'))$$, '22023',
   'the model knows none of the labels of the rows', 'labels that are all unknown');
 SELECT is(bayes_chart('SELECT CASE id WHEN 1 THEN ''new'' ELSE species END, x FROM iris', of('nb'))
-  #>> '{title,subtitle}', '1 rows of other labels left out', 'or some');
+  #>> '{title,subtitle}', '1 row of other labels left out', 'or some');
 SELECT is(count(DISTINCT panel), 4::bigint, 'columns that are asked for are shown')
 FROM bayes_chart_data((SELECT gmm_fit(x, 10, '{"max_iter": 3}') FROM iris), 'columns',
   '{"columns": [1, 2, 3, 4]}');
@@ -366,6 +366,25 @@ SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"rows": 10}')$$, '22023
 SELECT throws_ok($$SELECT bayes_chart(ARRAY[of('gmm')], NULL, '{"names": ["A"]}')$$, '22023',
   'option "names" does not apply to chart "criteria"', 'or to several models');
 SELECT throws_ok($$SELECT bayes_plot(of('gmm'), 29)$$, '22023', NULL, 'a plot has some width');
+CREATE FUNCTION hint_of(sql text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  hint text;
+BEGIN
+  EXECUTE sql;
+  RETURN NULL;
+EXCEPTION WHEN program_limit_exceeded THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RETURN hint;
+END $$;
+SELECT is(hint_of($$SELECT bayes_chart('SELECT progression, x FROM diabetes,
+    generate_series(1, 20)', of('linreg'), 'predictions', '{"rows": 5000}')$$),
+  'Option rows makes it smaller.', 'what is too large tells the options of the kind');
+SELECT is(hint_of($$SELECT bayes_chart('SELECT x[1] + i * 1e-5, x[2] + i * 1e-4
+    FROM faithful, generate_series(1, 20) AS i', of('gmm'), 'ellipses', '{"rows": 5000}')$$),
+  'Options rows and columns make it smaller.',
+  'of another one too');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), repeat('x', 1000))$$, '22023',
+  'there is no chart "' || repeat('x', 77) || '..."', 'a long name of a kind is cut');
 
 -- ---- pages ----
 

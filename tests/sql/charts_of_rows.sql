@@ -1,7 +1,7 @@
 -- Pictures of what rows have in common: the similarity of rows, the topics of documents by time or
 -- group, and residuals of the cells of a table; and what pictures of classifiers, topics and
 -- factors owe to names, weights and distances.
-SELECT plan(51);
+SELECT plan(84);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -25,8 +25,22 @@ CREATE TABLE documents AS SELECT id, words, date '2023-11-15' + id::int * 3 % 15
     (ARRAY['north', 'south', 'east'])[1 + id % 3] AS place
   FROM (SELECT row_number() OVER (ORDER BY page) AS id, words FROM manual) AS m WHERE id <= 200;
 INSERT INTO models SELECT 'lda', lda_fit(words, 4, '{"min_documents": 5}') FROM documents;
-INSERT INTO models SELECT 'many', lda_fit(words, 30, '{"max_iter": 3}') FROM documents;
+INSERT INTO models SELECT 'many', lda_fit(words, 50, '{"max_iter": 3}') FROM documents;
 CREATE FUNCTION of(text) RETURNS bayes_model RETURN (SELECT model FROM models WHERE name = $1);
+-- What an error says, and how to do better.
+CREATE FUNCTION complaint(sql text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  message text;
+  detail text;
+  hint text;
+BEGIN
+  EXECUTE sql;
+  RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    hint = PG_EXCEPTION_HINT;
+  RETURN concat_ws(' | ', message, detail, hint);
+END $$;
 
 -- ---- similarity ----
 
@@ -87,6 +101,35 @@ FROM bayes_chart_data('SELECT velocity FROM galaxies ORDER BY id', of('dpmm'), '
     '{"draws": 60}') AS s ON id1 = x_label AND id2 = y_label;
 SELECT is(bayes_chart('SELECT x FROM faithful', of('gmm'), 'similarity') #>> '{title,subtitle}',
   'probability that two rows are in one component; 60 of 272 rows', 'and says so');
+SELECT is(bayes_chart('SELECT x FROM faithful LIMIT 4', of('gmm'), 'similarity')
+  #> '{layer,0,encoding,color,scale,domain}', '[0, 1]', 'shades mean the same in all charts');
+SELECT matches(bayes_plot('SELECT x FROM faithful WHERE waiting > 85', of('gmm'), 40, 'similarity'),
+  'probability: 0 to 1\n', 'and in all plots');
+CREATE VIEW narrow AS SELECT width, line, row_number() OVER (PARTITION BY width ORDER BY n) AS row,
+    count(*) OVER (PARTITION BY width) AS rows
+  FROM unnest('{30,40,72}'::int[]) AS width, string_to_table(bayes_plot(
+    'SELECT x FROM faithful', of('gmm'), width, 'similarity'), E'\n') WITH ORDINALITY AS l(line, n)
+  WHERE line ~ '^ *\d+  [█▓▒░ ]*$';
+SELECT never($$SELECT width, line, length(line) > width OR substr(line, 5 + row::int, 1)
+    IS DISTINCT FROM '█' OR rows <> least(60, width - 5) AS wrong FROM narrow$$,
+  'a narrow plot has fewer rows, and all of their columns');
+SELECT matches(replace(bayes_plot('SELECT x FROM faithful', of('gmm'), 40, 'similarity'), E'\n',
+  ' '), 'in one component; 35 of 272 rows', 'which its subtitle says');
+SELECT cmp_ok(max(length(v->>'v')), '<=', 6, 'a shade has four digits, so that all rows have room')
+FROM jsonb_path_query(bayes_chart('SELECT velocity FROM galaxies', of('dpmm'), 'similarity',
+  '{"rows": 64}'), '$.layer[0].data.values[*]') AS v;
+SELECT is(complaint(format($$SELECT bayes_chart(%L, of('gmm'), 'similarity')$$,
+    'SELECT ' || columns || ' FROM faithful')), 'query returns an array and another column | The array is'
+  || ' the whole row; rows of a chart have no weights. | SELECT x FROM t, or SELECT a, b FROM t: the columns'
+  || ' of rows.', 'rows have no weights: ' || columns)
+FROM (VALUES ('x, id'), ('x, ''a''::text')) AS v(columns);
+SELECT is(complaint($$SELECT bayes_chart('SELECT ''{a}''::text[]', of('gmm'))$$),
+  'column "text" of the query is of type text[] | The elements of the array must be numbers. | '
+  || 'SELECT x FROM t, or SELECT a, b FROM t: the columns of rows.', 'nor are they texts');
+SELECT is(complaint($$SELECT bayes_chart('SELECT NULL::float8[] FROM faithful', of('gmm'),
+  'similarity')$$), 'chart "similarity" of this model has nothing to show | All of 272 rows are'
+  || ' left out: they are NULL, or have a NULL as label, response, key or number. | Rows without a'
+  || ' NULL can be shown.', 'rows that are all NULL are none');
 SELECT is(bayes_chart('SELECT velocity FROM galaxies LIMIT 5', of('dpmm'), 'similarity')
   #>> '{title,subtitle}', 'probability that two rows are in one cluster', 'in its words');
 SELECT ok(bayes_plot('SELECT velocity FROM galaxies ORDER BY velocity LIMIT 3', of('dpmm'), 40,
@@ -96,7 +139,7 @@ FROM bayes_chart_data('SELECT x FROM faithful LIMIT 1', of('gmm'), 'similarity')
 SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful WHERE false', of('gmm'),
   'similarity')$$, '22023', 'chart "similarity" of this model has nothing to show', 'none are not');
 SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful', of('gmm'), 'similarity',
-  '{"rows": 71}')$$, '22023', 'option "rows" is 71, but must be a whole number from 1 to 70',
+  '{"rows": 71}')$$, '22023', 'option "rows" is 71, but must be a whole number from 1 to 64',
   'a square of rows has its size');
 SELECT throws_ok(format($$SELECT bayes_chart(%L, of(%L), 'similarity')$$, query, name), '42804',
   format('a model of %s has no chart "similarity" of rows', family), 'no similarity: ' || name)
@@ -138,8 +181,63 @@ SELECT results_eq($$SELECT x_label FROM bayes_chart_data('SELECT id % 11, words 
   $$SELECT i::text FROM generate_series(0, 10) AS i$$, 'numbers in their order');
 SELECT results_eq($$SELECT count(*), count(DISTINCT series), count(*) FILTER (WHERE series =
       'other'), round(sum(y)::numeric, 8) FROM bayes_chart_data('SELECT 1, words FROM documents',
-      of('many'))$$, $$VALUES (25::bigint, 25::bigint, 1::bigint, 1::numeric)$$,
+      of('many'))$$, $$VALUES (9::bigint, 9::bigint, 1::bigint, 1::numeric)$$,
   'of many topics the smallest are one');
+SELECT set_eq($$SELECT series FROM bayes_chart_data('SELECT place, words FROM documents
+    WHERE id = 7', of('many')) WHERE series <> 'other'$$,
+  $$SELECT k::text FROM documents, unnest(lda_proportions(of('many'), words)) WITH ORDINALITY
+    AS t(p, k) WHERE id = 7 ORDER BY p DESC, k LIMIT 8$$, 'in the groups, not in the fit');
+SELECT results_eq($$SELECT chart #>> '{title,subtitle}', jsonb_array_length(range),
+    (SELECT count(DISTINCT colour) FROM jsonb_array_elements(range) AS colour), range->>-1,
+    chart #>> '{layer,0,mark,stroke}'
+    FROM (SELECT bayes_chart('SELECT place, words FROM documents', of('many')) AS chart) AS c,
+      LATERAL (SELECT chart #> '{layer,0,encoding,color,scale,range}' AS range) AS r$$,
+  $$VALUES ('mean proportions of 200 documents; the 8 largest of 50 topics', 9, 9::bigint,
+    '#bbbbbb', 'white')$$, 'topics of one bar differ, the others are grey');
+SELECT is(bayes_chart(of('many'), 'weights') #>> '{title,subtitle}',
+  'the 48 largest of 50 topics', 'weights say what they leave out');
+
+-- Groups are what the type calls equal.
+SELECT results_eq(format($$SELECT x_label, round(y::numeric, 10) FROM bayes_chart_data(%L,
+    of('lda')) WHERE series = '1'$$, 'SELECT ' || value || ', words FROM documents
+    ORDER BY random()'),
+  format($$SELECT %L, round(avg((lda_proportions(of('lda'), words))[1])::numeric, 10)
+    FROM documents$$, label), 'one group: ' || label)
+FROM (VALUES ('CASE id % 3 WHEN 0 THEN 1.00 WHEN 1 THEN 1.0 ELSE 1.000 END', '1.0'),
+  ('CASE id % 2 WHEN 0 THEN ''30 days''::interval ELSE ''1 mon'' END', '1 mon'),
+  ('row(CASE id % 2 WHEN 0 THEN 2.50 ELSE 2.5 END)', '(2.5)')) AS v(value, label);
+SELECT results_eq($$SELECT x_label FROM bayes_chart_data(
+    'SELECT json_build_array(id % 3), words FROM documents ORDER BY id DESC', of('lda'))
+    WHERE series = '1'$$, $$VALUES ('[0]'), ('[1]'), ('[2]')$$,
+  'types without an order go by their texts');
+
+-- Times have distances.
+CREATE VIEW over_time AS SELECT bayes_chart('SELECT CASE WHEN id % 2 = 0 THEN date ''2024-01-01''
+      WHEN id % 3 = 0 THEN ''2024-01-11'' ELSE ''2024-02-20'' END AS day, words FROM documents',
+    of('lda')) AS chart;
+SELECT results_eq($$SELECT DISTINCT v->>'t', (v->>'x')::bigint FROM over_time, jsonb_path_query(
+    chart, '$.layer[*].data.values[*]') AS v ORDER BY 2$$,
+  $$SELECT d::text, extract(epoch FROM d)::bigint * 1000 FROM unnest(
+    '{2024-01-01,2024-01-11,2024-02-20}'::date[]) AS d$$, 'dates are where they are');
+SELECT is(chart #>> '{layer,0,encoding,x,type}', 'temporal', 'on an axis of time')
+FROM over_time;
+SELECT results_eq($$SELECT chart #>> '{layer,1,mark,type}', chart #>> '{layer,1,mark,opacity}',
+    jsonb_array_length(chart #> '{layer,1,data,values}'), chart #> '{layer,0,encoding,tooltip}',
+    (SELECT string_agg(t->>'field', ',') FROM jsonb_array_elements(
+      chart #> '{layer,1,encoding,tooltip}') AS t) FROM over_time$$,
+  $$VALUES ('rule', '0', 12, NULL::jsonb, 's,t,y')$$, 'each share of each group tells itself');
+SELECT results_eq(format($$SELECT DISTINCT mark, left(x_label, 10)
+    FROM bayes_chart_data(%L, of('lda')) ORDER BY 2$$, 'SELECT CASE id % 2 WHEN 0 THEN ' || day || ' ELSE ''infinity'' END, words
+    FROM documents'),
+  $$VALUES ('bar', '2024-01-01'), ('bar', 'infinity')$$, 'but infinity has none: ' || day)
+FROM (VALUES ('date ''2024-01-01'''), ('timestamp ''2024-01-01''')) AS v(day);
+SET timezone = 'America/New_York';
+SELECT results_eq($$SELECT DISTINCT v->>'t', (v->>'x')::bigint - 1704067200000 AS x
+    FROM jsonb_path_query(bayes_chart('SELECT timestamptz ''2024-01-01'' + id % 3 * interval
+      ''1 h'', words FROM documents', of('lda')), '$.layer[0].data.values[*]') AS v ORDER BY x$$,
+  $$VALUES ('2024-01-01 00:00:00-05', 0::bigint), ('2024-01-01 01:00:00-05', 3600000),
+    ('2024-01-01 02:00:00-05', 7200000)$$, 'times are shown as in the zone of the session');
+RESET timezone;
 SELECT set_eq($$SELECT x_label, series::int, round(y::numeric, 10) FROM bayes_chart_data(
     'SELECT 1, ''{index,scan}''::text[] UNION ALL SELECT 1, ''{qqq}'' UNION ALL
      SELECT NULL, ''{table}'' UNION ALL SELECT 2, NULL', of('lda'))$$,
@@ -150,16 +248,31 @@ SELECT results_eq($$SELECT chart #>> '{title,text}', chart #>> '{title,subtitle}
     chart #>> '{layer,0,encoding,x,title}', chart #>> '{layer,0,encoding,y,title}'
     FROM (SELECT bayes_chart('SELECT ''a'' AS part, ''{index}''::text[] UNION ALL SELECT ''b'',
       ''{qqq}''', of('lda')) AS chart) AS c$$,
-  $$VALUES ('lda of 4 topics', 'mean proportions of 1 documents; 1 without a known term left out',
-    'part', 'mean proportion')$$, 'which the chart says');
+  $$VALUES ('lda of 4 topics',
+    'mean proportions of 1 document; left out: 1 without a known term (all of 1 group)', 'part',
+    'mean proportion')$$, 'which the chart says');
+SELECT is(bayes_chart('SELECT CASE WHEN id % 4 > 0 THEN place END, CASE WHEN id % 5 > 0 THEN words
+      END FROM documents', of('lda')) #>> '{title,subtitle}',
+  'mean proportions of 120 documents; left out: 50 of no group, 30 NULL', 'of NULLs too');
+SELECT is(complaint($$SELECT bayes_chart('SELECT NULL::int, words FROM documents UNION ALL
+    SELECT 1, ''{qqq}''', of('lda'))$$), 'chart "shares" of this model has nothing to show | Of 201'
+  || ' documents all are left out: 1 without a known term (all of 1 group), 200 of no group. | A'
+  || ' document needs a group, and a term that the model knows.', 'or why there is nothing');
+SELECT is(count(DISTINCT x_label), 48::bigint, 'groups without a known document do not count')
+FROM bayes_chart_data('SELECT id % 60, CASE WHEN id % 60 < 48 THEN words ELSE ''{qqq}'' END
+  FROM documents', of('lda'));
 SELECT is(chart #>> '{layer,0,encoding,x,title}', 'group', 'an expression has no name')
 FROM (SELECT bayes_chart('SELECT 1, words FROM documents', of('lda')) AS chart) AS c;
 SELECT ok(bayes_plot('SELECT jsonb_build_object(''index'', 3)->''index'', ''{"index": 3}''::jsonb',
     of('lda'), 40) LIKE E'lda of 4 topics\n%topic 1\n%3  %', 'counts, in psql');
 SELECT throws_ok($$SELECT bayes_chart('SELECT id % 49, words FROM documents', of('lda'))$$, '54000',
   'there are more than 48 groups', 'too many groups');
+SELECT matches(complaint(format($$SELECT bayes_chart('SELECT %s, words FROM documents',
+    of('lda'))$$, value)), hint, 'with a HINT for ' || hint)
+FROM (VALUES ('id', 'ranges of the number'), ('day + id::int', 'longer times'),
+  ('id::text', 'fewer values')) AS v(value, hint);
 SELECT throws_ok($$SELECT bayes_chart('SELECT words FROM documents', of('lda'))$$, '22023',
-  'query returns 1 columns, but must return 2', 'no group');
+  'query returns 1 column, but must return 2', 'no group');
 SELECT throws_ok($$SELECT bayes_chart('SELECT words, id FROM documents', of('lda'))$$, '22023',
   'column "id" of the query is of type bigint', 'no document');
 SELECT throws_ok($$SELECT bayes_chart('SELECT 1, words FROM documents WHERE false', of('lda'))$$,
@@ -185,6 +298,15 @@ SELECT results_eq($$SELECT x, y FROM bayes_chart_data('VALUES (''new'', (SELECT 
     lectures LIMIT 1), 3), (NULL, 1, 3), (''new'', NULL, 3), (''new'', 1, NULL)', of('pmf'))$$,
   $$SELECT mean, (3 - mean) / sd FROM pmf_predict(of('pmf'), 'new',
     (SELECT lecturer FROM lectures LIMIT 1))$$, 'a key may be new; cells with a NULL are none');
+-- Cells of which the model knows nothing are counted over all rows, whatever the sample is.
+SELECT is(subtitle, 'observed less predicted, in standard deviations of the prediction; 20 cells of'
+  || ' a new key; 20 cells of two new keys left out' || sampled, 'new keys are counted: ' || rows)
+FROM (VALUES (5000, ''), (1, '; 1 of 40 rows')) AS v(rows, sampled), LATERAL (
+  SELECT bayes_chart('(SELECT student::text, lecturer::text, rating FROM lectures
+      WHERE student < 60 LIMIT 20) UNION ALL (SELECT ''u'' || student, lecturer::text, rating
+      FROM lectures WHERE student < 60 LIMIT 20) UNION ALL (SELECT ''u'' || student, ''v'', rating
+      FROM lectures WHERE student < 60 LIMIT 20)', of('pmf'), NULL,
+    jsonb_build_object('rows', rows)) #>> '{title,subtitle}' AS subtitle) AS c;
 SELECT is(bayes_chart('SELECT student, lecturer, rating FROM lectures', of('pmf'))
   #>> '{layer,0,encoding,y,title}', 'residual', 'its axis');
 SELECT throws_ok($$SELECT bayes_chart('VALUES (''new'', ''none'', 3)', of('pmf'))$$, '22023',
@@ -207,6 +329,12 @@ SELECT set_eq($$SELECT name, x, y_label::int FROM models, bayes_chart_data(model
     WHERE name IN ('lda', 'nmf')$$, $$SELECT name, value, component FROM models,
     bayes_parameters(model) WHERE name IN ('lda', 'nmf') AND parameter = 'weight'$$,
   'weights of topics and factors are the parameters');
+SELECT throws_ok(format($$SELECT bayes_chart(of(%L), 'weights', '{"level": 0.9}')$$, name), '22023',
+  'option "level" does not apply to chart "weights"', 'which have no interval: ' || name)
+FROM (VALUES ('lda'), ('nmf')) AS v(name);
+SELECT results_eq($$SELECT DISTINCT y_label FROM bayes_chart_data(bayes_condition(of('nb'),
+    '{5,3,1,1}'::float8[])) ORDER BY 1$$, $$SELECT DISTINCT species FROM iris ORDER BY 1$$,
+  'a classifier of which all columns are known has its classes left');
 -- The second axis is less than the first, but there.
 SELECT never($$SELECT a.series, b.series, NOT near((a.x - b.x)^2 + (a.y - b.y)^2,
     (SELECT sum((sqrt(p.value) - sqrt(q.value))^2) FROM bayes_chart_data(of('nmf'), 'parts') AS p

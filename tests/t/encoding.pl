@@ -174,6 +174,20 @@ is(query('cyrillic', q{SELECT string_agg(DISTINCT symbol, ' ') FROM (SELECT
       hmm_fit(x, 2, '{"tol": 1e6}') AS model FROM (VALUES ('{ж,a,ж}'::text[])) AS v(x)) AS f,
       hmm_emissions(model)}), 'a ж', 'Cyrillic symbols in KOI8R');
 
+# Plots are made of characters that only Unicode has, which is said before the query runs.
+my $mixture = 'FROM (SELECT gmm_fit(x::float8, 1) AS model FROM generate_series(1, 9) AS x) AS f';
+for my $name (qw(latin cyrillic)) {
+    ($out, $err) = attempt($name, "SELECT bayes_plot('SELECT 1/0', model) $mixture");
+    like($err, qr/ERROR:  22P05: a plot cannot be written in encoding $databases{$name}\n.*HINT:/s,
+        "$databases{$name} has no plots");
+    is(query($name, "SELECT bayes_chart(model) IS NOT NULL, count(*) > 0
+          $mixture, bayes_chart_data(model) GROUP BY model"), 't|t', 'but charts');
+}
+for my $name (qw(utf8 ascii)) {
+    like(query($name, "SELECT bayes_plot(model) $mixture"), qr/[\x{2800}-\x{28ff}]/,
+        "$databases{$name} has plots");
+}
+
 # SQL_ASCII has bytes, of which no one knows what they mean.
 ($out, $err) = attempt('ascii',
     q{SELECT hmm_fit(ARRAY[convert_from('\xe9', 'SQL_ASCII'), 'a'], 1)});

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "pg/input/observation.hpp"
 #include "pg/input/query_layout.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/models/chart_groups.hpp"
 #include "pg/models/factor.hpp"
 #include "pg/models/lda.hpp"
 #include "pg/models/response_score.hpp"
@@ -71,6 +70,8 @@ class Kept {
   Random random_;
 };
 
+constexpr const char *hint_of_rows = "SELECT x FROM t, or SELECT a, b FROM t: the columns of rows.";
+
 /// Rows of a query as values: of one column itself, of several a record of them.
 class RowValues {
  public:
@@ -79,7 +80,7 @@ class RowValues {
       // A step is a value, or a record of numbers or of an array of them.
       whole_ = columns->natts == 1 && model.info.columns.empty() && model.info.dimension == 1;
     } else {
-      const QueryLayout layout = layout_of(columns, {}, false, true);
+      const QueryLayout layout = unweighted_layout(columns);
       whole_ = layout.whole || (columns->natts == 1 && model.info.columns.empty());
       column_ = std::max(layout.row, 0);
     }
@@ -98,12 +99,29 @@ class RowValues {
   Oid type = InvalidOid;
 
  private:
+  /// That of rows of a fit, but without weights, of which a chart would show nothing.
+  static QueryLayout unweighted_layout(TupleDesc columns) {
+    const Oid first = columns->natts > 1 ? TupleDescAttr(columns, 0)->atttypid : InvalidOid;
+    const bool array = OidIsValid(first) && guarded([first] {
+                         return OidIsValid(get_element_type(getBaseType(first)));
+                       });
+    QueryLayout out;
+    try {
+      if (!array) out = layout_of(columns, {}, false, true);
+    } catch (const Error &error) {
+      throw Error(error.code(), error.what(), error.detail(), hint_of_rows);
+    }
+    if (array || out.weight >= 0)
+      throw Error(Errc::invalid_argument, "query returns an array and another column",
+                  "The array is the whole row; rows of a chart have no weights.", hint_of_rows);
+    return out;
+  }
+
   bool whole_ = false;
   int column_ = 0;
   TupleDesc description_ = nullptr;
 };
 
-constexpr const char *hint_of_rows = "SELECT x FROM t, or SELECT a, b FROM t: the columns of rows.";
 constexpr const char *hint_of_responses =
     "SELECT y, a, b FROM t: the response or the label, and the columns of rows.";
 
@@ -130,6 +148,7 @@ void read_rows(const std::shared_ptr<const Model> &model, const char *query, Kep
           wrong_length(x->size(), std::size_t(model->info.dimension), "the model", number);
         to.add(number, *x);
       });
+  to.rows.read = number;
 }
 
 void read_labelled_rows(const std::shared_ptr<const Model> &model, const char *query, Kept &to) {
@@ -167,14 +186,7 @@ void read_labelled_rows(const std::shared_ptr<const Model> &model, const char *q
           wrong_length(x->size(), std::size_t(model->info.dimension), "the model", number);
         to.add(number, *x, response);
       });
-}
-
-/// Throws Error unless the query has this many columns.
-void require_columns(TupleDesc columns, int count, const char *detail, const char *hint) {
-  if (columns->natts != count)
-    throw Error(Errc::invalid_argument,
-                message("query returns {} columns, but must return {}", columns->natts, count),
-                detail, hint);
+  to.rows.read = number;
 }
 
 constexpr const char *hint_of_cells =
@@ -206,115 +218,15 @@ void read_cells(const std::shared_ptr<const Model> &model, const char *query, Ke
           const auto key = keys[i].text(slot->tts_values[i]);
           codes[i] = key ? factors.code(side, *key) : -1;
         }
-        to.add(number, codes, value);
-      });
-}
-
-constexpr const char *hint_of_groups =
-    "SELECT date_trunc('month', t), document FROM t: a time or another group, and a document.";
-
-/// Groups of documents, in the order of the type of what they are grouped by.
-class Groups {
- public:
-  /// Values of groups are copied into CurrentMemoryContext.
-  explicit Groups(TupleDesc columns) : context_(CurrentMemoryContext) {
-    const Form_pg_attribute column = TupleDescAttr(columns, 0);
-    collation_ = OidIsValid(column->attcollation) ? column->attcollation : DEFAULT_COLLATION_OID;
-    output_ = output_function_of(column->atttypid);
-    guarded([this, column] {
-      type_ = lookup_type_cache(column->atttypid, TYPECACHE_CMP_PROC_FINFO);
-      base_ = getBaseType(column->atttypid);
-    });
-  }
-
-  /// Adds the proportions of a document of the group with this value.
-  void add(Datum value, std::span<const double> proportions) {
-    const std::string text =
-        utf8_of_server(guarded([&] { return OidOutputFunctionCall(output_, value); }));
-    const auto [place, added] = places_.emplace(text, groups_.size());
-    if (added) {
-      if (groups_.size() == std::size_t(max_groups))
-        throw Error(Errc::too_large, message("there are more than {} groups", max_groups),
-                    message("Another one is \"{}\".", abbreviated(text)),
-                    "Group by longer times: date_trunc('month', t) or date_trunc('year', t).");
-      const CurrentContext here(context_);
-      groups_.push_back({guarded([&] { return datumCopy(value, type_->typbyval, type_->typlen); }),
-                         {text, 0, std::vector<double>(proportions.size(), 0.0)}});
-    }
-    ChartRows::Group &to = groups_[place->second].second;
-    ++to.documents;
-    for (std::size_t k = 0; k < proportions.size(); ++k)
-      to.shares[k] += (proportions[k] - to.shares[k]) / double(to.documents);
-  }
-
-  void end(ChartRows &to) {
-    if (OidIsValid(type_->cmp_proc_finfo.fn_oid))
-      std::stable_sort(groups_.begin(), groups_.end(), [this](const auto &a, const auto &b) {
-        return guarded([&] {
-          return DatumGetInt32(
-                     FunctionCall2Coll(&type_->cmp_proc_finfo, collation_, a.first, b.first)) < 0;
-        });
-      });
-    const bool timestamps = base_ == TIMESTAMPOID || base_ == TIMESTAMPTZOID;
-    to.over_time = timestamps || base_ == DATEOID;
-    if (timestamps) cut_midnight();
-    for (auto &[value, group] : groups_) to.groups.push_back(std::move(group));
-  }
-
- private:
-  /// Of days there is no need to say that they begin at midnight, nor in which zone.
-  void cut_midnight() {
-    constexpr std::string_view midnight = " 00:00:00";
-    std::set<std::string> days;
-    for (const auto &[value, group] : groups_) {
-      const std::size_t at = group.name.find(midnight), end = at + midnight.size();
-      if (at == std::string::npos) return;
-      if (end < group.name.size() && group.name[end] != '+' && group.name[end] != '-') return;
-      days.insert(group.name.substr(0, at));
-    }
-    if (days.size() < groups_.size()) return;
-    for (auto &[value, group] : groups_) group.name.resize(group.name.find(midnight));
-  }
-
-  const MemoryContext context_;
-  Oid collation_ = InvalidOid, output_ = InvalidOid, base_ = InvalidOid;
-  TypeCacheEntry *type_ = nullptr;
-  /// with the values that they are ordered by
-  std::vector<std::pair<Datum, ChartRows::Group>> groups_;
-  std::map<std::string, std::size_t> places_;
-};
-
-void read_groups(const std::shared_ptr<const Model> &shared, const char *query, ChartRows &to) {
-  const TopicModel &model = topics(*shared);
-  const MemoryContext context = CurrentMemoryContext;
-  std::optional<Groups> groups;
-  std::optional<ModelDocument> reader;
-  run_query(
-      query, hint_of_groups,
-      [&](TupleDesc columns) {
-        const CurrentContext here(context);
-        require_columns(columns, 2, "The first one groups documents, the second one has them.",
-                        hint_of_groups);
-        const Oid type = TupleDescAttr(columns, 1)->atttypid;
-        if (!is_document_type(guarded([type] { return getBaseType(type); })))
-          wrong_column(columns, 1, "The second column is a document: tsvector, text[] or jsonb.",
-                       hint_of_groups);
-        const char *const name = NameStr(TupleDescAttr(columns, 0)->attname);
-        // An expression has no name of its own.
-        to.grouped_by = name == std::string_view("?column?") ? "group" : utf8_of_server(name);
-        groups.emplace(columns);
-        reader.emplace(context, type);
-      },
-      [&](TupleTableSlot *slot) {
-        if (slot->tts_isnull[0] || slot->tts_isnull[1]) return;
-        const DocumentTerms document = reader->read(model, slot->tts_values[1]);
-        if (document.terms.empty()) {
-          ++to.unknown_documents;
+        // What is predicted of a cell of which nothing is known tells nothing of the model.
+        if (codes[0] < 0 && codes[1] < 0) {
+          ++to.rows.unknown_cells;
           return;
         }
-        groups->add(slot->tts_values[0], model.proportions(document).mean);
+        to.rows.new_cells += codes[0] < 0 || codes[1] < 0;
+        to.add(number, codes, value);
       });
-  groups->end(to);
+  to.rows.read = number;
 }
 
 void read_steps(const std::shared_ptr<const Model> &model, const char *query, Kept &to,
@@ -337,6 +249,7 @@ void read_steps(const std::shared_ptr<const Model> &model, const char *query, Ke
         to.add(number, reader->read(hidden, {value.value_or(Datum(0)), !value}, number));
       });
   to.end();
+  to.rows.read = to.rows.seen;
   const std::vector<std::vector<double>> &steps = to.rows.rows;
   if (steps.empty()) return;
   reader->end(hidden);

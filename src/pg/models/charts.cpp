@@ -49,8 +49,9 @@ std::vector<std::unique_ptr<Model>> models_of(Datum array) {
 }
 
 /// The chart of the arguments (model or models, or query and model, ..., kind, options), of which
-/// the last two begin at `first`; nullopt if the model is NULL.
-std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, ChartOf of) {
+/// the last two begin at `first`; nullopt if the model is NULL. `width`: of a plot, else 0.
+std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, ChartOf of,
+                                         int width = 0) {
   const int at = arguments_of(of) - 1;
   if (PG_ARGISNULL(at)) return std::nullopt;
   const Document options =
@@ -67,7 +68,7 @@ std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, Cha
   const ChartRows rows =
       read_chart_rows(model, query_text(fcinfo, "The query gives the rows: SELECT x FROM t."),
                       sample, kind == "forecast");
-  return chart(*model, kind, options, control, &rows);
+  return chart(*model, kind, options, control, &rows, width);
 }
 
 Datum text_of(const std::string &utf8) {
@@ -115,12 +116,25 @@ Datum show_chart_data(FunctionCallInfo fcinfo, ChartOf of) {
   return Datum(0);
 }
 
+[[noreturn]] void refuse_encoding() {
+  guarded([] {
+    ereport(ERROR, errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+            errmsg("a plot cannot be written in encoding %s", GetDatabaseEncodingName()),
+            errdetail("Its blocks and dots are characters of Unicode."),
+            errhint("bayes_chart() and bayes_chart_data() work in every encoding."));
+  });
+  pg_unreachable();
+}
+
 Datum show_plot(FunctionCallInfo fcinfo, ChartOf of) {
   const int at = arguments_of(of), width = PG_ARGISNULL(at) ? 72 : PG_GETARG_INT32(at);
   if (width < min_plot_width || width > max_plot_width)
     throw Error(Errc::invalid_argument, message("width is {}, but must be from {} to {}", width,
                                                 min_plot_width, max_plot_width));
-  const std::optional<Figure> figure = chart_of_arguments(fcinfo, at + 1, of);
+  if (PG_ARGISNULL(at - 1)) PG_RETURN_NULL();
+  // Encodings without a conversion have the bytes.
+  if (!server_is_utf8() && GetDatabaseEncoding() != PG_SQL_ASCII) refuse_encoding();
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, at + 1, of, width);
   if (!figure) PG_RETURN_NULL();
   return text_of(text_plot(*figure, width));
 }
