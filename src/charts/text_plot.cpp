@@ -338,8 +338,7 @@ class PanelPlot {
     const std::size_t room =
         (std::size_t(width_) - std::min(std::size_t(width_), margin + 2)) / each;
     if (across.size() > room)
-      out += line(std::string(margin + 2, ' ') +
-                  message("the first {} of {} columns", room, across.size()));
+      out += line(message("the first {} of {} columns", room, across.size()));
     return out + line(std::string(margin + 2, ' ') + panel_.value + ": " + number(value_.low) +
                       " to " + number(value_.high));
   }

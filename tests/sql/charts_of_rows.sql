@@ -1,7 +1,7 @@
 -- Pictures of what rows have in common: the similarity of rows, the topics of documents by time or
 -- group, and residuals of the cells of a table; and what pictures of classifiers, topics and
 -- factors owe to names, weights and distances.
-SELECT plan(84);
+SELECT plan(85);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -119,9 +119,9 @@ SELECT cmp_ok(max(length(v->>'v')), '<=', 6, 'a shade has four digits, so that a
 FROM jsonb_path_query(bayes_chart('SELECT velocity FROM galaxies', of('dpmm'), 'similarity',
   '{"rows": 64}'), '$.layer[0].data.values[*]') AS v;
 SELECT is(complaint(format($$SELECT bayes_chart(%L, of('gmm'), 'similarity')$$,
-    'SELECT ' || columns || ' FROM faithful')), 'query returns an array and another column | The array is'
-  || ' the whole row; rows of a chart have no weights. | SELECT x FROM t, or SELECT a, b FROM t: the columns'
-  || ' of rows.', 'rows have no weights: ' || columns)
+    'SELECT ' || columns || ' FROM faithful')), 'query returns an array and another column | '
+  || 'The array is the whole row; rows of a chart have no weights. | SELECT x FROM t, or SELECT a,'
+  || ' b FROM t: the columns of rows.', 'rows have no weights: ' || columns)
 FROM (VALUES ('x, id'), ('x, ''a''::text')) AS v(columns);
 SELECT is(complaint($$SELECT bayes_chart('SELECT ''{a}''::text[]', of('gmm'))$$),
   'column "text" of the query is of type text[] | The elements of the array must be numbers. | '
@@ -227,8 +227,8 @@ SELECT results_eq($$SELECT chart #>> '{layer,1,mark,type}', chart #>> '{layer,1,
       chart #> '{layer,1,encoding,tooltip}') AS t) FROM over_time$$,
   $$VALUES ('rule', '0', 12, NULL::jsonb, 's,t,y')$$, 'each share of each group tells itself');
 SELECT results_eq(format($$SELECT DISTINCT mark, left(x_label, 10)
-    FROM bayes_chart_data(%L, of('lda')) ORDER BY 2$$, 'SELECT CASE id % 2 WHEN 0 THEN ' || day || ' ELSE ''infinity'' END, words
-    FROM documents'),
+    FROM bayes_chart_data(%L, of('lda')) ORDER BY 2$$, 'SELECT CASE id % 2 WHEN 0 THEN '
+      || day || ' ELSE ''infinity'' END, words FROM documents'),
   $$VALUES ('bar', '2024-01-01'), ('bar', 'infinity')$$, 'but infinity has none: ' || day)
 FROM (VALUES ('date ''2024-01-01'''), ('timestamp ''2024-01-01''')) AS v(day);
 SET timezone = 'America/New_York';
@@ -347,5 +347,8 @@ SELECT never($$SELECT width, name, line, line ~ '[█─●]\.\.\.$' AS wrong
       ('bmm', 'weights'), ('nmf', 'terms')) AS k(name, kind),
     string_to_table(bayes_plot(of(name), width, kind), E'\n') AS line$$,
   'bars of plots end at the margin');
+
+SELECT matches(bayes_plot(of('many'), 30, 'parts'), E'\nthe first \\d+ of 24 columns\n',
+  'cells for which there is no room are counted');
 
 SELECT * FROM finish();
