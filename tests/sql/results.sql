@@ -370,11 +370,12 @@ SELECT is(empty_columns($$SELECT s.* FROM
   'and hmm_select');
 
 -- A declaration that does not fit is noticed, whatever the type, before a value is read as another.
+-- The second argument is level, where the function has one.
 CREATE FUNCTION declared(name text, columns text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('CREATE FUNCTION wrong_%s(bayes_model) RETURNS TABLE (%s)
+  EXECUTE format('CREATE FUNCTION wrong_%s(bayes_model, float8) RETURNS TABLE (%s)
     AS ''$libdir/pg_bayes'', %L LANGUAGE C IMMUTABLE STRICT', name, columns, name);
-  RETURN format('SELECT * FROM models, wrong_%s(model) WHERE models.family = %L', name,
+  RETURN format('SELECT * FROM models, wrong_%s(model, 0.5) WHERE models.family = %L', name,
     split_part(replace(name, 'bayes', 'gmm'), '_', 1));
 END $$;
 SELECT throws_ok(declared(name, columns), 'XX000',
