@@ -116,15 +116,14 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
 }
 
 Document Sketch::message() const {
-  Tensor elements{{std::int64_t(entries_.size()), dimension_}, {}};
-  std::vector<double> weights;
+  std::vector<double> elements, weights;
   for (const Entry &entry : entries_) {
     const auto from = values_.begin() + std::ptrdiff_t(entry.row);
-    elements.values.insert(elements.values.end(), from, from + dimension_);
+    elements.insert(elements.end(), from, from + dimension_);
     weights.push_back(entry.weight);
   }
   Document out = Document::object();
-  out.set("elements", std::move(elements)).set("weights", numbers_document(weights));
+  out.set("elements", numbers_document(elements)).set("weights", numbers_document(weights));
   out.set("threshold", std::bit_cast<std::int64_t>(threshold_)).set("incomplete", incomplete_);
   return out;
 }

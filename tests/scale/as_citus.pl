@@ -8,6 +8,7 @@ use strict;
 use warnings;
 use Close qw(are_close);
 use File::Temp qw(tempdir);
+use Message qw(word text flag integer list);
 use MIME::Base64 qw(decode_base64 encode_base64);
 use Server;
 use Test::More;
@@ -76,26 +77,12 @@ for my $name (sort keys %values) {
 
 # ---- a fit over shards ----
 
-# The byte form of documents (src/document/document.cpp).
-sub word { return pack 'Q<', $_[0] }
-sub text { return word(length($_[0]) << 8 | 4) . $_[0] }
-sub flag { return word($_[0] << 8 | 1) }
-sub integer { return word(2) . pack 'q<', $_[0] }
-sub list { return word(@_ << 8 | 6) . join '', @_ }
-sub object {
-    my @members;
-    while (my ($key, $value) = splice @_, 0, 2) {
-        push @members, word(length $key) . $key . $value;
-    }
-    return word(@members << 8 | 7) . join '', @members;
-}
 chomp(my $version = $servers[0]->query(
         "SELECT extversion FROM pg_extension WHERE extname = 'pg_bayes'"));
 sub request {
     my ($pass, $body, @more) = @_;
-    return encode_base64(object(version => text($version), fit => text('f1'),
-            request => object(pass => text($pass), @$body),
-            shards => list(map { integer($_) } 102, 103, 104), @more), '');
+    return Message::request($version, $pass, $body,
+        shards => list(map { integer($_) } 102, 103, 104), @more);
 }
 my @keep = (kind => text('rows'), family => text('gmm'), columns => list(), weighted => flag(0),
     missing => integer(0), max_dimension => integer(0));

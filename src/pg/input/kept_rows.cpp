@@ -47,16 +47,21 @@ class FilesOfTransaction {
 
 }  // namespace
 
-/// While this lives the rows are in use.
+/// While this lives the rows are in use. An error leaves them failed.
 class KeptRows::Use {
  public:
-  explicit Use(KeptRows &rows) : rows_(rows) {
+  /// Throws Error(invalid_binary) unless the rows are at this stage.
+  Use(KeptRows &rows, Stage stage) : rows_(rows) {
     rows.require_idle();
+    if (rows.stage_ != stage) PassReader::refuse();
     rows.in_use_ = true;
+    rows.stage_ = Stage::failed;
   }
   ~Use() { rows_.in_use_ = false; }
   Use(const Use &) = delete;
   Use &operator=(const Use &) = delete;
+  /// The call has succeeded.
+  void end(Stage stage) { rows_.stage_ = stage; }
 
  private:
   KeptRows &rows_;
@@ -79,28 +84,32 @@ void KeptRows::require_idle() const {
 }
 
 void KeptRows::add(const NullableDatum *values) {
-  if (settled_) PassReader::refuse();
-  const Use use(*this);
+  Use use(*this, Stage::read);
   read(values);
+  use.end(Stage::read);
 }
 
 Document KeptRows::end() {
-  if (settled_) PassReader::refuse();
-  const Use use(*this);
-  return described();
+  Use use(*this, Stage::read);
+  Document out = described();
+  items_ = PassReader(out).integer("rows", 0, most_rows_of_part);
+  use.end(Stage::described);
+  return out;
 }
 
 Document KeptRows::settle(const Document &request, Control &control) {
-  if (settled_) PassReader::refuse();
-  const Use use(*this);
-  settled_ = true;
-  return arranged(request, control);
+  Use use(*this, Stage::described);
+  if (items_ == 0) PassReader::refuse();
+  Document out = arranged(request, control);
+  use.end(Stage::settled);
+  return out;
 }
 
 Document KeptRows::answer(const Document &request, Control &control) {
-  if (!settled_) PassReader::refuse();
-  const Use use(*this);
-  return passed(request, control);
+  Use use(*this, Stage::settled);
+  Document out = passed(request, control);
+  use.end(Stage::settled);
+  return out;
 }
 
 KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how) {

@@ -6,6 +6,9 @@
 //
 // That a session still has its rows makes a pass fast, not right: one that has lost them says so,
 // and they are read again.
+//
+// Anybody may call the functions that lead here, in any order and with any message. So the order of
+// calls is checked here, for all kinds of data, and the contents of messages by each kind.
 #pragma once
 
 #include <cstdint>
@@ -39,15 +42,20 @@ class KeptRows {
   /// Names this collection; no other one of this session has or had it.
   std::uint64_t serial() const { return serial_; }
 
+  // These are called in this order, each but add() and answer() once. Another order is refused with
+  // Error(invalid_binary). An error that ends one of them may leave the rows half changed, so that
+  // all later calls are refused: a savepoint does not bring the rows back.
+
   /// Reads a row: the arguments after the request, as many as begin() was given types.
   void add(const NullableDatum *values);
   /// What the part says of itself once all rows are read; members "rows", the number of items, and
   /// "skipped" are common to all kinds.
   Document end();
-  /// Gives rows what all parts have in common (codes, a vocabulary), once, and puts them in order.
-  /// Member "hash" of the answer identifies the data.
+  /// Gives rows what all parts have in common (codes, a vocabulary) and puts them in order. Member
+  /// "hash" of the answer identifies the data. A part without items is refused: what all parts have
+  /// in common says nothing of it, and it has no shape.
   Document settle(const Document &request, Control &control);
-  /// Makes a pass over rows that are settled.
+  /// Makes a pass.
   Document answer(const Document &request, Control &control);
 
   /// Throws Error(invalid_argument) while one of these runs: what it calls, such as a cast of the
@@ -55,6 +63,8 @@ class KeptRows {
   void require_idle() const;
 
  private:
+  /// What was called last.
+  enum class Stage { read, described, settled, failed };
   class Use;
   virtual void read(const NullableDatum *values) = 0;
   virtual Document described() = 0;
@@ -67,7 +77,9 @@ class KeptRows {
   const MemoryContext context_;
   const KeptPart which_;
   const std::uint64_t serial_;
-  bool settled_ = false, in_use_ = false;
+  Stage stage_ = Stage::read;
+  std::int64_t items_ = 0;
+  bool in_use_ = false;
 };
 
 /// What begins a collection: the request says how rows are to be read; `types`: of the arguments

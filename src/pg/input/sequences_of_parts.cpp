@@ -78,6 +78,8 @@ const std::vector<std::string> &SequenceCollector::number_symbols() {
 }
 
 Document SequenceCollector::arrange_part(const std::vector<std::string> &names, Control &control) {
+  // Numbers would be taken for codes of symbols, which index tables.
+  if (!options_.symbols && !names.empty()) PassReader::refuse();
   SymbolDictionary common;
   for (const std::string &name : names) common.code(name);
   if (common.names().size() != names.size()) PassReader::refuse();
