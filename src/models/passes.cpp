@@ -168,9 +168,10 @@ template <class F>
 Document with_observations(PartOfSequences &part, bool zeros, bool incomplete, F f) {
   Observations rows(part.sequences, zeros);
   rows.set_incomplete(incomplete);
-  PartOfRows as_rows{rows, part.number, part.checked};
+  // Zeros in the place of missing elements are other values than those that were checked.
+  PartOfRows as_rows{rows, part.number, zeros ? std::string() : part.checked};
   Document out = f(as_rows);
-  part.checked = std::move(as_rows.checked);
+  if (!zeros) part.checked = std::move(as_rows.checked);
   return out;
 }
 

@@ -21,8 +21,8 @@ chmod 0755, $directory;
 my $config = $ENV{PG_CONFIG} // 'pg_config';
 chomp(my $headers = `$config --includedir-server`);
 my $root = $Server::root;
-is(system($ENV{CXX} // 'g++', '-std=c++20', '-shared', '-fPIC', '-g', '-O1', '-Wall', '-Wno-register',
-        '-isystem', $headers, "-I$root/src", '-o', "$directory/forger.so",
+is(system($ENV{CXX} // 'g++', '-std=c++20', '-shared', '-fPIC', '-g', '-O1', '-Wall',
+        '-Wno-register', '-isystem', $headers, "-I$root/src", '-o', "$directory/forger.so",
         "$root/tests/fuzz/server/forger.cpp"), 0, 'the module');
 
 my $server = Server->new(settings => {log_statement => 'all'});
@@ -50,7 +50,8 @@ for my $part (0 .. 3) {
       CREATE FOREIGN TABLE far_$part PARTITION OF far FOR VALUES IN ($part) SERVER itself
         OPTIONS (table_name '$name')");
 }
-$server->query("LOAD 'pg_bayes'; CREATE FUNCTION forge(first bigint, episodes int, trace boolean) RETURNS text
+$server->query("LOAD 'pg_bayes';
+  CREATE FUNCTION forge(first bigint, episodes int, trace boolean) RETURNS text
   AS '$directory/forger' LANGUAGE C; CREATE TABLE forged (fit int, number int, source text,
     request bytea)");
 
@@ -162,7 +163,8 @@ my $next = $ENV{FORGED_FIRST} // 1;
 my $trace = $ENV{FORGED_TRACE} ? 'true' : 'false';
 my (%said, @internal);
 my $session = $server->session;
-$session->run("LOAD 'pg_bayes'; CREATE ROLE ordinary; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ordinary;
+$session->run("LOAD 'pg_bayes'; CREATE ROLE ordinary;
+    GRANT SELECT ON ALL TABLES IN SCHEMA public TO ordinary;
     SET ROLE ordinary; SET maintenance_work_mem = '8MB'; SET client_min_messages = error");
 note 'forging in ' . $session->pid;
 sleep $ENV{FORGED_WAIT} if $ENV{FORGED_WAIT};

@@ -8,12 +8,13 @@
 // them. The result counts the SQLSTATEs, and quotes internal errors. With `trace`, the log names
 // each message before it is sent, so that the last one is the one that took the server down.
 //
-// Table `forged` has the messages: fit int, number int, source text (the columns that the fit reads)
-// and request bytea.
+// Table `forged` has the messages: fit int, number int, source text (the columns that the fit
+// reads) and request bytea.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -271,7 +272,7 @@ bool send(const char *sql, SPIPlanPtr &plan, int part, const char *bytes, std::s
     std::memcpy(VARDATA(request), bytes, size);
     Datum values[] = {Int32GetDatum(part), PointerGetDatum(request)};
     enable_timeout_after(limit, limit_ms);
-    SPI_execute_plan(plan, values, nullptr, false, 0);
+    SPI_execute_plan(plan, values, size > 0 ? nullptr : "nn", false, 0);
     SPI_freetuptable(SPI_tuptable);
     disable_timeout(limit, false);
     pfree(request);
@@ -299,8 +300,8 @@ bool send(const char *sql, SPIPlanPtr &plan, int part, const char *bytes, std::s
 std::string sql_of(const std::string &source, bool keep, bool shard, int table) {
   const std::string from = " FROM forged_" + std::to_string(table + 1) + " AS t";
   if (shard)
-    return keep ? "SELECT _bayes_answers(_bayes_keep_shard(t.tableoid, $2, " + source + "))" + from +
-                      " WHERE $1 IS NOT NULL"
+    return keep ? "SELECT _bayes_answers(_bayes_keep_shard(t.tableoid, $2, " + source + "))" +
+                      from + " WHERE $1 IS NOT NULL"
                 : "SELECT _bayes_answers(_bayes_pass_over_shard(t.tableoid, $2))" + from +
                       " TABLESAMPLE _bayes_first_rows(1) WHERE $1 IS NOT NULL";
   return keep ? "SELECT _bayes_keep_rows($1, $2, " + source + ")" + from
@@ -317,8 +318,7 @@ void read_messages() {
     const HeapTuple row = SPI_tuptable->vals[i];
     const TupleDesc description = SPI_tuptable->tupdesc;
     bool null;
-    const auto fit =
-        std::size_t(DatumGetInt32(SPI_getbinval(row, description, 1, &null)));
+    const auto fit = std::size_t(DatumGetInt32(SPI_getbinval(row, description, 1, &null)));
     const bytea *const bytes = DatumGetByteaPP(SPI_getbinval(row, description, 3, &null));
     type_of_pass = DatumGetObjectId(SPI_getbinval(row, description, 4, &null));
     if (fits.size() <= fit) fits.resize(fit + 1);
@@ -360,9 +360,11 @@ class Episode {
       if (dice_.chance(keep ? 25 : 60))
         for (std::size_t n = 1 + dice_.below(3); n > 0; --n) change(message, dice_);
       const std::string &source = dice_.chance(8) ? dice_.of(fits).source : of.source;
+      std::string bytes = bytes_of(message, dice_.chance(90) ? "fit 0" : "fit 1");
+      if (dice_.chance(1)) bytes.clear();  // NULLs
+      if (dice_.chance(4) && !bytes.empty()) bytes[dice_.below(bytes.size())] = char(dice_.next());
       forge_one(sql_of(source, keep, dice_.chance(3) != shard, part),
-                dice_.chance(5) ? int(dice_.below(tables)) : part,
-                bytes_of(message, dice_.chance(90) ? "fit 0" : "fit 1"));
+                dice_.chance(5) ? int(dice_.below(tables + 2)) - 1 : part, bytes);
       if (dice_.chance(10) && depth_ < 4) savepoint();
       if (dice_.chance(8) && depth_ > 1) end_savepoint(dice_.chance(50));
     }
@@ -392,12 +394,18 @@ class Episode {
 
   void forge_one(const std::string &sql, int part, const std::string &bytes) {
     if (trace_) {
-      const std::string json = Document::from_bytes(bytes).to_json();
+      std::string json;
+      try {
+        json = Document::from_bytes(bytes).to_json();
+      } catch (const std::exception &) {
+        json = "damaged";
+      }
       elog(LOG, "forged %llu: %s; part %d; %s", static_cast<unsigned long long>(number_),
            sql.c_str(), part, json.substr(0, 3000).c_str());
     }
     char state[6] = "00000", text[512] = "";
-    if (!send(sql.c_str(), plans[sql], part, bytes.data(), bytes.size(), state, text, sizeof text) &&
+    if (!send(sql.c_str(), plans[sql], part, bytes.data(), bytes.size(), state, text,
+              sizeof text) &&
         std::string_view(state, 2) == "XX" && internal_.size() < 10)
       internal_.push_back("episode " + std::to_string(number_) + ": " + text);
     if (trace_) elog(LOG, "forged: %s %s", state, text);
@@ -431,8 +439,8 @@ Datum forge(PG_FUNCTION_ARGS) {
     std::vector<std::string> internal;
     for (std::int64_t i = first; i < first + episodes; ++i) {
       CHECK_FOR_INTERRUPTS();
-      const MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "episode",
-                                                      ALLOCSET_DEFAULT_SIZES);
+      const MemoryContext own =
+          AllocSetContextCreate(CurrentMemoryContext, "episode", ALLOCSET_DEFAULT_SIZES);
       const MemoryContext before = MemoryContextSwitchTo(own);
       Episode(std::uint64_t(i), PG_GETARG_BOOL(2), states, internal).run();
       MemoryContextSwitchTo(before);
