@@ -3,7 +3,7 @@
 # over shards, whose tables here are those of three plain servers.
 #
 # How long, for the runner:
-# seconds: 20
+# seconds: 22
 use strict;
 use warnings;
 use Close qw(are_close);
@@ -159,6 +159,61 @@ my $lost = passes(1, $pass);
 isnt($lost, $kept, 'rows are gone with the transaction');
 cmp_ok(length $lost, '<', 100, '... and the session says so');
 $_->run('ROLLBACK') for @sessions;
+
+# ---- savepoints ----
+
+# Rows that are kept in one go with it, or stay with what it is released to.
+$servers[1]->query("CREATE TABLE shard_102 AS SELECT
+      ARRAY(SELECT sin(i * j) FROM generate_series(1, 9) AS j) AS x,
+      ARRAY(SELECT 't' || i * j % 101 FROM generate_series(1, 9) AS j) AS words
+    FROM generate_series(1, 20000) AS i");
+my $contexts = q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes kept%'};
+my %kinds = (
+    rows => ['x', request('keep', \@keep), request('settle', [])],
+    documents => ['words', request('keep', [kind => text('documents'), family => text('lda'),
+            whole => flag(1), terms => list()]),
+        request('settle', [terms => list(map { text($_) } sort map { "t$_" } 0 .. 100)])],
+);
+$there->run("SET maintenance_work_mem = '1MB'");
+sub files_there { my @files = $servers[1]->temporary_files; return scalar @files }
+for my $kind (sort keys %kinds) {
+    my ($columns, $keep, $settle) = @{$kinds{$kind}};
+    my $keeps = "SELECT count(_bayes_keep_shard(tableoid, '$keep', $columns)) FROM shard_102";
+    my $asks = sub {
+        my ($request) = @_;
+        return $there->run("SELECT _bayes_pass_over_shard(tableoid, '$request') FROM shard_102
+            TABLESAMPLE _bayes_first_rows(1)");
+    };
+    my $describe = request('describe', []);
+    my $empty = $asks->($describe);
+    is($there->run("BEGIN; SAVEPOINT a; $keeps"), 1, "$kind are kept in a savepoint");
+    cmp_ok(files_there(), '>', 0, '... with files');
+    is($there->run("ROLLBACK TO a; $contexts"), 0, '... which is rolled back: no memory is left');
+    is(files_there(), 0, '... no file');
+    is($asks->($describe), $empty, '... no rows');
+    is($there->run("SAVEPOINT b; $keeps"), 1, '... others are kept');
+    my $described = $asks->($describe);
+    isnt($described, $empty, '... and say so');
+    $there->run('RELEASE a; SAVEPOINT c');
+    is($asks->($describe), $described, '... also when it is released');
+    $there->run('ROLLBACK TO c');
+    is($asks->($describe), $described, '... or one is rolled back that only made passes');
+    $there->run('SAVEPOINT d; SELECT 1 / 0; ROLLBACK TO d');
+    is($asks->($describe), $described, '... or one with an error');
+    my $settled = $asks->($settle);
+    unlike($settled, qr/ERROR/, '... they are settled');
+    my $pass = request($kind eq 'rows' ? 'total weight' : 'log factorials',
+        $kind eq 'rows' ? [] : [kept => list()]);
+    my $total = $asks->($pass);
+    unlike($total, qr/ERROR/, '... and make passes');
+    $there->run('SAVEPOINT e');
+    is($asks->($pass), $total, '... in a savepoint too');
+    $there->run('ROLLBACK TO e');
+    is($asks->($pass), $total, '... and after it');
+    is($there->run('COMMIT'), '', '... the end has nothing to say');
+    is(join(' ', $there->run($contexts), files_there()), '0 0', '... and nothing is left');
+}
+unlike($servers[1]->log, qr/leak/, 'the log has no leaks');
 
 # ---- aggregates whose state is internal ----
 

@@ -178,7 +178,7 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
 
   if (!sorted_) {
     const SortColumn columns[] = {{INT8OID, Int8LessOperator}, {BYTEAOID}};
-    sorted_ = std::make_unique<Sorter>(context_, columns, int(budget_ / 4096));
+    sorted_ = std::make_unique<Sorter>(context_, columns, int(budget_ / 4096), &files_.emplace());
   }
   hash = mixed(hash);
   if (hold_out_) hashes_.push_back(hash);

@@ -126,6 +126,8 @@ class DocumentCollector final : public Collector {
   std::vector<char> packed_;
   Take take_;
 
+  /// of sorted_, which outlives the query where documents are kept
+  std::optional<FileOwner> files_;
   /// (hash, packed document)
   std::unique_ptr<Sorter> sorted_;
   /// (document, number of the term, count)

@@ -26,24 +26,11 @@ std::vector<KeptRows *> kept;
 std::uint64_t last_serial = 0;
 
 /// Before a commit, as files that are open then are reported as leaks. After an abort memory goes
-/// with its contexts, and files with the resource owner.
+/// with its contexts, and files with it.
 void end_of_transaction(XactEvent event, void *) {
   if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE) return;
   while (!kept.empty()) MemoryContextDelete(kept.back()->context());
 }
-
-/// While this lives, files that are made belong to the transaction, not to the query that reads the
-/// rows, at whose end they would be closed.
-class FilesOfTransaction {
- public:
-  FilesOfTransaction() { CurrentResourceOwner = TopTransactionResourceOwner; }
-  ~FilesOfTransaction() { CurrentResourceOwner = before_; }
-  FilesOfTransaction(const FilesOfTransaction &) = delete;
-  FilesOfTransaction &operator=(const FilesOfTransaction &) = delete;
-
- private:
-  const ResourceOwner before_ = CurrentResourceOwner;
-};
 
 }  // namespace
 
@@ -65,7 +52,6 @@ class KeptRows::Use {
 
  private:
   KeptRows &rows_;
-  const FilesOfTransaction files_;
 };
 
 KeptRows::KeptRows(MemoryContext context, KeptPart which)

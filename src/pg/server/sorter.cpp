@@ -1,6 +1,7 @@
 #include "pg/server/sorter.hpp"
 
 #include <exception>
+#include <optional>
 
 namespace bayes::pg {
 namespace {
@@ -24,6 +25,8 @@ template <class F> auto Sorter::busy(F f) {
     const int before = std::uncaught_exceptions();
     ~Done() { interrupted = std::uncaught_exceptions() > before; }
   } done{interrupted_};
+  std::optional<FileOwner::Scope> files;
+  if (files_) files.emplace(*files_);
   return guarded([&f, memory] {
     const MemoryContext before = MemoryContextSwitchTo(memory);
     auto result = f();
@@ -32,7 +35,9 @@ template <class F> auto Sorter::busy(F f) {
   });
 }
 
-Sorter::Sorter(MemoryContext context, std::span<const SortColumn> columns, int kilobytes) {
+Sorter::Sorter(MemoryContext context, std::span<const SortColumn> columns, int kilobytes,
+               const FileOwner *files)
+    : files_(files) {
   memory_ = guarded(
       [context] { return AllocSetContextCreate(context, "pg_bayes sort", ALLOCSET_SMALL_SIZES); });
   busy([this, columns, kilobytes] {
@@ -74,7 +79,8 @@ void Sorter::end() {
   memory_ = nullptr;
   Tuplesortstate *const state = state_;
   state_ = nullptr;
-  if (state && !interrupted_ && IsTransactionState() && std::uncaught_exceptions() == 0)
+  if (state && !interrupted_ && IsTransactionState() && std::uncaught_exceptions() == 0 &&
+      (!files_ || files_->alive()))
     tuplesort_end(state);
 }
 

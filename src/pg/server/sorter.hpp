@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "pg/server/boundary.hpp"
+#include "pg/server/file_owner.hpp"
 
 namespace bayes::pg {
 
@@ -18,12 +18,15 @@ struct SortColumn {
 /// Rows of a few columns, put in any order, then read once in ascending order.
 ///
 /// PostgreSQL's sort must be ended before its memory is freed, or the end of the query warns about
-/// files that are still open; but not after an error: then the resource owner closes the files, and
-/// flushing buffers to a full disk could raise again.
+/// files that are still open; but not after an error: then their resource owner closes the files,
+/// and flushing buffers to a full disk could raise again.
 class Sorter {
  public:
   /// The sort keys must be the first columns. Takes `kilobytes` of memory, below `context`.
-  Sorter(MemoryContext context, std::span<const SortColumn> columns, int kilobytes);
+  /// `files`: the owner of its files, if the sort may outlive the query, which owns them else; no
+  /// user code may then compare keys.
+  Sorter(MemoryContext context, std::span<const SortColumn> columns, int kilobytes,
+         const FileOwner *files = nullptr);
   ~Sorter();
   Sorter(const Sorter &) = delete;
   Sorter &operator=(const Sorter &) = delete;
@@ -42,6 +45,7 @@ class Sorter {
   MemoryContext memory_ = nullptr;
   Tuplesortstate *state_ = nullptr;
   TupleTableSlot *in_ = nullptr, *out_ = nullptr;
+  const FileOwner *files_;
   /// a call into PostgreSQL is in progress or has raised an error
   bool interrupted_ = false;
 };

@@ -1,47 +1,29 @@
 #include "pg/server/spill_file.hpp"
 
 namespace bayes::pg {
-namespace {
-
-SpillFile *open_files = nullptr;
-bool registered = false;
-
-}  // namespace
-
-SpillFile::SpillFile(MemoryContext context) : owner_(CurrentResourceOwner) {
-  guarded([this, context] {
-    if (!registered) {
-      RegisterResourceReleaseCallback(owner_released, nullptr);
-      registered = true;
-    }
+SpillFile::SpillFile(MemoryContext context) {
+  const FileOwner::Scope files(owner_);
+  file_ = guarded([context] {
     const MemoryContext before = MemoryContextSwitchTo(context);
-    file_ = BufFileCreateTemp(false);
+    BufFile *const out = BufFileCreateTemp(false);
     MemoryContextSwitchTo(before);
+    return out;
   });
-  next_ = open_files;
-  link_ = &open_files;
-  if (next_) next_->link_ = &next_;
-  open_files = this;
 }
 
 SpillFile::~SpillFile() {
-  *link_ = next_;
-  if (next_) next_->link_ = link_;
-  if (file_ && flushed_) BufFileClose(file_);
-  // Not flushed: a write failed, the query is being aborted, and its resource owner closes the
-  // file.
+  if (owner_.alive() && flushed_) BufFileClose(file_);
+  // Not flushed: a write failed, and the owner closes the file.
 }
 
-void SpillFile::owner_released(ResourceReleasePhase phase, bool, bool, void *) {
-  if (phase != RESOURCE_RELEASE_AFTER_LOCKS) return;
-  for (SpillFile *file = open_files; file; file = file->next_)
-    if (file->owner_ == CurrentResourceOwner) file->file_ = nullptr;
+void SpillFile::require_open() const {
+  if (!owner_.alive()) elog(ERROR, "pg_bayes: temporary file is already closed");
 }
 
 void SpillFile::append(const void *data, std::size_t bytes) {
   flushed_ = false;
   guarded([this, data, bytes] {
-    if (!file_) elog(ERROR, "pg_bayes: temporary file is already closed");
+    require_open();
     if (BufFileSeek(file_, 0, size_, SEEK_SET) != 0)
       ereport(ERROR,
               (errcode_for_file_access(), errmsg("could not seek in temporary file of pg_bayes")));
@@ -57,7 +39,7 @@ void SpillFile::append(const void *data, std::size_t bytes) {
 
 void SpillFile::read(std::int64_t offset, void *to, std::size_t bytes) {
   guarded([this, offset, to, bytes] {
-    if (!file_) elog(ERROR, "pg_bayes: temporary file is already closed");
+    require_open();
     if (BufFileSeek(file_, 0, offset, SEEK_SET) != 0)
       ereport(ERROR,
               (errcode_for_file_access(), errmsg("could not seek in temporary file of pg_bayes")));
