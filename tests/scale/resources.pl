@@ -1,5 +1,6 @@
 # What rows that are kept for a fit hold, where the fit fails and the error is caught: buffers,
-# snapshots, files and memory are given back with the subtransaction, not with the transaction.
+# snapshots, files and memory are given back with the subtransaction, not with the transaction; and
+# a fit where the rows are is as read-only as one that collects them.
 #
 # How long, for the runner:
 # seconds: 10
@@ -107,5 +108,41 @@ for my $table (qw(parted far)) {
 }
 $server->query('ALTER ROLE postgres RESET ALL');
 unlike($server->log, qr/leak|nonzero refcount|PANIC/, 'the log has no leaks');
+
+# ---- what a query calls must not write ----
+
+$server->query(<<'SQL');
+CREATE TABLE written (a float8);
+CREATE FUNCTION writes(a float8) RETURNS float8 LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO public.written VALUES (a);
+  RETURN a;
+END $$;
+CREATE FUNCTION hidden(a float8) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT public.writes(a)';
+CREATE FUNCTION written_numbers(numrange) RETURNS float4[] IMMUTABLE LANGUAGE sql AS
+  'SELECT ARRAY[public.writes(1), 2]::float4[]';
+CREATE CAST (numrange AS float4[]) WITH FUNCTION written_numbers(numrange) AS IMPLICIT;
+CREATE TABLE ranges AS SELECT i, numrange(i, i + 2) AS r FROM generate_series(1, 9) AS i;
+CREATE TABLE parted_ranges (i int, r numrange) PARTITION BY RANGE (i);
+CREATE TABLE ranges_here PARTITION OF parted_ranges DEFAULT;
+INSERT INTO parted_ranges SELECT * FROM ranges;
+CREATE FOREIGN TABLE far_ranges (i int, r numrange) SERVER itself OPTIONS (table_name 'ranges');
+SQL
+my %writing = (
+    'an expression' => 'SELECT hidden(i) FROM parted',
+    'a function of a constant' => 'SELECT hidden(3), i FROM parted',
+    'a condition' => 'SELECT i FROM parted WHERE hidden(i) > 5',
+    'a cast' => 'SELECT r FROM parted_ranges',
+    'a cast on another server' => 'SELECT r FROM far_ranges',
+);
+for my $name (sort keys %writing) {
+    for my $push (qw(true false)) {
+        my ($out, $err) = $server->attempt(
+            "SELECT gmm_model('$writing{$name}', 1, '{\"push_down\": $push}')");
+        like("$out$err", qr/^ERROR:  25006: cannot execute INSERT in a read-only transaction/m,
+            "$name that writes, push_down $push");
+        is($server->query('SELECT count(*) FROM written'), 0, '... writes nothing');
+    }
+}
 
 done_testing();

@@ -8,6 +8,7 @@
 
 #include "base/message.hpp"
 #include "pg/server/context.hpp"
+#include "pg/server/read_only.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
@@ -50,17 +51,6 @@ void add_point_context(void *argument) {
     appendStringInfo(&text, "%s%.17g", i > 0 ? "," : "", point->x[i]);
   errcontext("log density of mh_sample at {%s%s}", text.data, point->size > 20 ? ",..." : "");
 }
-
-/// While it lives the transaction is read-only: only temporary tables can be changed.
-class ReadOnly {
- public:
-  ReadOnly() : before_(XactReadOnly) { XactReadOnly = true; }
-  ~ReadOnly() { XactReadOnly = before_; }
-  ReadOnly(const ReadOnly &) = delete;
-
- private:
-  bool before_;
-};
 
 /// Evaluates the SQL function at a point.
 class DensityFunction {

@@ -6,6 +6,7 @@
 
 #include "data/remote_rows.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/server/read_only.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -52,6 +53,8 @@ class KeptRows::Use {
 
  private:
   KeptRows &rows_;
+  /// casts of the caller must not write
+  const ReadOnly read_only_;
 };
 
 KeptRows::KeptRows(MemoryContext context, KeptPart which)

@@ -5,6 +5,7 @@
 #include "pg/input/flat_query.hpp"
 #include "pg/input/query_layout.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/server/read_only.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -253,6 +254,7 @@ const RecordColumn *record_at(std::span<const RecordColumn> records, int column,
 
 std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
                                             const CheckColumns &check, std::string &reason) {
+  const ReadOnly read_only;
   const SPIPlanPtr plan = guarded([text, hint] {
     if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
     const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);

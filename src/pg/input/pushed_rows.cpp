@@ -10,6 +10,8 @@
 #include "document/model.hpp"
 #include "pg/input/shard_request.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/server/fit_progress.hpp"
+#include "pg/server/read_only.hpp"
 #include "pg/values/pass_value.hpp"
 
 namespace bayes::pg {
@@ -90,6 +92,7 @@ class PushedRows::Statement {
   /// For each of its parts, whether it is pushed down.
   std::vector<bool> pushed(std::size_t parts) const {
     std::vector<bool> out(parts);
+    const ReadOnly read_only;  // planning calls functions of constants
     guarded([this, &out] {
       if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
       CachedPlan *const cached = SPI_plan_get_cached_plan(plan_);
@@ -111,6 +114,8 @@ class PushedRows::Statement {
 
   /// Runs it; take(value) gets every row that is not NULL.
   void run(const Document &request, const std::function<void(Datum)> &take) {
+    const ReadOnly read_only;
+    const QueryOfFit level;
     const Datum given = pass_value(request);
     const CurrentRequest current(given);
     const std::uint64_t rows = guarded([this, given] {

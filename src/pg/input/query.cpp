@@ -7,6 +7,7 @@
 #include "document/members.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/fit_progress.hpp"
+#include "pg/server/read_only.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -166,17 +167,6 @@ QueryForm form_of(const QueryLayout &layout, TupleDesc columns) {
   return form;
 }
 
-namespace {
-
-/// Functions called by the query must not write either.
-struct ReadOnly {
-  const bool before = XactReadOnly;
-  ReadOnly() { XactReadOnly = true; }
-  ~ReadOnly() { XactReadOnly = before; }
-};
-
-}  // namespace
-
 void wrong_column(TupleDesc columns, int index, const char *expected, const char *hint) {
   const Form_pg_attribute column = TupleDescAttr(columns, index);
   const Oid type = column->atttypid;
@@ -262,6 +252,7 @@ NullableDatum text_of_column(TupleTableSlot *row, int column, Oid output_functio
 
 void run_query(const char *text, const char *hint, const std::function<void(TupleDesc)> &check,
                const std::function<void(TupleTableSlot *)> &take) {
+  const ReadOnly read_only;
   const SPIPlanPtr plan = guarded([text, hint] {
     if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
     const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);
@@ -287,7 +278,6 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
                                  ALLOCSET_DEFAULT_SIZES);
   });
 
-  const ReadOnly read_only;
   const QueryOfFit level;
   guarded([plan, &receiver] {
     SPIExecuteOptions options = {};
