@@ -333,7 +333,7 @@ void Document::to_bytes(std::string &out) const { Writer(out).value(*this, 0); }
 
 Document Document::from_bytes(std::string_view bytes) { return Reader(bytes).document(); }
 
-std::string joined_list_bytes(std::string_view first, std::string_view second) {
+ListHead joined_list_head(std::string_view first, std::string_view second) {
   std::uint64_t count = 0;
   for (const std::string_view each : {first, second}) {
     const std::uint64_t word = each.size() < 8 ? std::uint64_t(tag_null) : load_word(each.data());
@@ -341,10 +341,8 @@ std::string joined_list_bytes(std::string_view first, std::string_view second) {
       throw Error(Errc::invalid_binary, "invalid document bytes", "They are no list.");
     count += word >> 8;
   }
-  std::string out(8, '\0');
-  out.reserve(first.size() + second.size() - 8);
+  ListHead out;
   store_word(out.data(), count << 8 | tag_list);
-  for (const std::string_view each : {first, second}) out += each.substr(8);
   return out;
 }
 

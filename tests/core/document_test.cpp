@@ -295,18 +295,22 @@ BOOST_AUTO_TEST_CASE(lists_are_joined_as_bytes) {
     for (const int number : numbers) out.push_back(Document::object().set("n", number));
     return Document(std::move(out));
   };
-  const auto joined = [&list](const std::vector<int> &first, const std::vector<int> &second) {
-    return Document::from_bytes(
-        bayes::joined_list_bytes(bytes_of(list(first)), bytes_of(list(second))));
+  const auto joined_bytes = [](const std::string &first, const std::string &second) {
+    const bayes::ListHead head = bayes::joined_list_head(first, second);
+    return std::string(head.data(), head.size()) + first.substr(head.size()) +
+           second.substr(head.size());
+  };
+  const auto joined = [&](const std::vector<int> &first, const std::vector<int> &second) {
+    return Document::from_bytes(joined_bytes(bytes_of(list(first)), bytes_of(list(second))));
   };
   BOOST_TEST(joined({1, 2, 3}, {4, 5}).to_json() == list({1, 2, 3, 4, 5}).to_json());
   BOOST_TEST(joined({}, {4}).to_json() == list({4}).to_json());
   BOOST_TEST(joined({4}, {}).to_json() == list({4}).to_json());
   for (const Document &other : {Document(), Document(1), Document::object(), Document("text")}) {
-    BOOST_CHECK_THROW(bayes::joined_list_bytes(bytes_of(list({1})), bytes_of(other)), bayes::Error);
-    BOOST_CHECK_THROW(bayes::joined_list_bytes(bytes_of(other), bytes_of(list({1}))), bayes::Error);
+    BOOST_CHECK_THROW(joined_bytes(bytes_of(list({1})), bytes_of(other)), bayes::Error);
+    BOOST_CHECK_THROW(joined_bytes(bytes_of(other), bytes_of(list({1}))), bayes::Error);
   }
-  BOOST_CHECK_THROW(bayes::joined_list_bytes("", bytes_of(list({1}))), bayes::Error);
+  BOOST_CHECK_THROW(joined_bytes("", bytes_of(list({1}))), bayes::Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -23,6 +23,10 @@ PG_FUNCTION_INFO_V1(partial_transition);
 PG_FUNCTION_INFO_V1(partial_final);
 PG_FUNCTION_INFO_V1(combined_transition);
 PG_FUNCTION_INFO_V1(combined_final);
+PG_FUNCTION_INFO_V1(copied_bytes);
+
+// how much of states was copied, as they had moved
+static int64 copied = 0;
 
 typedef struct State {
   FormData_pg_aggregate aggregate;
@@ -58,6 +62,7 @@ static void replace(State *state, FunctionCallInfo fcinfo, Datum value, bool nul
     MemoryContext row;
     if (had && DatumGetPointer(value) == DatumGetPointer(before)) return;
     row = MemoryContextSwitchTo(context_of(fcinfo));
+    copied += datumGetSize(value, false, state->length);
     value = datumCopy(value, false, state->length);
     MemoryContextSwitchTo(row);
   }
@@ -130,4 +135,11 @@ Datum combined_final(PG_FUNCTION_ARGS) {
   if (!state || state->null) PG_RETURN_NULL();
   if (OidIsValid(state->aggregate.aggfinalfn)) elog(ERROR, "the aggregate has a final function");
   PG_RETURN_DATUM(state->value);
+}
+
+// () -> int8: since the last call
+Datum copied_bytes(PG_FUNCTION_ARGS) {
+  const int64 out = copied;
+  copied = 0;
+  PG_RETURN_INT64(out);
 }

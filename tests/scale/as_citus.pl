@@ -27,7 +27,8 @@ my $functions = join ';', map {
 } ['partial_transition', 'internal, regprocedure, VARIADIC "any"', 'internal'],
     ['partial_final', 'internal', 'text'],
     ['combined_transition', 'internal, regprocedure, text, anyelement', 'internal'],
-    ['combined_final', 'internal, regprocedure, text, anyelement', 'anyelement'];
+    ['combined_final', 'internal, regprocedure, text, anyelement', 'anyelement'],
+    ['copied_bytes', '', 'int8'];
 for my $i (0 .. 2) {
     $servers[$i]->query("$functions;
         CREATE AGGREGATE partial(regprocedure, VARIADIC \"any\") (SFUNC = partial_transition,
@@ -153,6 +154,24 @@ like(counts($here, "SELECT _bayes_pass_over_shard('shard_102'::regclass, NULL)")
 is($here->run('SELECT _bayes_current_request() IS NULL'), 't', 'no fit is under way');
 like(counts($here, "SELECT partial('_bayes_answers(bayes_pass)', '" . encode_base64(text('x'), '')
             . "'::bayes_pass) FROM generate_series(1, 2)"), qr/22P03/, 'what are no answers');
+
+# Answers of many shards: what is copied grows with their size, not with its square.
+my $long = encode_base64(list(object(part => integer(1), answer => text('x' x 10000))), '');
+my ($shards, $of_all) = (300, 300 * length decode_base64($long));
+my $joining = $servers[2]->session;
+my $joined = $joining->run("SELECT combined('_bayes_answers(bayes_pass)', '$long',
+    NULL::bayes_pass) FROM generate_series(1, $shards)");
+is(unpack('Q<', decode_base64($joined)) >> 8, $shards, 'the answers of many shards');
+cmp_ok($joining->run('SELECT copied_bytes()'), '<', 8 * $of_all, '... are seldom copied');
+my $in_order = $joining->run("SELECT _bayes_answers('$long') FROM generate_series(1, $shards)");
+is($in_order, $joined, '... also where no state travels');
+is($joining->run("SELECT _bayes_join_answers('$long', '$long')"),
+    $joining->run("SELECT _bayes_answers('$long') FROM generate_series(1, 2)"), '... two of them');
+is($joining->run("CREATE TEMP TABLE stored AS SELECT _bayes_answers('$long') AS v
+        FROM generate_series(1, 3); SELECT _bayes_answers(v) FROM stored, generate_series(1, 100)"),
+    $joined, '... lists of answers that are stored');
+is($joining->run("SELECT count(DISTINCT v::text) FROM (SELECT _bayes_answers('$long')
+        OVER (ORDER BY i) AS v FROM generate_series(1, 20) AS i) AS w"), 20, '... in a window');
 my $kept = passes(1, $pass);
 $there->run('COMMIT; BEGIN');
 my $lost = passes(1, $pass);

@@ -4,19 +4,14 @@
 // argument, which is called as any function is (docs/design.md, Rows in shards).
 #include <cctype>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/message.hpp"
 #include "data/remote_rows.hpp"
-#include "document/list_bytes.hpp"
 #include "pg/bind/pass_call.hpp"
 #include "pg/input/shard_request.hpp"
-#include "pg/server/detoasted.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/pass_value.hpp"
-#include "pg/values/varlena.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -127,18 +122,9 @@ BAYES_FUNCTION(bayes_pass_over_shard) {
 
 /// (bayes_pass, bayes_pass) -> bayes_pass
 BAYES_FUNCTION(bayes_join_answers) {
-  const Detoasted first(PG_GETARG_DATUM(0)), second(PG_GETARG_DATUM(1));
-  const auto bytes = [](const Detoasted &value) {
-    return std::string_view(VARDATA(value.get()), std::size_t(VARSIZE(value.get())) - VARHDRSZ);
-  };
-  const std::string out = joined_list_bytes(bytes(first), bytes(second));
-  if (out.size() > max_varlena_bytes / 4 * 3)
-    throw Error(Errc::too_large,
-                message("the answers of shards take {} bytes together, more than "
-                        "a value can have",
-                        out.size()),
-                {}, "Use a smaller k, or leave option push_down out.");
-  return new_varlena(out);
+  // The state of an aggregate is its own.
+  const bool state = AggCheckCallContext(fcinfo, nullptr) == AGG_CONTEXT_AGGREGATE;
+  return joined_pass_value(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), state);
 }
 
 namespace {

@@ -1,8 +1,10 @@
 #include "pg/values/pass_value.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "base/message.hpp"
+#include "document/list_bytes.hpp"
 #include "pg/server/detoasted.hpp"
 #include "pg/values/varlena.hpp"
 
@@ -34,8 +36,37 @@ char *encoded(int (*encode)(const Byte *, int, char *, int), std::string_view by
   return text;
 }
 
-std::string_view bytes_of(const Detoasted &plain) {
+// The state of an aggregate that joins answers is the list so far and room for more: a copy for
+// each answer would take time that grows with the square of their number. The value says so itself,
+// since Citus copies a state that has moved, and knows of no other form of it. It begins with a
+// word that begins no document, and the size of the list.
+
+struct Room {
+  static constexpr std::uint64_t mark = 0xff;
+  std::uint64_t word, used;
+};
+
+std::string_view data_of(const Detoasted &plain) {
   return {VARDATA(plain.get()), std::size_t(VARSIZE(plain.get())) - VARHDRSZ};
+}
+
+/// The message in a value. Throws Error(invalid_binary) if it claims to be larger than the value.
+std::string_view bytes_of(const Detoasted &plain) {
+  const std::string_view data = data_of(plain);
+  Room room;
+  if (data.size() < sizeof room) return data;
+  std::memcpy(&room, data.data(), sizeof room);
+  if (room.word != Room::mark) return data;
+  if (room.used > data.size() - sizeof room)
+    throw Error(Errc::invalid_binary, "invalid bytes of a bayes_pass",
+                "The message is larger than the value that has it.");
+  return data.substr(sizeof room, std::size_t(room.used));
+}
+
+void require_size(std::size_t size, const char *what) {
+  if (size > max_varlena_bytes / 4 * 3)
+    throw Error(Errc::too_large, message("{} {} bytes, more than a value can have", what, size), {},
+                "Use a smaller k, or leave option push_down out.");
 }
 
 }  // namespace
@@ -43,12 +74,33 @@ std::string_view bytes_of(const Detoasted &plain) {
 Datum pass_value(const Document &given) {
   std::string bytes;
   given.to_bytes(bytes);
-  if (bytes.size() > max_varlena_bytes / 4 * 3)
-    throw Error(Errc::too_large,
-                message("a message to another server takes {} bytes, more than a value can have",
-                        bytes.size()),
-                {}, "Use a smaller k, or leave option push_down out.");
+  require_size(bytes.size(), "a message to another server takes");
   return new_varlena(bytes);
+}
+
+Datum joined_pass_value(Datum first, Datum second, bool state) {
+  const Detoasted one(first), other(second);
+  const std::string_view before = bytes_of(one), added = bytes_of(other);
+  const ListHead head = joined_list_head(before, added);
+  const std::size_t size = before.size() + added.size() - head.size();
+  require_size(size, "the answers of shards together take");
+  const bool has_room = state && PointerGetDatum(one.get()) == first &&
+                        before.data() != VARDATA(one.get()) &&
+                        sizeof(Room) + size <= data_of(one).size();
+  const std::size_t capacity =
+      std::min(max_varlena_bytes, sizeof(Room) + (state ? 2 * size : size));
+  char *const value = has_room ? reinterpret_cast<char *>(one.get()) : guarded([capacity] {
+    auto *const out = static_cast<struct varlena *>(palloc0(VARHDRSZ + capacity));
+    SET_VARSIZE(out, VARHDRSZ + capacity);
+    return reinterpret_cast<char *>(out);
+  });
+  char *const list = VARDATA(value) + sizeof(Room);
+  if (!has_room) copy_bytes(list, before);
+  copy_bytes(list + before.size(), added.substr(head.size()));
+  std::memcpy(list, head.data(), head.size());
+  const Room room = {Room::mark, size};
+  std::memcpy(VARDATA(value), &room, sizeof room);
+  return PointerGetDatum(value);
 }
 
 Document document_of_pass(Datum value) {

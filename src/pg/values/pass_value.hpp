@@ -9,6 +9,11 @@ namespace bayes::pg {
 /// The message as a value in CurrentMemoryContext. Throws Error(too_large) for one that is larger
 /// than a value can be.
 Datum pass_value(const Document &given);
+/// The elements of one list followed by those of another, in CurrentMemoryContext. Throws
+/// Error(invalid_binary) unless both are lists, and Error(too_large) as above. `state`: the first
+/// one is the state of an aggregate, and the result the next one: it has room for further elements,
+/// and if there was enough of it, it is the first value itself.
+Datum joined_pass_value(Datum first, Datum second, bool state);
 /// Throws Error(invalid_binary) for bytes that are no message.
 Document document_of_pass(Datum value);
 
