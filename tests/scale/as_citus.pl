@@ -172,6 +172,20 @@ is($joining->run("CREATE TEMP TABLE stored AS SELECT _bayes_answers('$long') AS 
     $joined, '... lists of answers that are stored');
 is($joining->run("SELECT count(DISTINCT v::text) FROM (SELECT _bayes_answers('$long')
         OVER (ORDER BY i) AS v FROM generate_series(1, 20) AS i) AS w"), 20, '... in a window');
+my $roomy = encode_base64(word(0xff) . word(1 << 40) . list(), '');
+like(counts($here, "SELECT _bayes_join_answers('$roomy', '$long')"), qr/22P03: invalid bytes/,
+    'a value that claims to be larger than it is');
+like(counts($here, "SELECT '$roomy'::bayes_pass::text"), qr/22P03: invalid bytes/, '... as text');
+
+# A value is read where it is used, and there alone.
+is(counts($here, "SELECT pg_column_size('AAAA'::bayes_pass)"), 7, 'any bytes are a value');
+for my $use ("_bayes_join_answers('AAAA', '$long')", "_bayes_join_answers('$long', 'AAAA')",
+    "_bayes_pass_over_shard('shard_102'::regclass, 'AAAA')",
+    "_bayes_keep_shard('shard_102'::regclass, 'AAAA', 1)", "_bayes_keep_rows(0, 'AAAA', 1)",
+    "_bayes_make_pass(0, 'AAAA') WITHIN GROUP (ORDER BY true)") {
+    like(counts($here, "SELECT $use"), qr/ERROR:  22P03: invalid document bytes/,
+        "$use is refused");
+}
 my $kept = passes(1, $pass);
 $there->run('COMMIT; BEGIN');
 my $lost = passes(1, $pass);
