@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/control.hpp"
 #include "base/random.hpp"
 
 namespace bayes {
@@ -52,7 +53,11 @@ std::uint64_t term_hash(std::string_view term) {
 std::vector<std::uint64_t> term_hashes(std::span<const std::string> terms) {
   std::vector<std::uint64_t> out;
   out.reserve(terms.size());
-  for (const std::string &term : terms) out.push_back(term_hash(term));
+  WorkPoll poll;
+  for (const std::string &term : terms) {
+    poll(10 + 4 * term.size());
+    out.push_back(term_hash(term));
+  }
   return out;
 }
 

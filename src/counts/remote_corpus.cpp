@@ -76,7 +76,10 @@ Buffer &PartOfDocuments::numbers_of(const PassReader &request, std::size_t width
 
 Document texts_document(std::span<const std::string> texts) {
   Document::List out;
-  for (const std::string &text : texts) out.emplace_back(text);
+  for (const std::string &text : texts) {
+    poll_in_loop(out.size());
+    out.emplace_back(text);
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 
@@ -44,6 +45,7 @@ constexpr std::size_t bytes_of_number = 6;
 Document bytes_document(std::string_view bytes) {
   std::vector<double> numbers = {double(bytes.size())};
   for (std::size_t at = 0; at < bytes.size(); at += bytes_of_number) {
+    poll_in_loop(numbers.size());
     std::uint64_t number = 0;
     for (const char each : bytes.substr(at, bytes_of_number))
       number = number << 8 | static_cast<unsigned char>(each);
@@ -64,6 +66,7 @@ std::string bytes_of_document(const Document &document) {
   if (std::ceil(size / double(bytes_of_number)) != double(count)) PassReader::refuse();
   std::string out;
   for (std::size_t i = 1; i <= count; ++i) {
+    poll_in_loop(i);
     const std::size_t here = std::min(bytes_of_number, std::size_t(size) - out.size());
     const auto number = std::uint64_t(numbers[i]);
     for (std::size_t b = here; b-- > 0;) out.push_back(char(number >> (8 * b) & 255));
@@ -148,6 +151,7 @@ const std::vector<double> &PassReader::numbers(std::string_view key, std::size_t
 std::vector<std::string> PassReader::texts(std::string_view key) const {
   std::vector<std::string> out;
   for (const Document &each : list(key)) {
+    poll_in_loop(out.size());
     const auto *const text = each.as<std::string>();
     if (!text) refuse();
     out.push_back(*text);

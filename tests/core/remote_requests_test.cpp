@@ -1,7 +1,12 @@
 // Requests for passes over rows that no fit sends, as anybody may who can call the function.
+#include <cmath>
 #include <limits>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
+#include "counts/document_parts.hpp"
+#include "counts/remote_corpus.hpp"
+#include "data/packed_texts.hpp"
 #include "data/remote_rows.hpp"
 #include "models/passes.hpp"
 #include "support.hpp"
@@ -81,6 +86,63 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
                              "numbers", numbers_document(std::vector<double>{number}))});
     refused(numbers);
   }
+}
+
+BOOST_AUTO_TEST_CASE(texts_travel_together) {
+  std::vector<std::string> texts = {"", "a", "\xC3\xA4\xC3\xB6", std::string(3000000, 'x'), ""};
+  for (int i = 0; i < 200000; ++i) texts.push_back("key " + std::to_string(i));
+  const Document message = PackedTexts::message(texts);
+  const PackedTexts read(message);
+  BOOST_TEST_REQUIRE(read.size() == texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (read[i] != texts[i]) BOOST_ERROR("text " << i);
+  BOOST_TEST(PackedTexts(PackedTexts::message({})).size() == 0);
+  BOOST_TEST(read.bytes() < 3e6 + 200000 * (4 + 11));
+  const auto refused = [](const std::string &together, std::vector<double> sizes) {
+    Document block = Document::object();
+    block.set("texts", together).set("sizes", numbers_document(sizes));
+    BOOST_CHECK_THROW(PackedTexts(Document(Document::List{block})), Error);
+  };
+  BOOST_CHECK_THROW(PackedTexts(Document::object()), Error);
+  refused("abc", {1, 1});
+  refused("abc", {1, 3});
+  refused("abc", {-1, 4});
+  refused("abc", {std::nan(""), 3});
+  refused("abc", {1e300, 3});
+  refused("\xC3\xA4", {1, 1});
+  refused("", {1});
+}
+
+namespace {
+
+struct CountedPolls final : Control {
+  int polls = 0;
+  bool pending() const noexcept override { return true; }
+  void poll() override { ++polls; }
+};
+
+}  // namespace
+
+/// What has millions of parts is not written or read in one go.
+BOOST_AUTO_TEST_CASE(messages_are_polled) {
+  CountedPolls control;
+  const PollScope scope(control);
+  const auto polls_of = [&control](const auto &work) {
+    control.polls = 0;
+    work();
+    return control.polls;
+  };
+  const std::vector<std::string> many(100000, "a key of a row"),
+      large(300, std::string(10000, 'x'));
+  Document texts = Document::object(), packed;
+  BOOST_TEST(polls_of([&] { texts.set("texts", texts_document(many)); }) >= 20);
+  BOOST_TEST(polls_of([&] { PassReader(texts).texts("texts"); }) >= 20);
+  BOOST_TEST(polls_of([&] { packed = PackedTexts::message(large); }) >= 3);
+  BOOST_TEST(polls_of([&] { PackedTexts{packed}; }) >= 3);
+  BOOST_TEST(polls_of([&] { term_hashes(large); }) >= 3);
+  Document bytes;
+  BOOST_TEST(polls_of([&] { bytes = bytes_document(std::string(1 << 20, 'x')); }) >= 20);
+  BOOST_TEST(polls_of([&] { bytes_of_document(bytes); }) >= 20);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

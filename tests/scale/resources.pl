@@ -109,6 +109,24 @@ for my $table (qw(parted far)) {
 $server->query('ALTER ROLE postgres RESET ALL');
 unlike($server->log, qr/leak|nonzero refcount|PANIC/, 'the log has no leaks');
 
+# ---- keys of rows ----
+
+# A limit for those of one table is one for those of several parts, before any key is sent.
+$server->query(<<'SQL');
+CREATE TABLE keyed (i int, x float8[]) PARTITION BY RANGE (i);
+CREATE TABLE keyed_1 PARTITION OF keyed FOR VALUES FROM (0) TO (15000);
+CREATE TABLE keyed_2 PARTITION OF keyed FOR VALUES FROM (15000) TO (30000);
+INSERT INTO keyed SELECT i, ARRAY[i % 3, i % 5] FROM generate_series(0, 29999) AS i;
+SQL
+for my $columns ('i, x', 'x') {
+    for my $push (qw(true false)) {
+        my ($out, $err) = $server->attempt(
+            "SELECT nmf_model('SELECT $columns FROM keyed', 1000, '{\"push_down\": $push}')");
+        like("$out$err", qr/^ERROR:  54000: fitting a table of more than \d+ rows and columns/m,
+            "more keys than there is memory for, SELECT $columns, push_down $push");
+    }
+}
+
 # ---- what a query calls must not write ----
 
 $server->query(<<'SQL');

@@ -32,7 +32,9 @@ Document PushedTable::settle() {
 }
 
 void PushedTable::settled(const PassReader &answer) {
-  parts_.at(settled_++).take(answer, columns(), collector().holds_out());
+  TripleCollector::Part &part = parts_.at(settled_++);
+  part.take(answer, columns(), collector().holds_out());
+  collector().hear_keys(part);
 }
 
 void PushedTable::take(PushedRows &rows) { collector().take_parts(rows, parts_, rows.skipped()); }

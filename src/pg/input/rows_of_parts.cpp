@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "base/message.hpp"
@@ -13,11 +13,12 @@
 namespace bayes::pg {
 namespace {
 
-[[noreturn]] void refuse_many() {
-  throw Error(Errc::too_large,
-              message("table has more than {} rows and columns together", factor_max_keys),
-              "A model holds numbers for every key.");
-}
+/// The key of a row that another server keeps.
+struct KeyOfPart {
+  std::string_view text;
+  std::uint32_t part;
+  std::int32_t document;
+};
 
 }  // namespace
 
@@ -45,7 +46,11 @@ Document TripleCollector::part_message() {
   out.set("skipped", skipped_).set("seen", seen_);
   if (!hold_out_ || !rows_.named()) return out;
   HoldOut counts(hold_out_->every());
-  rows_.each([&counts](std::string_view key) { counts.count(term_hash(key)); });
+  WorkPoll poll;
+  rows_.each([&](std::string_view key) {
+    poll(4 * key.size());
+    counts.count(term_hash(key));
+  });
   counts.write(out);
   return out;
 }
@@ -55,15 +60,16 @@ void TripleCollector::hear_part(const PassReader &part, std::int64_t rows) {
 }
 
 void TripleCollector::choose_for_parts(Document &request, const std::vector<std::int64_t> &rows) {
-  if (!hold_out_) return;
+  columns_.count_to(std::int32_t(PassReader(request).integer("columns", 1, factor_max_keys)));
   std::vector<double> before;
-  std::int64_t number = 0;
-  WorkPoll poll;
+  std::int64_t &number = rows_elsewhere_;
   for (const std::int64_t of_part : rows) {
     before.push_back(double(number));
-    if (number + of_part > factor_max_keys) refuse_many();
     number += of_part;
+    check_keys();
   }
+  if (!hold_out_) return;
+  WorkPoll poll;
   for (std::int64_t i = 1; i <= number && !rows_.named(); ++i) {
     poll(10);
     hold_out_->count(term_hash(std::to_string(i)));
@@ -87,11 +93,12 @@ Document TripleCollector::arrange_part(const PassReader &request, std::size_t pa
   check_keys();
   arrange(control);
   Document out = totals_message(table_->documents.totals());
-  out.set("keys", form_.values == 2 ? texts_document(table_->document_keys.all())
-                                    : Document(Document::List()));
+  const bool named = form_.values == 2;
+  out.set("keys", PackedTexts::message(named ? table_->document_keys.all()
+                                             : std::span<const std::string>()));
   if (hold_out_) {
     out.set("held_out", totals_message(held_out_->totals()));
-    out.set("held_out_keys", texts_document(held_out_keys_));
+    out.set("held_out_keys", PackedTexts::message(held_out_keys_));
   }
   out.set("hash", std::bit_cast<std::int64_t>(hash(control)));
   return out;
@@ -99,15 +106,26 @@ Document TripleCollector::arrange_part(const PassReader &request, std::size_t pa
 
 void TripleCollector::Part::take(const PassReader &answer, std::int64_t columns, bool holds_out) {
   totals = totals_of_message(answer.document());
-  keys = answer.texts("keys");
+  keys = PackedTexts(answer.member("keys"));
   held_out.vocabulary = std::int32_t(columns);
   if (holds_out) {
     held_out = totals_of_message(answer.member("held_out"));
-    held_out_keys = answer.texts("held_out_keys");
+    held_out_keys = PackedTexts(answer.member("held_out_keys"));
   }
   if (totals.vocabulary != columns || held_out.vocabulary != columns ||
       totals.documents + held_out.documents != rows)
     PassReader::refuse();
+}
+
+void TripleCollector::hear_keys(const Part &part) {
+  key_bytes_ += part.keys.bytes() + part.held_out_keys.bytes();
+  check_keys();
+}
+
+/// Keys of other servers are in memory as they were sent, in order, and as those of the model.
+double TripleCollector::bytes_elsewhere() const {
+  constexpr double of_key = sizeof(KeyOfPart) + sizeof(std::string) + sizeof(std::int32_t);
+  return of_key * double(rows_elsewhere_) + 2 * key_bytes_;
 }
 
 void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &parts,
@@ -115,12 +133,9 @@ void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &par
   CorpusTotals totals, held_out;
   /// of one that is held out
   constexpr std::int32_t no_document = -1;
-  struct Key {
-    std::string text;
-    std::size_t part;
-    std::int32_t document;
-  };
-  std::vector<Key> keys;
+  std::vector<KeyOfPart> keys;
+  std::vector<std::string> row_keys;
+  std::vector<std::int32_t> key_of_document;
   std::int64_t numbers = 0;
   WorkPoll poll;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -132,17 +147,21 @@ void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &par
     totals.vocabulary = held_out.vocabulary = part.totals.vocabulary;
     add_totals(totals, part.totals);
     add_totals(held_out, part.held_out);
-    if (totals.documents + held_out.documents + totals.vocabulary > factor_max_keys) refuse_many();
-    if (rows_.named()) {
-      for (const std::string &key : part.keys) keys.push_back({key, i, document++});
-      for (const std::string &key : part.held_out_keys) keys.push_back({key, i, no_document});
-      continue;
+    const auto number = std::uint32_t(i);
+    for (std::size_t k = 0; k < part.keys.size(); ++k) {
+      poll(10);
+      keys.push_back({part.keys[k], number, document++});
     }
-    for (std::int64_t row = 0; row < part.rows; ++row) {
+    for (std::size_t k = 0; k < part.held_out_keys.size(); ++k) {
+      poll(10);
+      keys.push_back({part.held_out_keys[k], number, no_document});
+    }
+    for (std::int64_t row = 0; row < part.rows && !rows_.named(); ++row) {
       poll(10);
       std::string key = std::to_string(++numbers);
-      const bool apart = hold_out_ && hold_out_->takes(term_hash(key));
-      if (!apart) keys.push_back({std::move(key), i, document++});
+      if (hold_out_ && hold_out_->takes(term_hash(key))) continue;
+      key_of_document.push_back(document++);
+      row_keys.push_back(std::move(key));
     }
     if (document != totals.documents) PassReader::refuse();
   }
@@ -159,14 +178,14 @@ void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &par
                 message("the table has {} rows and {} columns", all, totals.vocabulary),
                 "A fit where the rows are needs more rows than columns.",
                 "Leave option push_down out: the rows are then collected on this server.");
-  if (rows_.named())
-    std::sort(keys.begin(), keys.end(), [&poll](const Key &a, const Key &b) {
-      poll(8);
-      return a.text != b.text ? a.text < b.text : a.document < b.document;
-    });
-  std::vector<std::string> row_keys, column_keys;
-  std::vector<std::int32_t> key_of_document(std::size_t(totals.documents));
+  std::sort(keys.begin(), keys.end(), [&poll](const KeyOfPart &a, const KeyOfPart &b) {
+    poll(8);
+    return a.text != b.text ? a.text < b.text : a.document < b.document;
+  });
+  std::vector<std::string> column_keys;
+  if (rows_.named()) key_of_document.resize(std::size_t(totals.documents));
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    poll(10);
     if (i > 0 && keys[i].text == keys[i - 1].text)
       throw Error(
           Errc::invalid_argument,
@@ -175,9 +194,12 @@ void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &par
           "A row that is in several places has to have a key for each.");
     if (keys[i].document == no_document) continue;
     key_of_document[std::size_t(keys[i].document)] = std::int32_t(row_keys.size());
-    row_keys.push_back(keys[i].text);
+    row_keys.emplace_back(keys[i].text);
   }
-  for (std::int32_t j = 0; j < totals.vocabulary; ++j) column_keys.push_back(std::to_string(j + 1));
+  for (std::int32_t j = 0; j < totals.vocabulary; ++j) {
+    poll(10);
+    column_keys.push_back(std::to_string(j + 1));
+  }
   table_.emplace(FactorTable{*remote_, nullptr, Side::row, std::move(row_keys),
                              std::move(column_keys), skipped, std::move(key_of_document)});
 }

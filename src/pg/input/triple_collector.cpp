@@ -179,12 +179,13 @@ void TripleCollector::refuse_number(std::int32_t row, std::int32_t column, doubl
 }
 
 void TripleCollector::check_keys() const {
-  const std::int64_t keys = std::int64_t(rows_.size()) + columns_.size();
+  const std::int64_t keys = rows_elsewhere_ + rows_.size() + columns_.size();
   if (keys > factor_max_keys)
     throw Error(Errc::too_large,
                 message("table has more than {} rows and columns together", factor_max_keys),
                 "A model holds numbers for every key.");
-  if (double(keys) * options_.bytes_of_key + rows_.bytes() + columns_.bytes() <= key_memory_)
+  if (double(keys) * options_.bytes_of_key + rows_.bytes() + columns_.bytes() + bytes_elsewhere() <=
+      key_memory_)
     return;
   throw Error(Errc::too_large,
               message("fitting a table of more than {} rows and columns together takes more than "
@@ -288,7 +289,7 @@ std::vector<char> TripleCollector::choose_held_out(const Keys &keys) {
   std::vector<std::uint64_t> hashes;
   WorkPoll poll;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    poll(10);
+    poll(10 + 4 * keys[i].size());
     // Rows without a key are numbered over all parts.
     hashes.push_back(part_ && form_.values == 1
                          ? term_hash(std::to_string(rows_before_ + std::int64_t(i) + 1))
