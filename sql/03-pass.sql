@@ -5,15 +5,15 @@ CREATE TYPE bayes_pass;
 
 CREATE FUNCTION _bayes_pass_in(cstring) RETURNS bayes_pass
   AS 'MODULE_PATHNAME', 'bayes_pass_in' @strict;
-COMMENT IS 'Input function of bayes_pass: base64. 22P02 for anything else. Bytes that are no message '
-  'are refused where they are read (22P03).';
+COMMENT IS 'Input function of bayes_pass: base64. 22P02 for anything else. Bytes that are no '
+  'message are refused where they are read (22P03).';
 CREATE FUNCTION _bayes_pass_out(bayes_pass) RETURNS cstring
   AS 'MODULE_PATHNAME', 'bayes_pass_out' @strict;
 COMMENT IS 'Output function of bayes_pass: base64.';
 CREATE FUNCTION _bayes_pass_recv(internal) RETURNS bayes_pass
   AS 'MODULE_PATHNAME', 'bayes_pass_recv' @strict;
-COMMENT IS 'Binary input function of bayes_pass. Bytes that are no message are refused where they are '
-  'read (22P03).';
+COMMENT IS 'Binary input function of bayes_pass. Bytes that are no message are refused where they '
+  'are read (22P03).';
 CREATE FUNCTION _bayes_pass_send(bayes_pass) RETURNS bytea
   AS 'MODULE_PATHNAME', 'bayes_pass_send' @strict;
 COMMENT IS 'Binary output function of bayes_pass: the stored bytes.';
