@@ -150,7 +150,7 @@ CREATE FUNCTION numbers_of(of letter) RETURNS float4[] LANGUAGE plpgsql AS $$ BE
   END IF;
   RETURN ARRAY[1, 2];
 END $$;
-CREATE CAST (letter AS float4[]) WITH FUNCTION numbers_of(letter) AS ASSIGNMENT;
+CREATE CAST (letter AS float4[]) WITH FUNCTION numbers_of(letter) AS IMPLICIT;
 SQL
 my $session = $server->session;
 like($session->run('BEGIN; SELECT _bayes_keep_rows(0, ' . $value->($keep)

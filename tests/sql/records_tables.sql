@@ -1,6 +1,6 @@
 -- Records of tables as they come: one column and many, generated ones, labels that collate as
 -- equal, values of an enum that get other names.
-SELECT plan(49);
+SELECT plan(68);
 \ir ../lib/checks.sql
 
 -- ---- as many columns as a row can have, and one ----
@@ -150,6 +150,43 @@ SELECT results_eq($$SELECT * FROM gmm_fit('SELECT v, 1 FROM items', 2)$$,
 SELECT results_eq($$SELECT id, cluster FROM dpmm_cluster('SELECT id, v FROM items',
     '{"draws": 20}')$$, $$SELECT id, cluster FROM dpmm_cluster(
     'SELECT id, numbers_of(v) FROM items', '{"draws": 20}')$$, 'and names');
+
+-- The function of a cast that is not implicit is not run unasked: its owner may be hostile to who
+-- reads the table.
+CREATE FUNCTION hostile_numbers(vec) RETURNS real[] LANGUAGE plpgsql
+  AS $$BEGIN RAISE EXCEPTION 'run as %', current_user; END$$;
+DROP CAST (vec AS real[]);
+CREATE FUNCTION asked_for_array(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE hint text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'none';
+EXCEPTION WHEN others THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ' ' || hint;
+END $$;
+CREATE TABLE readers(statement text, state text);
+INSERT INTO readers VALUES
+  ('SELECT gmm_predict(model, v) FROM near_items, items', '42804'),
+  ('SELECT bayes_impute(model, v) FROM near_items, items', '42804'),
+  ('SELECT gmm_cluster(v, 2) OVER () FROM items', '42804'),
+  ('SELECT gmm_fit(v, 2) FROM items', '42804'),
+  ('SELECT gmm_fit(r, 2) FROM (SELECT v FROM items) AS r', '22023'),
+  ($$SELECT * FROM gmm_fit('SELECT v FROM items', 2)$$, '22023'),
+  ($$SELECT * FROM dpmm_cluster('SELECT id, v FROM items')$$, '22023'),
+  ($$SELECT * FROM linreg_fit('SELECT id, v FROM items')$$, '22023'),
+  ($$SELECT * FROM hmm_decode('SELECT 1, id, v FROM items', 2)$$, '22023');
+CREATE CAST (vec AS real[]) WITH FUNCTION hostile_numbers(vec) AS ASSIGNMENT;
+SELECT is(asked_for_array(statement),
+  state || ' Cast it to an array of numbers: f(column::real[]).', 'assignment: ' || statement)
+FROM readers;
+DROP CAST (vec AS real[]);
+CREATE CAST (vec AS real[]) WITH FUNCTION numbers_of(vec);
+SELECT is(asked_for_array(statement),
+  state || ' Cast it to an array of numbers: f(column::real[]).', 'explicit: ' || statement)
+FROM readers;
+SELECT is(gmm_predict(model, v::real[]), gmm_predict(model, numbers_of(v)), 'but where written')
+FROM near_items, items WHERE id = 1;
 
 -- ---- codes in arrays that are no label ----
 

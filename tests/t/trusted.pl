@@ -47,7 +47,7 @@ is(told($other, 'DROP EXTENSION pg_bayes'), '42501', 'nor drops it');
 $server->query("CREATE TYPE size AS ENUM ('small', 'large');
       CREATE FUNCTION size_numbers(size) RETURNS float4[] LANGUAGE sql IMMUTABLE
         RETURN ARRAY[CASE WHEN \$1 = 'small' THEN 1::float4 ELSE 2::float4 END];
-      CREATE CAST (size AS float4[]) WITH FUNCTION size_numbers(size) AS ASSIGNMENT;
+      CREATE CAST (size AS float4[]) WITH FUNCTION size_numbers(size) AS IMPLICIT;
       CREATE TABLE sizes AS SELECT s FROM unnest(enum_range(NULL::size)) AS s,
         generate_series(1, 9);
       GRANT SELECT ON sizes TO $role, $other");

@@ -12,6 +12,18 @@
 namespace bayes::pg {
 namespace {
 
+/// The function by which a type is cast to real[] in this context; InvalidOid if there is none.
+Oid function_of_cast(Oid base, CoercionContext context) {
+  return guarded([base, context] {
+    Oid function = InvalidOid;
+    const CoercionPathType path = find_coercion_pathway(FLOAT4ARRAYOID, base, context, &function);
+    return path == COERCION_PATH_FUNC ? function : InvalidOid;
+  });
+}
+
+/// For a type with a cast that no query runs unasked: its function is whose the type is.
+constexpr const char *cast_hint = "Cast it to an array of numbers: f(column::real[]).";
+
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
 
 /// The kind of a column of type `declared`, whose base type is `base`. Throws Error for types that
@@ -33,15 +45,16 @@ ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (base == UUIDOID || base == UNKNOWNOID) return ValueKind::label;
   const bool time = category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN,
              array = category == TYPCATEGORY_ARRAY;
+  const bool cast = OidIsValid(function_of_cast(base, COERCION_EXPLICIT));
   throw Error(Errc::invalid_argument,
               message("column {} is of type {}", quoted(name), name_of_type(declared)),
               "A column of a row must be a number, a boolean or a label (a text or an enum).",
               time ? "Convert it to a number, as by extract(epoch FROM column), or to a label, as "
                      "by to_char(column, 'YYYY-MM')."
-              : array
-                  ? "An array is a row by itself: f(column). Or give its elements as columns."
-                  : "Cast it to a number, or to text if its values are labels; or leave it out: "
-                    "SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+              : array ? "An array is a row by itself: f(column). Or give its elements as columns."
+              : cast  ? cast_hint
+                     : "Cast it to a number, or to text if its values are labels; or leave it out: "
+                       "SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
 std::vector<int> attributes_of(TupleDesc description, int first) {
@@ -106,14 +119,7 @@ class DatumSource {
 
 // ---- columns ----
 
-Oid cast_to_array(Oid base) {
-  return guarded([base] {
-    Oid function = InvalidOid;
-    const CoercionPathType path =
-        find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_ASSIGNMENT, &function);
-    return path == COERCION_PATH_FUNC ? function : InvalidOid;
-  });
-}
+Oid cast_to_array(Oid base) { return function_of_cast(base, COERCION_IMPLICIT); }
 
 RowReader::RowReader(MemoryContext context, Oid type, bool one_label)
     : context_(context),
@@ -145,11 +151,13 @@ void RowReader::find_cast(Oid type) {
     });
   if (found) return;
   const bool text = guarded([this] { return TypeCategory(base_) == TYPCATEGORY_STRING; });
+  const bool cast = OidIsValid(function_of_cast(base_, COERCION_EXPLICIT));
   throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
                  "A row is a record, an array of numbers, a number or a boolean.",
                  text ? "If the text is a query, cast it to bayes_query. Give columns as a record: "
                         "SELECT f(r) FROM (SELECT a, b FROM t) AS r."
-                      : "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+                 : cast ? cast_hint
+                        : "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
 Datum RowReader::array_of(Datum row) {
