@@ -31,6 +31,15 @@ Density density_at_coefficients(BinaryRows &rows, Link link, const PriorPrecisio
   return out;
 }
 
+/// Throws Error where the density, its slope or what a step gains is no number: none leads from
+/// there to the mode.
+void require_numbers(const Density &at, double gain = 0) {
+  if (std::isfinite(at.value) && at.gradient.allFinite() && std::isfinite(gain)) return;
+  throw Error(Errc::numeric, "the log density of the coefficients overflows",
+              "Values and weights are too large together, or the prior is too wide for them.",
+              "Rescale the columns and the weights, or use a narrower prior.");
+}
+
 Matrix factor_of(const Matrix &sums, const PriorPrecision &precision) {
   Matrix sum = sums, lower;
   sum.diagonal() += precision;
@@ -93,21 +102,30 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
   out.trace.assign(course.repeated().begin(), course.repeated().end());
   out.iterations = int(out.trace.size());
   Density at = density_at_coefficients(rows, link, precision, out.state, true);
+  bool stuck = false;
   out.trace.push_back(at.value);
   course.check(at.value);
   report_iteration(schedule, out, control);
   for (;;) {
     course.prepare();
+    require_numbers(at);
     out.factor = factor_of(at.sums.curvature, precision);
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
     const double gain = at.gradient.dot(step);
+    require_numbers(at, gain);
     // A gain this small is within the rounding errors of the density; once it stops shrinking, only
     // rounding errors are left.
     const bool near = gain < 1e-10 * (1 + std::fabs(at.value));
     out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
     if (ends(schedule, out, course, control)) break;
+    // Further ones would not find a greater density either.
+    if (stuck) break;
     before = near ? gain : std::numeric_limits<double>::infinity();
+    // A step from where the density is almost flat may be as much too long as it is wide of the
+    // mode.
+    const double shortest =
+        1e-10 * std::min(1.0, (1 + out.state.cwiseAbs().maxCoeff()) / step.cwiseAbs().maxCoeff());
     double length = 1;
     Vector there;
     Density next;
@@ -115,7 +133,8 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
       control.poll();
       there = out.state + length * step;
       next = density_at_coefficients(rows, link, precision, there, true);
-      if (near || next.value >= at.value + 1e-4 * length * gain || length < 1e-10) break;
+      stuck = length < shortest;
+      if (near || stuck || next.value >= at.value + 1e-4 * length * gain) break;
       length /= 2;
     }
     out.state = std::move(there);
@@ -149,6 +168,7 @@ BinaryMode probit_em(BinaryRows &rows, const PriorPrecision &precision, Vector s
     control.poll();
     course.prepare();
     const Density at = density_at_coefficients(rows, Link::probit, precision, out.state, false);
+    require_numbers(at);
     out.log_likelihood = at.sums.log_likelihood;
     const double last = change;
     if (!out.trace.empty()) change = at.value - out.trace.back();

@@ -89,7 +89,9 @@ class LogitStep final : public BinaryRows::Step {
       // overflow
       const Vector e = simd::exp(-simd::max(margin, -margin)), total = 1.0 + e, share = 1.0 / total;
       const Vector wrong = margin > 0 ? e * share : share;
-      sums[b / lanes % registers] += weight * (simd::log(total) + simd::max(-margin, Vector{}));
+      // log(1 + e), to the last digit also where the sum has lost those of e: large weights count.
+      const Vector log_total = simd::madd(e - (total - 1.0), share, simd::log(total));
+      sums[b / lanes % registers] += weight * (log_total + simd::max(-margin, Vector{}));
       simd::store(out.slope + b, weight * sign * wrong);
       simd::store(out.curvature + b, weight * e * share * share);
     }

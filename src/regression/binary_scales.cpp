@@ -22,6 +22,9 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// The squares of smaller ranges of a column would underflow.
 constexpr double min_range = 1e-140;
+/// Of the total weight; terms of rows that weigh less would be larger than 1e100, in scales of
+/// their column.
+constexpr double min_share = 1e-200;
 
 /// Range and sum of one term over all rows, from which its centre and scale follow.
 struct TermRange {
@@ -116,13 +119,16 @@ BinaryRanges BinaryRows::ranges() {
       const auto &low = part.numbers("low", p), &high = part.numbers("high", p),
                  &two = part.numbers("two_valued", p);
       for (std::size_t j = 0; j < p; ++j) {
+        if (!(low[j] <= high[j])) PassReader::refuse();
         out.low[j] = std::min(out.low[j], low[j]);
         out.high[j] = std::max(out.high[j], high[j]);
         out.two_valued[j] = std::min(out.two_valued[j], two[j]);
       }
       add_numbers(part, "sum", out.sum);
-      out.weight += part.number("weight");
-      out.positives += part.number("positives");
+      const double weight = part.number("weight"), positives = part.number("positives");
+      if (!(positives >= 0 && positives <= weight && weight > 0)) PassReader::refuse();
+      out.weight += weight;
+      out.positives += positives;
     }
     return out;
   }
@@ -221,8 +227,17 @@ void BinaryRows::find_scales() {
     reach[j] = most;
   }
   const std::vector<double> sums = squares(reach);
-  for (std::size_t j = 0; j < p; ++j)
-    if (reach[j] > 0) scales_.scale[j] = reach[j] * std::sqrt(sums[j] / weight_);
+  for (std::size_t j = 0; j < p; ++j) {
+    if (!(reach[j] > 0)) continue;
+    const double share = sums[j] / weight_;
+    if (!(share >= min_share && std::isfinite(share)))
+      throw Error(Errc::numeric,
+                  message("the rows in which term {} differs from its mean weigh too little",
+                          terms_.name(int(j))),
+                  "They are less than 1e-200 of all rows.",
+                  "Rescale the weights, or leave out rows that weigh next to nothing.");
+    scales_.scale[j] = reach[j] * std::sqrt(share);
+  }
 }
 
 }  // namespace bayes

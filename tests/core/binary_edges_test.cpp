@@ -63,6 +63,47 @@ BOOST_AUTO_TEST_CASE(steps_that_overshoot_are_shortened) {
   BOOST_TEST(fitted->info.iterations < 100);
 }
 
+BOOST_AUTO_TEST_CASE(weights_of_all_sizes) {
+  // What a row counts is 1e15 times the logarithm of nearly 1, which must keep its digits.
+  for (const Link link : {Link::logit, Link::probit})
+    for (int heavy = 1; heavy < 12; ++heavy)
+      for (const double light : {1.0, 1e-300}) {
+        binary::Rows rows{{}, Matrix(12, 1), Vector(12)};
+        for (int i = 0; i < 12; ++i) {
+          rows.y.push_back(i * heavy % 5 > 1);
+          rows.x(i, 0) = std::sin(i + heavy);
+          rows.weight(i) = i <= heavy ? 1e15 : light;
+        }
+        BOOST_TEST_CONTEXT(heavy << ' ' << light << ' ' << (link == Link::logit)) {
+          const auto fitted = fit(link, rows);
+          BOOST_TEST(fitted->info.converged);
+          BOOST_TEST(fitted->info.iterations < 1000);
+        }
+      }
+  // Separated by what weighs nearly all: the mode is where the slope of the likelihood is that of
+  // the prior, at a likelihood that sums of 1 and exp(-margin) do not tell from 1.
+  binary::Rows rows{{0, 1}, Matrix(2, 1), Vector(2)};
+  rows.x << -1, 1;
+  rows.weight << 1e15, 1e15;
+  const auto fitted =
+      fit(Link::logit, rows, ::binary::options("prior", binary::prior(Link::logit, 1)));
+  const double slope = coefficients(*fitted)[1].mean;
+  BOOST_TEST(fitted->info.converged);
+  BOOST_TEST(std::abs(2e15 * std::exp(-slope) / slope - 1) < 1e-6);
+  BOOST_TEST(std::abs(fitted->info.log_likelihood / (-2e15 * std::exp(-slope)) - 1) < 1e-6);
+  // One row has nearly all weight: refused before the first iteration.
+  rows.weight << 1e15, 1e-300;
+  struct Watched final : Control {
+    int iterations = 0;
+    void progress(const Progress &) override { ++iterations; }
+  } control;
+  MemoryRows packed = rows.packed();
+  std::vector<std::string> constant;
+  BOOST_CHECK_EXCEPTION(binary_fit(Link::logit, packed, {}, {}, control, constant), Error,
+                        [](const Error &e) { return e.code() == Errc::numeric; });
+  BOOST_TEST(control.iterations == 0);
+}
+
 BOOST_AUTO_TEST_CASE(coefficients_are_those_of_other_software) {
   // birthwt: low, age, lwt, race, smoke, ptl, ht, ui, ftv, bwt
   const Matrix births = support::data_set("birthwt");
