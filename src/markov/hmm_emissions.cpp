@@ -208,8 +208,10 @@ void ProductEmissions::sort_sample(const std::vector<std::string> &symbols) {
   Buffer block(sample_.shape().block_doubles());
   for (std::int64_t row = 0; row < sample_.rows(); ++row) {
     if (row % block_rows == 0) sample_.read_block(row / block_rows, block.data());
-    rows.emplace_back(block[std::size_t(row % block_rows)],
-                      block[std::size_t(block_rows + row % block_rows)]);
+    const double code = block[std::size_t(row % block_rows)];
+    // Other servers may send rows without a symbol, as those of other models may miss a number.
+    if (!(code >= 0 && code < double(symbols.size()))) PassReader::refuse();
+    rows.emplace_back(code, block[std::size_t(block_rows + row % block_rows)]);
   }
   std::sort(rows.begin(), rows.end(), [&symbols](const auto &a, const auto &b) {
     return symbols[std::size_t(a.first)] < symbols[std::size_t(b.first)];

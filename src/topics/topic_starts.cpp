@@ -77,6 +77,14 @@ void each_whole_document(Corpus &corpus, double usual, Control &control,
     }
 }
 
+/// Refuses a document of another server that each_whole_document() does not make: chains have a
+/// place for each of its tokens.
+void require_whole(const DocumentTerms &document) {
+  for (const double count : document.counts)
+    if (count != std::floor(count)) PassReader::refuse();
+  if (!(document.tokens() <= max_document_tokens + 1)) PassReader::refuse();
+}
+
 /// The first documents of a part.
 struct FirstDocuments {
   std::vector<std::int64_t> order;
@@ -104,7 +112,10 @@ MemoryCorpus remote_sample(RemoteCorpus &corpus, double max_tokens) {
         part.order.push_back(*number);
       }
       each_document(given.member("documents"), totals.vocabulary,
-                    [&part](const DocumentTerms &document) { part.documents.append(document); });
+                    [&part](const DocumentTerms &document) {
+                      require_whole(document);
+                      part.documents.append(document);
+                    });
       if (std::size_t(part.documents.totals().documents) != part.order.size()) PassReader::refuse();
     }
     struct Place {

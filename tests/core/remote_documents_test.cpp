@@ -2,8 +2,11 @@
 // do, against fits of the same documents in one piece.
 #include "counts/remote_corpus.hpp"
 
+#include <functional>
+
 #include "base/error.hpp"
 #include "factor/nmf.hpp"
+#include "lying_support.hpp"
 #include "models/passes.hpp"
 #include "support.hpp"
 #include "topics/lda.hpp"
@@ -49,6 +52,7 @@ class DocumentParts final : public RemoteParts {
       answer_pass(named_[i], Document::from_bytes(sent), control).to_bytes(answer);
       out.push_back(Document::from_bytes(answer));
       if (always_more && out.back().find("more")) out.back().set("more", true);
+      if (damage) damage(out.back());
       most_kept = std::max(most_kept, named_[i].numbers.size());
     }
     return out;
@@ -61,6 +65,8 @@ class DocumentParts final : public RemoteParts {
   std::size_t most_kept = 0;
   /// a part says that it has more documents, whatever it has sent
   bool always_more = false;
+  /// what is done to answers
+  std::function<void(Document &answer)> damage;
 
  private:
   std::vector<MemoryCorpus> documents_;
@@ -262,6 +268,34 @@ BOOST_AUTO_TEST_CASE(damaged_requests_for_topics_are_refused) {
   BOOST_TEST(refused([](Document &r) { r.set("factors", Document::object()); }));
   BOOST_TEST(refused([](Document &r) { r.set("pass", "no such pass"); }));
   BOOST_TEST(refused([](Document &r) { r.set("fresh", 1); }));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
+  Random random(4);
+  std::vector<std::string> keys;
+  std::vector<std::int32_t> in_parts;
+  for (int d = 0; d < 30; ++d) keys.push_back("row " + std::to_string(1000 + d));
+  for (const int part : {0, 2, 3})
+    for (int d = 0; d < 30; ++d)
+      if (part == (d % 7 < 4 ? 0 : d % 7 < 6 ? 2 : 3)) in_parts.push_back(d);
+  for (int run = 0; run < support::effort(200); ++run) {
+    BothCorpora both(30, run % 4 < 2 ? 1 : 0.3);
+    RemoteCorpus remote(both.parts, both.parts.totals);
+    both.parts.damage = [&](Document &answer) { answer = lying::falsified(answer, random, 60); };
+    const bool vi = run % 2 == 0;
+    BOOST_TEST_CONTEXT("topics " << run)
+    lying::check_fit([&] { fit(remote, vi ? "vi" : "em", 6, 2); });
+    Document options = Document::object();
+    options.set("method", vi ? "vi" : "em").set("absent", run % 3 ? "zero" : "missing");
+    options.set("max_iter", 6).set("restarts", 2);
+    if (vi && run % 3 == 1) options.set("hierarchical", true);
+    Control control;
+    BOOST_TEST_CONTEXT("factors " << run)
+    lying::check_fit([&] {
+      nmf_fit({remote, nullptr, Side::row, keys, names(), 0, in_parts}, 4, options, nullptr,
+              control);
+    });
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "data/reference_rows.hpp"
 #include "data/sketch.hpp"
+#include "lying_support.hpp"
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "models/passes.hpp"
@@ -438,6 +439,50 @@ BOOST_AUTO_TEST_CASE(damaged_answers_are_refused) {
   refused("sketch", "weights", [](std::vector<double> &x) { x[0] = -1; });
   refused("categories", "values", [](std::vector<double> &x) { std::swap(x[0], x[1]); });
   refused("categories", "values", [](std::vector<double> &x) { x[0] = none; });
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
+  Random random(3);
+  Control control;
+  std::vector<std::string> constant;
+  for (int run = 0; run < support::effort(1200); ++run) {
+    const bool weighted = run % 2 == 0, holes = run % 5 == 0;
+    const std::vector<std::function<void(Parts &)>> fits = {
+        [&](Parts &rows) { gmm_fit(rows, 2, options_of("em"), nullptr, false, control); },
+        [&](Parts &rows) { gmm_fit(rows, 2, options_of("vi", "tied"), nullptr, false, control); },
+        [&](Parts &rows) { gmm_fit(rows, 2, options_of("map"), nullptr, false, control); },
+        [&](Parts &rows) {
+          gmm_fit(rows, 2, options_of("vi", "diagonal"), nullptr, false, control);
+        },
+        [&](Parts &rows) {
+          Document options = options_of("vi");
+          options.set("likelihood", Document::List{"normal", "gamma", "poisson"});
+          bmm_fit(rows, 2, options, nullptr, false, control);
+        },
+        [&](Parts &rows) {
+          dpmm_fit(rows, Document::object().set("method", "vi").set("max_iter", 6), control);
+        }};
+    Both rows({3, weighted});
+    fill(rows, 60, holes);
+    rows.parts.damage = [&](const std::string &, Document &answer) {
+      answer = lying::falsified(answer, random, 60);
+    };
+    BOOST_TEST_CONTEXT("run " << run)
+    lying::check_fit([&] { fits[std::size_t(run) % fits.size()](rows.parts); });
+    Both responses({3, weighted});
+    for (int i = 0; i < 60; ++i)
+      responses.append({double(random.below(2)), random.normal(), double(i % 2)}, 1);
+    const auto damage = rows.parts.damage;
+    responses.parts.damage = damage;
+    const std::string method =
+        std::vector<std::string>{"laplace", "em", "vi"}[std::size_t(run) % 3];
+    const Link link = method == "laplace" && run % 2 ? Link::logit : Link::probit;
+    BOOST_TEST_CONTEXT("regression " << run << ' ' << method)
+    lying::check_fit([&] {
+      binary_fit(link, responses.parts, {}, Document::object().set("method", method), control,
+                 constant);
+    });
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

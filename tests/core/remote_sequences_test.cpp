@@ -1,7 +1,11 @@
 // Fits of sequences in several parts, which get requests and give sums as bytes, as other servers
 // do, against fits of the same sequences in one piece.
 #include "data/remote_rows.hpp"
+
+#include <functional>
+
 #include "hmm_support.hpp"
+#include "lying_support.hpp"
 #include "models/passes.hpp"
 
 using namespace bayes;
@@ -52,6 +56,7 @@ class SequenceParts final : public RemoteRows {
       if (wrong_codes && *request.find("pass")->as<std::string>() == "sketch")
         out.back().set("elements", numbers_document(std::vector<double>(
                                        PassReader(out.back()).numbers("elements").size(), 1e9)));
+      if (damage) damage(out.back());
     }
     ++passes;
     return out;
@@ -63,6 +68,8 @@ class SequenceParts final : public RemoteRows {
   int passes = 0;
   /// Servers send a sample of codes that no symbol has.
   bool wrong_codes = false;
+  /// what is done to answers
+  std::function<void(Document &answer)> damage;
 
  private:
   std::vector<std::unique_ptr<Data>> data_;
@@ -223,6 +230,31 @@ BOOST_AUTO_TEST_CASE(scorers_of_fewer_symbols_are_refused) {
   PartOfSequences fits{few.all}, does_not{more.all};
   BOOST_CHECK_NO_THROW(answer_pass(fits, recorder.sent, control));
   BOOST_CHECK_THROW(answer_pass(does_not, recorder.sent, control), Error);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
+  Random random(5);
+  const auto plain = sequences_of(2, 20, around), holes = sequences_of(2, 20, with_holes),
+             words = sequences_of(1, 20, symbol);
+  for (int run = 0; run < support::effort(800); ++run) {
+    const bool named = run % 3 == 2;
+    SequenceParts parts(named ? 1 : 2,
+                        named     ? words
+                        : run % 3 ? holes
+                                  : plain,
+                        named ? symbols : std::vector<std::string>(), {});
+    parts.damage = [&](Document &answer) { answer = lying::falsified(answer, random, 60); };
+    Document options = options_for_sequences(
+        std::vector<std::string>{"em", "map", "vi"}[std::size_t(run) / 3 % 3]);
+    if (run % 3 == 1 && run % 2) options.set("emission", Document::List{"normal"});
+    Control control;
+    BOOST_TEST_CONTEXT("run " << run)
+    lying::check_fit([&] {
+      bayes::hmm_fit(parts.all, parts.names, 3, options,
+                     named ? SequenceElements::symbols : SequenceElements::numbers, !named, nullptr,
+                     false, control);
+    });
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
