@@ -55,7 +55,7 @@ COMMENT IS 'The row itself, of its own type, with the NULLs in columns of the mo
   'its other columns: by the median of a number, rounded for a column of whole numbers, and the '
   'most probable label of a category. Other columns stay, and so does a row without a NULL. '
   'UPDATE t SET spend = (bayes_impute(model, t)).spend WHERE spend IS NULL. 22003 for a number '
-  'that the type of its column cannot hold. '
+  'that the type of its column cannot hold, 23514 for what a domain forbids. '
   @rows_of_questions;
 
 CREATE FUNCTION bayes_impute(model bayes_model, x anyelement, n int, seed bigint)

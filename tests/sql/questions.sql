@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(86);
+SELECT plan(102);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -365,4 +365,28 @@ SELECT matches(says($$SELECT bayes_impute(model_of('huge'), ROW(3, NULL, 1)::sma
   '^22003 / .* is out of the range of type smallint / It is a value of column "spend"',
   'a number that its type cannot hold');
 SELECT is(bayes_impute(model_of('arrays'), NULL::float8[]), NULL, 'no row is none');
+
+-- ---- what domains forbid, wherever they stand ----
+
+CREATE DOMAIN negative AS float8 CHECK (VALUE < 0);
+CREATE DOMAIN negative_again AS negative;
+CREATE DOMAIN short AS float8[] CHECK (VALUE[1] < 0);
+CREATE DOMAIN short_again AS short;
+CREATE TYPE of_numbers AS (f1 float8, f2 float8);
+CREATE TYPE of_negatives AS (f1 negative_again, f2 float8);
+CREATE DOMAIN strict AS of_numbers CHECK ((VALUE).f1 < 0);
+CREATE DOMAIN strict_again AS strict;
+SELECT throws_ok(format('SELECT bayes_impute(model_of(''arrays''), %s::%s%s)', x, type, draws),
+  '23514', format('value for domain %s violates check constraint "%s_check"', domain,
+    replace(domain, '_again', '')), type || draws)
+FROM (VALUES ('ARRAY[NULL,60]', 'negative[]', 'negative'),
+    ('ARRAY[NULL,60]', 'negative_again[]', 'negative_again'),
+    ('ARRAY[NULL,60]', 'short', 'short'), ('ARRAY[NULL,60]', 'short_again', 'short_again'),
+    ('ROW(NULL,60)', 'of_negatives', 'negative_again'), ('ROW(NULL,60)', 'strict', 'strict'),
+    ('ROW(NULL,60)', 'strict_again', 'strict_again')) AS v(x, type, domain),
+  (VALUES (''), (', 1, 1')) AS d(draws);
+CREATE DOMAIN long AS float8[] CHECK (VALUE[1] > 0);
+SELECT ok((bayes_impute(model_of('arrays'), '{NULL,60}'::long))[1] > 1, 'and what they allow');
+SELECT is(pg_typeof(bayes_impute(model_of('arrays'), '{NULL,60}'::long))::text, 'long',
+  'of their type');
 SELECT * FROM finish();

@@ -37,7 +37,13 @@ bool FilledRows::has_place(int element) const {
 }
 
 Datum FilledRows::row(std::span<const int> elements, std::span<const double> values) const {
-  return reader_.records() ? record(elements, values) : array(elements, values);
+  const Datum out = reader_.records() ? record(elements, values) : array(elements, values);
+  // PostgreSQL takes a value that a function returns as one of its type: nobody else checks it.
+  guarded([this, out] {
+    if (get_typtype(type_) == TYPTYPE_DOMAIN)
+      domain_check(out, false, type_, nullptr, CurrentMemoryContext);
+  });
+  return out;
 }
 
 Datum FilledRows::record(std::span<const int> elements, std::span<const double> values) const {
