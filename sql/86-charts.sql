@@ -112,11 +112,13 @@ COMMENT IS 'The picture that bayes_chart makes of the rows of a query under a mo
   'model. '
   @of_charts;
 
-CREATE FUNCTION bayes_page(title text, charts {jsonb | jsonb[]}, options jsonb DEFAULT NULL)
+CREATE FUNCTION bayes_page(title text, charts "any", options jsonb DEFAULT NULL)
   RETURNS text
   AS 'MODULE_PATHNAME' @immutable COST 1000;
-COMMENT IS 'One HTML page that shows a chart of bayes_chart, or several, below each other. It '
+COMMENT IS 'One HTML page that shows a chart of bayes_chart (jsonb), or several (jsonb[]), below '
+  'each other. It '
   'loads vega, vega-lite and vega-embed from jsdelivr.net, or from option scripts: a directory '
   'beside the page or an address with vega.min.js, vega-lite.min.js and vega-embed.min.js. psql '
   '-At -c "SELECT bayes_page(...)" -o page.html. NULL for NULL charts; NULLs among them are left '
-  'out. 22023 for an invalid option, and for a chart that is no JSON object.';
+  'out. 22023 for an invalid option, and for a chart that is no JSON object; 42804 for '
+  'charts of another type.';

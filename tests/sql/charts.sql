@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(86);
+SELECT plan(92);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -402,5 +402,15 @@ FROM (SELECT bayes_page('t', ARRAY[bayes_chart(of('gmm')), NULL, bayes_chart(of(
 SELECT throws_ok($$SELECT bayes_page('t', bayes_chart(of('gmm')), bayes_chart(of('nb')))$$, '22023',
   NULL, 'two charts are no chart and options');
 SELECT throws_ok($$SELECT bayes_page('t', '1'::jsonb)$$, '22023', NULL, 'a number is no chart');
+SELECT is(bayes_page('t', '{"mark": "bar"}'), bayes_page('t', '{"mark": "bar"}'::jsonb),
+  'a literal is a chart');
+SELECT is(bayes_page('t', '{}', '{"scripts": "js"}'),
+  bayes_page('t', '{}'::jsonb, '{"scripts": "js"}'), 'with options');
+SELECT is(bayes_page('t', NULL), NULL, 'as is NULL');
+SELECT throws_ok($$SELECT bayes_page('t', '[]')$$, '22023', 'chart 1 is an array, but must be an '
+  'object', 'a literal that is no object');
+SELECT throws_ok($$SELECT bayes_page('t', '{')$$, '22P02', NULL, 'nor JSON');
+SELECT throws_ok($$SELECT bayes_page('t', 1)$$, '42804', 'charts are of type integer',
+  'another type');
 
 SELECT * FROM finish();

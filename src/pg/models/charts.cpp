@@ -180,7 +180,8 @@ BAYES_FUNCTION(bayes_page) {
     scripts = *text;
   }
   reader.finish();
-  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  const Oid type =
+      guarded([fcinfo] { return getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 1)); });
   std::vector<std::string> charts;
   const auto add = [&charts](Datum chart) {
     if (!JsonbObject(chart).is_object())
@@ -193,6 +194,12 @@ BAYES_FUNCTION(bayes_page) {
   };
   if (type == JSONBOID) {
     add(PG_GETARG_DATUM(1));
+  } else if (type == UNKNOWNOID) {  // a literal
+    add(guarded([fcinfo] { return DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(1)); }));
+  } else if (type != JSONBARRAYOID) {
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("charts are of type {}", name_of_type(type)),
+                   "A chart is a jsonb, and several are an array of them.",
+                   "Charts are what bayes_chart() returns.");
   } else {
     Datum *elements;
     bool *nulls;
