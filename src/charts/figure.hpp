@@ -3,8 +3,11 @@
 // items are also what bayes_chart_data returns.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/api.hpp"
@@ -88,8 +91,14 @@ struct Figure {
   std::string smaller = {};
 };
 
-/// A text on one line, without control characters, of at most `most` characters: what is left out
-/// is shown by three dots.
+/// Calls f(code point, its bytes) for every character of a UTF-8 text, as it is shown: a space for
+/// controls and ends of lines, and U+FFFD for those that change the direction of what follows, as a
+/// name could else reverse or break what stands beside it.
+void each_shown(std::string_view text,
+                const std::function<void(std::uint32_t code, std::string_view bytes)> &f);
+
+/// A text on one line, as it is shown, of at most `most` characters: what is left out is shown by
+/// three dots.
 std::string shortened(const std::string &text, std::size_t most);
 /// The same for names that have to remain different.
 std::vector<std::string> shortened(const std::vector<std::string> &texts, std::size_t most);

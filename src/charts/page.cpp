@@ -3,28 +3,17 @@
 #include <string_view>
 
 #include "base/message.hpp"
+#include "charts/figure.hpp"
 #include "charts/vega_lite.hpp"
 
 namespace bayes {
 namespace {
 
-/// Calls f(code point) for every character of a UTF-8 text.
-template <class F> void each_character(std::string_view text, F f) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    const int more = lead < 0xc0 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    std::uint32_t code = more == 0 ? lead : lead & (0x3fu >> more);
-    for (int k = 0; k < more && i < text.size(); ++k)
-      code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3f);
-    f(code);
-  }
-}
-
 /// As text or the value of an attribute of HTML. What is not ASCII becomes a reference, so that a
 /// page is the same in every encoding.
 std::string escaped(std::string_view text) {
   std::string out;
-  each_character(text, [&out](std::uint32_t code) {
+  each_shown(text, [&out](std::uint32_t code, std::string_view) {
     if (code >= 0x80 || code == '&' || code == '<' || code == '>' || code == '"' || code == '\'')
       out += message("&#{};", code);
     else
@@ -42,7 +31,7 @@ std::string in_script(std::string_view json) {
     std::snprintf(text, sizeof text, "\\u%04x", unsigned(code));
     out += text;
   };
-  each_character(json, [&](std::uint32_t code) {
+  each_shown(json, [&](std::uint32_t code, std::string_view) {
     if (code >= 0x10000) {
       unit(0xd800 + ((code - 0x10000) >> 10));
       unit(0xdc00 + ((code - 0x10000) & 0x3ff));

@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(92);
+SELECT plan(100);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -412,5 +412,24 @@ SELECT throws_ok($$SELECT bayes_page('t', '[]')$$, '22023', 'chart 1 is an array
 SELECT throws_ok($$SELECT bayes_page('t', '{')$$, '22P02', NULL, 'nor JSON');
 SELECT throws_ok($$SELECT bayes_page('t', 1)$$, '42804', 'charts are of type integer',
   'another type');
+
+-- ---- texts that turn or break what is beside them ----
+
+CREATE TABLE turned AS SELECT bmm_fit(r, 1) AS model, count(*)
+FROM (SELECT U&'a\202Eb\2028c\2067' || E'\x07\x1b\x7f' || U&'\0085' || i % 2 AS l, sin(i) AS x
+  FROM generate_series(1, 9) AS i) AS r;
+CREATE TABLE pictures AS
+SELECT 'plot' AS name, bayes_plot(model) AS picture FROM turned
+UNION ALL SELECT 'chart', bayes_chart(model)::text FROM turned
+UNION ALL SELECT 'page', bayes_page(U&'a\202Eb\2028c\2067' || E'\x07\x1b\x7f' || U&'\0085' || '0',
+  bayes_chart(model)) FROM turned
+UNION ALL SELECT 'page of another chart', bayes_page('t',
+  jsonb_build_object('title', U&'a\202Eb\2028c\2067' || E'\x07\x1b\x7f' || U&'\0085' || '0'));
+SELECT is(regexp_replace(picture,
+    '[^\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]|\n', '', 'g'),
+  '', 'shows no control: ' || name) FROM pictures;
+SELECT ok(picture LIKE CASE WHEN name = 'page of another chart' THEN '%"a\\ufffdb c\\ufffd%0"%'
+    WHEN name = 'page' THEN '%a&#65533;b c&#65533;    0%' ELSE U&'%a\FFFDb c\FFFD    0%' END,
+  'but that there was one: ' || name) FROM pictures;
 
 SELECT * FROM finish();
