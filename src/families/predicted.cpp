@@ -14,6 +14,9 @@ namespace {
 constexpr double not_found = std::numeric_limits<double>::quiet_NaN();
 /// enough doublings to cross the whole range of a double
 constexpr int max_doublings = 2200;
+/// after so many it is asked whether the quantile is a double at all, which it need not be under a
+/// Student t of next to no degrees of freedom
+constexpr int few_doublings = 60;
 
 /// P(X <= x) - p for the mixture.
 class Excess {
@@ -79,6 +82,7 @@ double quantile_of_mixture(std::span<const Predicted> parts, std::span<const dou
   if (parts.empty() || parts[0].support == Support::none) return not_found;
   const Support support = parts[0].support;
   const Excess excess(parts, weights, p);
+  constexpr double largest = std::numeric_limits<double>::max();
   double low = 0, high = 1, width = 1;
   if (support == Support::real) {
     low = std::numeric_limits<double>::infinity();
@@ -90,13 +94,17 @@ double quantile_of_mixture(std::span<const Predicted> parts, std::span<const dou
     }
     width = high - low;
     for (int n = 0; excess(low) >= 0; ++n, width *= 2, low -= width)
-      if (n == max_doublings) return not_found;
+      if (n == max_doublings || !std::isfinite(low) ||
+          (n == few_doublings && excess(-largest) >= 0))
+        return not_found;
     width = high - low;
   } else if (support == Support::whole) {
     low = -1;
   }
   for (int n = 0; !(excess(high) >= 0); ++n, width *= 2, high += width) {
     if (n == max_doublings || !std::isfinite(high)) return not_found;
+    if (n == few_doublings && support != Support::whole && !(excess(largest) >= 0))
+      return not_found;
     low = high;
   }
   if (support == Support::whole) return integer_quantile(excess, low, high);

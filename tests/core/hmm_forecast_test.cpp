@@ -1,6 +1,7 @@
 // Forecasts of hidden Markov models: intervals of what comes next, and draws of it.
 #include <numeric>
 
+#include "base/incomplete.hpp"
 #include "families/predicted.hpp"
 #include "hmm_support.hpp"
 #include "product_support.hpp"
@@ -102,6 +103,27 @@ BOOST_AUTO_TEST_CASE(quantiles_of_mixtures) {
       }
   BOOST_TEST(
       std::isnan(quantile_of_mixture(std::vector<Predicted>(1), std::vector<double>{1}, 0.5)));
+}
+
+// A Student t of next to no degrees of freedom has quantiles beyond all doubles. They are not
+// looked for by thousands of its probabilities, each of which takes long.
+BOOST_AUTO_TEST_CASE(quantiles_beyond_all_doubles) {
+  static int asked;
+  for (const double degrees : {1e-12, 3e-9, 1e-3, 2e-2, 0.1}) {
+    Predicted part = Predicted::student(1, 2, degrees);
+    part.below = [](const Predicted &of, double x) {
+      ++asked;
+      return bayes::student_below(of.c, (x - of.a) / of.b);
+    };
+    for (const double p : {0.025, 0.5, 0.975}) {
+      asked = 0;
+      const double x = quantile_of_mixture({&part, 1}, std::vector<double>{1}, p);
+      BOOST_TEST_CONTEXT(degrees << ' ' << p << ": " << x) {
+        BOOST_TEST(std::isnan(x) == (degrees < 1e-2 && p != 0.5));
+        BOOST_TEST(asked < (degrees < 1e-2 ? 200 : 1000));
+      }
+    }
+  }
 }
 
 // After every method: the interval is the one of the states' mixture, which between two peaks is
