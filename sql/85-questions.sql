@@ -103,8 +103,8 @@ DEFINE @box =
   'A bound that is NULL does not bind; bounds belong to the box, which matters for whole numbers; '
   'of a label, or of true and false, one bound suffices, and means the label itself. Labels that '
   'the model does not know have probability 0. Exact where columns are independent given the '
-  'component (product families, diagonal covariances), for one bound column, and for two of '
-  'normals; otherwise seeded quasi-Monte Carlo. 22023 for a lower bound above the upper one, and '
+  'component (product families, diagonal covariances), for one bound column, and for two; '
+  'otherwise seeded quasi-Monte Carlo. 22023 for a lower bound above the upper one, and '
   'for two different labels. ';
 CREATE FUNCTION bayes_probability(model bayes_model, lower "any", upper "any" [, given "any"])
   RETURNS float8

@@ -27,6 +27,14 @@ double normal_between(double a, double b) {
   return a > 0 ? normal_below(-a) - normal_below(-b) : normal_below(b) - normal_below(a);
 }
 
+/// The same of a Student t.
+double student_between(double degrees, double a, double b) {
+  const auto below = [degrees](double x) {
+    return std::isfinite(x) ? student_below(degrees, x) : double(x > 0);
+  };
+  return a > 0 ? below(-a) - below(-b) : below(b) - below(a);
+}
+
 /// The nodes and weights of Gauss and Legendre on [-1, 1], by Newton's method.
 struct Legendre {
   static constexpr int n = 20;
@@ -80,6 +88,76 @@ bool is_boolean(const RowDistribution &rows, std::size_t element) {
   return !rows.columns().empty() && rows.columns()[element].kind == ValueKind::boolean;
 }
 
+/// The integral of f by Gauss and Legendre in pieces.
+template <class F> double integral_in_pieces(std::vector<double> cuts, F f) {
+  static const Legendre rule;
+  std::sort(cuts.begin(), cuts.end());
+  double out = 0;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    const double half = (cuts[i] - cuts[i - 1]) / 2, middle = (cuts[i] + cuts[i - 1]) / 2;
+    for (std::size_t k = 0; k < Legendre::n; ++k)
+      out += half * rule.weight[k] * f(middle + half * rule.node[k]);
+  }
+  return std::min(1.0, out);
+}
+
+/// Where the conditional probability of the second changes, at bounds / rho, the faster the larger
+/// rho is: in distances from there.
+constexpr double places_of_change[] = {-8, -4, -2, -1, 0, 1, 2, 4, 8};
+
+/// The integral over the first of the conditional probability of the second.
+double normal_rectangle(const double *lower, const double *upper, double rho, double rest) {
+  const double from = std::max(lower[0], -39.0), to = std::min(upper[0], 39.0);
+  if (!(from < to)) return 0;
+  std::vector<double> cuts = {from, to};
+  for (double z = std::ceil(from); z < to; ++z) cuts.push_back(z);
+  if (rho != 0)
+    for (const double bound : {lower[1], upper[1]})
+      for (const double away : places_of_change) {
+        const double cut = (bound + away * rest) / rho;
+        if (cut > from && cut < to) cuts.push_back(cut);
+      }
+  return integral_in_pieces(std::move(cuts), [&](double z) {
+    return std::exp(-z * z / 2 - half_log_two_pi) *
+           normal_between((lower[1] - rho * z) / rest, (upper[1] - rho * z) / rest);
+  });
+}
+
+/// The same over x, the first being sinh x, whose density falls by exp(-degrees) with every unit
+/// far out. The second, given the first, is a Student t of one degree more.
+double student_rectangle(const double *lower, const double *upper, double rho, double rest,
+                         double degrees) {
+  const double farthest = 42 / degrees + 4, from = std::max(std::asinh(lower[0]), -farthest),
+               to = std::min(std::asinh(upper[0]), farthest);
+  if (!(from < to)) return 0;
+  std::vector<double> cuts = {from, to};
+  const auto add = [&](double x) {
+    if (x > from && x < to) cuts.push_back(x);
+  };
+  double width = 0.5;
+  for (double x = 0; x < farthest; x += width) {
+    add(x);
+    add(-x);
+    if (x >= 4) width = std::min(2 * width, std::max(0.5, 10 / degrees));
+  }
+  const auto spread = [&](double z) { return rest * std::sqrt((degrees + z * z) / (degrees + 1)); };
+  if (rho != 0)
+    for (const double bound : {lower[1], upper[1]}) {
+      if (!std::isfinite(bound)) continue;
+      const double centre = bound / rho, step = spread(centre) / rho;
+      for (const double away : places_of_change) add(std::asinh(centre + away * step));
+    }
+  const double log_scale = -log_beta(degrees / 2, 0.5) - std::log(degrees) / 2;
+  return integral_in_pieces(std::move(cuts), [&](double x) {
+    const double z = std::sinh(x), scale = spread(z);
+    const double density =
+        std::exp(log_scale - (degrees + 1) / 2 * std::log1p(z * z / degrees)) * std::cosh(x);
+    if (density < 1e-20) return 0.0;
+    return density *
+           student_between(degrees + 1, (lower[1] - rho * z) / scale, (upper[1] - rho * z) / scale);
+  });
+}
+
 }  // namespace
 
 double interval_probability(const Predicted &of, double lower, double upper) {
@@ -97,38 +175,16 @@ double interval_probability(const Predicted &of, double lower, double upper) {
                            (std::isfinite(lower) ? of.probability_below(lower) : 0));
 }
 
-/// The integral over the first of the conditional probability of the second, by Gauss and Legendre
-/// in pieces: the conditional probability changes at bounds / rho, the faster the larger rho is.
-double rectangle_probability(const double *lower, const double *upper, double rho) {
-  static const Legendre rule;
+double rectangle_probability(const double *lower, const double *upper, double rho, double degrees) {
   const double rest = std::sqrt((1 - rho) * (1 + rho));
   if (!(rest > 0)) {
     // One is the other, or its negative.
     const double a = std::max(lower[0], rho > 0 ? lower[1] : -upper[1]),
                  b = std::min(upper[0], rho > 0 ? upper[1] : -lower[1]);
-    return a < b ? normal_between(a, b) : 0;
+    return !(a < b) ? 0 : degrees > 0 ? student_between(degrees, a, b) : normal_between(a, b);
   }
-  const double from = std::max(lower[0], -39.0), to = std::min(upper[0], 39.0);
-  if (!(from < to)) return 0;
-  std::vector<double> cuts = {from, to};
-  for (double z = std::ceil(from); z < to; ++z) cuts.push_back(z);
-  if (rho != 0)
-    for (const double bound : {lower[1], upper[1]})
-      for (const double away : {-8.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 8.0}) {
-        const double cut = (bound + away * rest) / rho;
-        if (cut > from && cut < to) cuts.push_back(cut);
-      }
-  std::sort(cuts.begin(), cuts.end());
-  double out = 0;
-  for (std::size_t i = 1; i < cuts.size(); ++i) {
-    const double half = (cuts[i] - cuts[i - 1]) / 2, middle = (cuts[i] + cuts[i - 1]) / 2;
-    for (std::size_t k = 0; k < Legendre::n; ++k) {
-      const double z = middle + half * rule.node[k];
-      out += half * rule.weight[k] * std::exp(-z * z / 2 - half_log_two_pi) *
-             normal_between((lower[1] - rho * z) / rest, (upper[1] - rho * z) / rest);
-    }
-  }
-  return std::min(1.0, out);
+  return degrees > 0 ? student_rectangle(lower, upper, rho, rest, degrees)
+                     : normal_rectangle(lower, upper, rho, rest);
 }
 
 /// Genz's transformation (1992; for Student t Genz and Bretz 1999) at randomly shifted lattices,

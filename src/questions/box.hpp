@@ -18,7 +18,7 @@ struct BoxProbability {
 /// Error if a lower bound is above the upper one, or both are different labels.
 ///
 /// Exact where the bound elements are independent given the component, or one of those that are not
-/// is bound, or two of normals. Otherwise by quasi-Monte Carlo with a fixed seed.
+/// is bound, or two (of at least fewest_degrees). Otherwise by quasi-Monte Carlo with a fixed seed.
 BAYES_API BoxProbability box_probability(RowDistribution &rows, std::span<const double> lower,
                                          std::span<const double> upper,
                                          std::span<const double> given);
@@ -26,8 +26,13 @@ BAYES_API BoxProbability box_probability(RowDistribution &rows, std::span<const 
 /// P(lower <= X <= upper), the bounds infinite or not.
 double interval_probability(const Predicted &of, double lower, double upper);
 
-/// P(lower <= z <= upper) for two standard normals of correlation rho.
-double rectangle_probability(const double *lower, const double *upper, double rho);
+/// From so many degrees of freedom rectangle_probability() takes them.
+inline constexpr double fewest_degrees = 0.3;
+
+/// P(lower <= z <= upper) for two standard normals of correlation rho, or a Student t in two
+/// dimensions of `degrees`.
+double rectangle_probability(const double *lower, const double *upper, double rho,
+                             double degrees = 0);
 
 /// Independent estimates of P(lower <= x <= upper) for the elliptical distribution with the scale
 /// L L', L lower triangular (row i has i + 1 numbers): normal, or Student t of `degrees` > 0. They

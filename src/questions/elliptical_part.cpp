@@ -354,8 +354,8 @@ void EllipticalPart::box(int c, const double *lower, const double *upper, std::s
       correlation(Eigen::Index(i), Eigen::Index(k)) = correlation(
           Eigen::Index(k), Eigen::Index(i)) = row(i).dot(row(k)) / (row(i).norm() * row(k).norm());
   }
-  if (m == 2 && !student()) {
-    const double p = rectangle_probability(low.data(), high.data(), correlation(1, 0));
+  if (m == 2 && (!student() || degrees >= fewest_degrees)) {
+    const double p = rectangle_probability(low.data(), high.data(), correlation(1, 0), degrees);
     for (double &each : out) each *= p;
     return;
   }

@@ -1,6 +1,8 @@
 // Probabilities of boxes: against the definition by sums and quadrature of the models' own
 // densities, against long double quadrature of normals, and against boxes that tile the space.
 #include "questions/box.hpp"
+
+#include "base/incomplete.hpp"
 #include "base/unseen.hpp"
 #include "questions/make.hpp"
 #include "questions_support.hpp"
@@ -52,6 +54,47 @@ BOOST_AUTO_TEST_CASE(rectangles_of_two_normals) {
                         (0.25 + std::asin(rho) / (2 * 3.14159265358979323846))) < 1e-13);
   BOOST_TEST(std::abs(rectangle_probability(lower, upper, 1) - 0.5) < 1e-13);
   BOOST_TEST(rectangle_probability(lower, upper, -1) == 0);
+}
+
+// Given the weight g of its precision, g ~ Gamma(nu / 2, nu / 2), a Student t is normal.
+BOOST_AUTO_TEST_CASE(rectangles_of_a_student) {
+  for (const double degrees : {0.3, 1.0, 2.5, 7.0, 60.0, 1e6})
+    for (const double rho : {-0.95, 0.0, 0.4, 0.9999}) {
+      const double lower[] = {0, 0}, upper[] = {infinite, infinite};
+      BOOST_TEST(std::abs(rectangle_probability(lower, upper, rho, degrees) -
+                          (0.25 + std::asin(rho) / (2 * 3.14159265358979323846))) < 1e-11,
+                 degrees << ' ' << rho);
+      const double below[] = {-infinite, -infinite}, three[] = {-3, infinite};
+      BOOST_TEST(std::abs(rectangle_probability(below, three, rho, degrees) -
+                          student_below(degrees, -3)) < 1e-11);
+      // Here the reference would have to go far out.
+      if (degrees < 1) continue;
+      for (const auto &[a, b, c, d] :
+           std::vector<std::array<double, 4>>{{-1, 1, -1, 1},
+                                              {0.5, 3, -2, infinite},
+                                              {2, 4, 2, 4},
+                                              {-infinite, -3, -infinite, infinite},
+                                              {-40, 1e4, 900, infinite},
+                                              {3, 3.1, -infinite, 2}}) {
+        long double exact = 0, whole = 0;
+        const double spread = 1 / std::sqrt(degrees);
+        for (double t = -std::min(50.0, 90 / degrees + 9 * spread); t < 5;
+             t += 0.02 * std::min(1.0, spread * 3)) {
+          const double g = std::exp(t), weight = std::exp(degrees / 2 * (t - g + 1));
+          if (weight < 1e-25) continue;
+          const double root = std::sqrt(g), low[] = {a * root, c * root},
+                       high[] = {b * root, d * root};
+          exact += weight * rectangle_probability(low, high, rho);
+          whole += weight;
+        }
+        const double low[] = {a, c}, high[] = {b, d};
+        BOOST_TEST(
+            std::abs(rectangle_probability(low, high, rho, degrees) - double(exact / whole)) < 1e-9,
+            degrees << ' ' << rho << ' ' << a << ' ' << c << ": "
+                    << rectangle_probability(low, high, rho, degrees) << " and "
+                    << double(exact / whole));
+      }
+    }
 }
 
 // Student t and normals of three dimensions that are independent, so that the product is exact, and
