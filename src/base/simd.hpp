@@ -34,6 +34,8 @@ inline constexpr int lanes = 2;
 
 using Vector = double __attribute__((vector_size(lanes * 8)));
 using Integers = std::int64_t __attribute__((vector_size(lanes * 8)));
+/// The bits of doubles. Their arithmetic wraps: of a NaN, too, something is computed.
+using Bits = std::uint64_t __attribute__((vector_size(lanes * 8)));
 /// A Vector in memory, with only the alignment of a double.
 using Loose = double __attribute__((vector_size(lanes * 8), aligned(8), may_alias));
 
@@ -138,24 +140,23 @@ inline Vector exp(Vector x) {
   const Vector low_half = madd(r4, madd(r2, p67, p45), madd(r2, p23, p01));
   const Vector high_half = madd(r4, pcd, madd(r2, pab, p89));
   const Vector p = madd(r8, high_half, low_half);
-  const Integers exponent = (std::bit_cast<Integers>(shifted) - std::bit_cast<Integers>(shifter))
-                            << 52;
-  const Vector result = std::bit_cast<Vector>(std::bit_cast<Integers>(p) + exponent);
+  const Bits exponent = (std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(shifter)) << 52;
+  const Vector result = std::bit_cast<Vector>(std::bit_cast<Bits>(p) + exponent);
   return x < low ? Vector{} : result;
 }
 
-/// log x within 1 ulp. Precondition: x is positive, normal and finite. Method: x = 2^n m with m in
-/// [1/sqrt 2, sqrt 2], s = (m - 1) / (m + 1), log m = 2 atanh s as a series in s^2.
+/// log x within 1 ulp for x that is positive, normal and finite; of others any number. Method: x =
+/// 2^n m with m in [1/sqrt 2, sqrt 2], s = (m - 1) / (m + 1), log m = 2 atanh s as a series in s^2.
 inline Vector log(Vector x) {
-  const Integers bits = std::bit_cast<Integers>(x);
+  const Bits bits = std::bit_cast<Bits>(x);
   // the bits of 1/sqrt 2: splits off the exponent
-  const Integers offset = bits - std::int64_t(0x3fe6a09e667f3bcd);
-  const Integers n = offset >> 52;
+  const Bits n =
+      std::bit_cast<Bits>(std::bit_cast<Integers>(bits - std::uint64_t(0x3fe6a09e667f3bcd)) >> 52);
   const Vector m = std::bit_cast<Vector>(bits - (n << 52));
   // Integer to double: |n| < 2^51, so adding 1.5 * 2^52 in the integer domain and subtracting it
   // again is exact.
   const Vector magic = all(6755399441055744.0);
-  const Vector e = std::bit_cast<Vector>(n + std::bit_cast<Integers>(magic)) - magic;
+  const Vector e = std::bit_cast<Vector>(n + std::bit_cast<Bits>(magic)) - magic;
   const Vector f = m - 1.0;
   const Vector s = f / (m + 1.0);
   const Vector s2 = s * s;

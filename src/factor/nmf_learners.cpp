@@ -372,13 +372,16 @@ Document answer_factor_pass(PartOfDocuments &part, const Document &request, Cont
   const std::size_t stride = std::size_t(factors.values().stride());
   const auto padded = [&](const char *key, double padding) {
     const std::vector<double> &numbers = given.numbers(key, std::size_t(components));
+    for (const double x : numbers)
+      if (!(x >= 0 && std::isfinite(x))) PassReader::refuse();
     Buffer out(stride, padding);
     std::copy(numbers.begin(), numbers.end(), out.begin());
     return out;
   };
   const std::vector<double> &prior = given.numbers("prior", 3);
   const WeightGamma of_weights{prior[0], prior[1], prior[2]};
-  if (!(prior[0] >= 0 && prior[1] >= 0 && prior[2] >= 0)) PassReader::refuse();
+  for (const double x : prior)
+    if (!(x >= 0 && std::isfinite(x))) PassReader::refuse();
   const Buffer common = padded("common", 1), sums = padded("sums", 0);
   const bool own = given.flag("own"), missing = given.flag("missing");
   if (missing && !own) PassReader::refuse();
