@@ -17,9 +17,9 @@
 
 namespace bayes::pg {
 
-/// The function of a type's implicit cast to real[], as pgvector's vector has; InvalidOid if there is
-/// none. A cast of another context must not run unasked: its function may do anything, as whoever
-/// asks for a score.
+/// The function of a type's implicit cast to real[], as pgvector's vector has; InvalidOid if there
+/// is none. A cast of another context must not run unasked: its function may do anything, as
+/// whoever asks for a score.
 Oid cast_to_array(Oid base);
 
 /// Have two columns the same name?
