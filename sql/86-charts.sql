@@ -117,8 +117,8 @@ CREATE FUNCTION bayes_page(title text, charts "any", options jsonb DEFAULT NULL)
   AS 'MODULE_PATHNAME' @immutable COST 1000;
 COMMENT IS 'One HTML page that shows a chart of bayes_chart (jsonb), or several (jsonb[]), below '
   'each other. It '
-  'loads vega, vega-lite and vega-embed from jsdelivr.net, or from option scripts: a directory '
-  'beside the page or an address with vega.min.js, vega-lite.min.js and vega-embed.min.js. psql '
-  '-At -c "SELECT bayes_page(...)" -o page.html. NULL for NULL charts; NULLs among them are left '
-  'out. 22023 for an invalid option, and for a chart that is no JSON object; 42804 for '
-  'charts of another type.';
+  'loads vega, vega-lite and vega-embed, of exact versions, from jsdelivr.net, or from option '
+  'scripts: a directory beside the page or an address with vega.min.js, vega-lite.min.js and '
+  'vega-embed.min.js. psql -At -c "SELECT bayes_page(...)" -o page.html. NULL for NULL charts; '
+  'NULLs among them are left out. 22023 for an invalid option, and for a chart that is no JSON '
+  'object; 42804 for charts of another type; 54000 for a page of more than 1000 MB.';

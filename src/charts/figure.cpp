@@ -34,32 +34,28 @@ bool turns(std::uint32_t code) {
 
 }  // namespace
 
-void each_shown(std::string_view text,
-                const std::function<void(std::uint32_t code, std::string_view bytes)> &f) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t first = i;
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    const int more = lead < 0xc0 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    std::uint32_t code = more == 0 ? lead : lead & (0x3fu >> more);
-    for (int k = 0; k < more && i < text.size(); ++k)
-      code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3f);
-    if (breaks(code))
-      f(' ', " ");
-    else if (turns(code))
-      f(0xfffd, "\xef\xbf\xbd");
-    else
-      f(code, text.substr(first, i - first));
-  }
+std::uint32_t next_code(std::string_view text, std::size_t &at) {
+  const auto byte = [&text, &at] { return static_cast<unsigned char>(text[at++]); };
+  const unsigned lead = byte();
+  const int more = lead < 0xc0 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+  std::uint32_t code = more == 0 ? lead : lead & (0x3fu >> more);
+  for (int k = 0; k < more && at < text.size(); ++k) code = code << 6 | (byte() & 0x3f);
+  return code;
 }
+
+std::uint32_t shown(std::uint32_t code) { return breaks(code) ? ' ' : turns(code) ? 0xfffd : code; }
 
 std::string shortened(const std::string &text, std::size_t most) {
   std::string out;
   std::vector<std::size_t> begins;
-  each_shown(text, [&](std::uint32_t, std::string_view bytes) {
-    if (begins.size() > most) return;
+  for (std::size_t i = 0; i < text.size() && begins.size() <= most;) {
+    const std::size_t first = i;
+    const std::uint32_t code = next_code(text, i), instead = shown(code);
     begins.push_back(out.size());
-    out += bytes;
-  });
+    out += instead == code  ? std::string_view(text).substr(first, i - first)
+           : instead == ' ' ? std::string_view(" ")
+                            : std::string_view("\xef\xbf\xbd");
+  }
   if (begins.size() <= most) return out;
   // The last characters make room for three dots, which every encoding has.
   out.resize(begins[std::max<std::size_t>(most, 3) - 3]);

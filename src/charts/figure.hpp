@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -91,11 +90,12 @@ struct Figure {
   std::string smaller = {};
 };
 
-/// Calls f(code point, its bytes) for every character of a UTF-8 text, as it is shown: a space for
-/// controls and ends of lines, and U+FFFD for those that change the direction of what follows, as a
-/// name could else reverse or break what stands beside it.
-void each_shown(std::string_view text,
-                const std::function<void(std::uint32_t code, std::string_view bytes)> &f);
+/// The code point of the character of UTF-8 at `at`, which moves behind it.
+std::uint32_t next_code(std::string_view text, std::size_t &at);
+/// The character that stands for one of a name or a title, as these could else reverse or break
+/// what stands beside them: a space for controls and ends of lines, U+FFFD for characters that
+/// change the direction of writing. Others stand for themselves.
+std::uint32_t shown(std::uint32_t code);
 
 /// A text on one line, as it is shown, of at most `most` characters: what is left out is shown by
 /// three dots.

@@ -2,8 +2,9 @@
 // show them.
 #pragma once
 
-#include <span>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/api.hpp"
 #include "charts/figure.hpp"
@@ -16,10 +17,12 @@ namespace bayes {
 /// taken for an expression. Throws Error(too_large) if it has more than 200,000 bytes.
 BAYES_API Document vega_lite(const Figure &figure);
 
-/// One HTML page that shows charts, specifications of Vega-Lite, below each other. `scripts`: where
-/// the page finds vega.min.js, vega-lite.min.js and vega-embed.min.js, a directory or an address;
-/// empty: their public address. All texts are escaped.
-BAYES_API std::string chart_page(const std::string &title, std::span<const std::string> charts,
+/// One HTML page that shows so many charts, specifications of Vega-Lite, below each other: chart(i)
+/// returns the JSON of one. `scripts`: where the page finds vega.min.js, vega-lite.min.js and
+/// vega-embed.min.js, a directory or an address; empty: their public address. All texts are
+/// escaped. Throws Error(too_large) if the page has more than 1000 MB.
+BAYES_API std::string chart_page(std::string_view title, std::size_t charts,
+                                 const std::function<std::string(std::size_t)> &chart,
                                  std::string scripts);
 
 }  // namespace bayes

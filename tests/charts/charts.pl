@@ -5,6 +5,7 @@
 # What is drawn stays in build/charts, to be looked at.
 use strict;
 use warnings;
+use Digest::SHA qw(sha384_base64);
 use JSON::PP qw(decode_json);
 use Server;
 use Test::More;
@@ -51,10 +52,22 @@ for my $line (`node compile.mjs charts.jsonl svg`) {
 is($?, 0, 'all charts were compiled');
 cmp_ok(scalar keys %kinds, '>=', 25, 'of all kinds');
 
-my $page = decode_json(`node page.mjs page.html "\$(command -v chromium)" page.png` || '{}');
+sub text_of {
+    my ($path) = @_;
+    open(my $file, '<:raw', $path) or die "$path: $!";
+    local $/;
+    return scalar <$file>;
+}
+sub opened {
+    my ($name) = @_;
+    return decode_json(`node page.mjs $name.html "\$(command -v chromium)" $name.png` || '{}');
+}
+
+my $page = opened('page');
 is_deeply($page->{said}, [], 'the console of the page is empty');
 cmp_ok($page->{charts} // 0, '>', 20, 'the page shows charts');
-is($page->{charts}, $page->{wanted}, 'all of them');
+is($page->{charts}, $page->{wanted}, 'all of them, those of others without options for vega-embed');
+is($page->{note}, undef, 'and no note');
 is($page->{title}, 'Charts </title><script>document.title = "broken"</script>',
     'a title is only text');
 like($page->{tooltip} // '', qr/\d/, 'a mark that is pointed at tells its numbers');
@@ -63,5 +76,21 @@ my @places = grep { /mean proportion/ } @{$page->{places} // []};
 my %times = map { /(\d{4}-\d\d-\d\d)/ ? ($1 => 1) : () } @places;
 cmp_ok(scalar keys %times, '>', 5, 'areas tell the time that is pointed at');
 is_deeply([grep { /lower/ } @places], [], 'and how large it is, not where it lies');
+
+# What a page loads from the public address is what npm has there, and what was drawn above.
+my %named = text_of('public.html')
+    =~ m{<script src="https://cdn\.jsdelivr\.net/npm/(\S+?)" integrity="(\S+?)" crossorigin=}g;
+my %installed = map {
+    my $about = decode_json(text_of("node_modules/$_/package.json"));
+    ("$_\@$about->{version}/$about->{jsdelivr}"
+        => 'sha384-' . sha384_base64(text_of("node_modules/$_/$about->{jsdelivr}")))
+} qw(vega vega-lite vega-embed);
+is_deeply(\%named, \%installed, 'scripts are of exact versions, and have their hashes');
+
+my $missing = opened('missing');
+is($missing->{charts}, 0, 'without programs nothing is drawn');
+like($missing->{note} // '', qr/vega\.min\.js, .*, from nowhere\..*npm install vega\@\d/s,
+    'but the page says which are missing, and where to get them');
+is(scalar(() = $missing->{text} =~ /\{"|\$schema/g), 0, 'and shows no specification');
 
 done_testing();

@@ -1,5 +1,5 @@
 -- Charts of models of all families, of all kinds, and of rows, for tests/charts/charts.pl: in
--- directory :out one JSON object a line, and a page of all.
+-- directory :out one JSON object a line, a page of all, and pages without programs beside them.
 \set ON_ERROR_STOP on
 SET client_min_messages = error;
 
@@ -77,6 +77,15 @@ INSERT INTO charts SELECT 'two', 'posterior', true, false, bayes_chart(ARRAY[
     (SELECT model FROM models WHERE name = 'beta'),
     (SELECT beta_bernoulli_fit(smoke = 1) FROM birthwt)]);
 
+-- Charts of others, with options for vega-embed, that a page draws as it draws its own.
+CREATE TABLE foreign_charts AS
+  SELECT chart || CASE inherited WHEN true THEN jsonb_build_object('__proto__', members)
+    ELSE members END AS chart
+  FROM charts, (VALUES (false), (true)) AS i(inherited), (SELECT '{"usermeta": {"embedOptions": {
+    "renderer": "canvas", "actions": false, "config": "https://example.org/config.json",
+    "patch": "https://example.org/patch.json"}}}'::jsonb AS members) AS m
+  WHERE name = 'beta' AND is_default;
+
 \cd :out
 \pset format unaligned
 \pset tuples_only on
@@ -87,6 +96,12 @@ SELECT jsonb_build_object('name', name, 'kind', kind, 'default', is_default, 'ro
 FROM charts AS c ORDER BY name, of_rows, kind;
 \o page.html
 SELECT bayes_page('Charts </title><script>document.title = "broken"</script>',
-  array_agg(chart ORDER BY name, of_rows, kind), '{"scripts": "scripts"}')
+  array_agg(chart ORDER BY name, of_rows, kind) || (SELECT array_agg(chart) FROM foreign_charts),
+  '{"scripts": "scripts"}')
 FROM charts WHERE is_default;
+\o public.html
+SELECT bayes_page('Old Faithful', chart) FROM charts WHERE name = 'gmm' AND is_default AND of_rows;
+\o missing.html
+SELECT bayes_page('Old Faithful', chart, '{"scripts": "nowhere"}')
+FROM charts WHERE name = 'gmm' AND is_default AND of_rows;
 \o

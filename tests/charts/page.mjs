@@ -1,6 +1,6 @@
 // node page.mjs page.html chromium picture.png: opens the page in a browser; prints JSON: what the
-// console said, the number of charts drawn, the title, the tooltip that a mark shows, and those of
-// a chart that has areas of topics over time.
+// console said, the number of charts drawn, the title, the note of a page without programs, its
+// text, the tooltip that a mark shows, and those of a chart that has areas of topics over time.
 import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 import puppeteer from 'puppeteer-core';
@@ -20,12 +20,13 @@ try {
   await tab.goto(pathToFileURL(page).href, {waitUntil: 'networkidle0'});
   // Charts are drawn one by one; those that do not come are missed below.
   await tab.waitForFunction(() => document.querySelectorAll('.chart').length
-      === document.querySelectorAll('.chart svg.marks').length, {timeout: 60000}).catch(() => {});
+      === document.querySelectorAll('.chart svg.marks').length || document.querySelector('#note'),
+      {timeout: 60000}).catch(() => {});
   const charts = await tab.$$('.chart svg.marks');
   let tooltip = null;
-  const box = await (await tab.$('.chart svg.marks')).boundingBox();
+  const box = await charts[0]?.boundingBox();
   // Somewhere in the first chart there is a mark.
-  for (let y = box.y + 20; y < box.y + box.height && tooltip === null; y += 6)
+  for (let y = box?.y + 20; y < box?.y + box?.height && tooltip === null; y += 6)
     for (let x = box.x + 60; x < box.x + box.width && tooltip === null; x += 12) {
       await tab.mouse.move(x, y);
       tooltip = await tab.evaluate(
@@ -46,7 +47,8 @@ try {
   if (picture) await tab.screenshot({path: picture, fullPage: true});
   console.log(JSON.stringify({said, charts: charts.length,
     wanted: (await tab.$$('.chart')).length, title: await tab.title(), tooltip,
-    places: [...places]}));
+    note: await tab.evaluate(() => document.querySelector('#note')?.innerText),
+    text: await tab.evaluate(() => document.body.innerText), places: [...places]}));
 } finally {
   await browser.close();
 }

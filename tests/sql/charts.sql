@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(100);
+SELECT plan(107);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -395,7 +395,8 @@ FROM (SELECT bayes_page('<script>alert(1)</script>', bayes_chart(model, 'columns
     '{"scripts": "a\"b"}') AS page
   FROM (SELECT gmm_fit(r, 1) AS model
     FROM (SELECT duration AS "a</script><b>" FROM geyser) AS r) AS m) AS p;
-SELECT is((length(page) - length(replace(page, 'vegaEmbed(', ''))) / 10, 2,
+SELECT is((SELECT count(*) FROM regexp_matches(page, '<div class="chart" id="chart\d"><script '
+    'type="application/json">\{"', 'g')), 2::bigint,
   'an array of charts makes one page, without NULLs')
 FROM (SELECT bayes_page('t', ARRAY[bayes_chart(of('gmm')), NULL, bayes_chart(of('nb'))]) AS page)
   AS p;
@@ -431,5 +432,24 @@ SELECT is(regexp_replace(picture,
 SELECT ok(picture LIKE CASE WHEN name = 'page of another chart' THEN '%"a\\ufffdb c\\ufffd%0"%'
     WHEN name = 'page' THEN '%a&#65533;b c&#65533;    0%' ELSE U&'%a\FFFDb c\FFFD    0%' END,
   'but that there was one: ' || name) FROM pictures;
+SELECT throws_ok($$SELECT bayes_page('t', ARRAY['{}', '[1]']::jsonb[])$$, '22023',
+  'chart 2 is an array, but must be an object', 'nor is an array');
+SELECT is((SELECT count(*) FROM regexp_matches(bayes_page('t', '{}'::jsonb), '<script src="'
+    'https://cdn\.jsdelivr\.net/npm/([a-z-]+)@\d+\.\d+\.\d+/build/\1\.min\.js" '
+    'integrity="sha384-[A-Za-z0-9+/]{64}" crossorigin="anonymous"></script>', 'g')), 3::bigint,
+  'a page names the versions of three scripts, and what they are');
+SELECT ok(page NOT LIKE '%integrity%' AND page NOT LIKE '%jsdelivr%' AND page LIKE
+  '%<script src="https://example.org/js/vega-lite.min.js"></script>%', 'but of those of its maker')
+FROM (SELECT bayes_page('t', '{}'::jsonb, '{"scripts": "https://example.org/js/"}') AS page) AS p;
+SELECT is(substring(bayes_page('t', jsonb_build_object('a', repeat('<é😀"', 700000))) FROM
+    '"application/json">(.*)</script></div>'),
+  '{"a": "' || repeat('\u003c\u00e9\ud83d\ude00\"', 700000) || '"}', 'a large chart is whole');
+SELECT is(substring(bayes_page(repeat('<a é', 700000), '{}'::jsonb) FROM '<h1>(.*)</h1>'),
+  repeat('&#60;a &#233;', 700000), 'and a long title');
+-- A page of 1 GB from a sixth of it.
+SELECT throws_ok($$SELECT bayes_page('t', array_fill(jsonb_build_object('a', repeat('<', 12000000)),
+    '{15}'))$$, '54000', 'the page has more than 1000 MB with chart 14', 'a page is not too large');
+SELECT is(hint_of($$SELECT bayes_page(repeat('<', 101000000), '{}'::jsonb)$$),
+  'Give a shorter title.', 'with its title');
 
 SELECT * FROM finish();

@@ -182,20 +182,12 @@ BAYES_FUNCTION(bayes_page) {
   reader.finish();
   const Oid type =
       guarded([fcinfo] { return getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 1)); });
-  std::vector<std::string> charts;
-  const auto add = [&charts](Datum chart) {
-    if (!JsonbObject(chart).is_object())
-      throw Error(Errc::invalid_argument,
-                  message("chart {} is {}, but must be an object", charts.size() + 1,
-                          JsonbObject(chart).form()),
-                  {}, "Charts are what bayes_chart() returns.");
-    charts.push_back(utf8_of_server(
-        guarded([chart] { return DatumGetCString(DirectFunctionCall1(jsonb_out, chart)); })));
-  };
+  std::vector<Datum> charts;
   if (type == JSONBOID) {
-    add(PG_GETARG_DATUM(1));
+    charts.push_back(PG_GETARG_DATUM(1));
   } else if (type == UNKNOWNOID) {  // a literal
-    add(guarded([fcinfo] { return DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(1)); }));
+    charts.push_back(
+        guarded([fcinfo] { return DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(1)); }));
   } else if (type != JSONBARRAYOID) {
     throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("charts are of type {}", name_of_type(type)),
                    "A chart is a jsonb, and several are an array of them.",
@@ -209,7 +201,15 @@ BAYES_FUNCTION(bayes_page) {
                         &nulls, &count);
     });
     for (int i = 0; i < count; ++i)
-      if (!nulls[i]) add(elements[i]);
+      if (!nulls[i]) charts.push_back(elements[i]);
   }
-  return text_of(chart_page(text_argument(fcinfo, 0), charts, scripts));
+  const auto json = [&charts](std::size_t i) {
+    const JsonbObject chart(charts[i]);
+    if (!chart.is_object())
+      throw Error(Errc::invalid_argument,
+                  message("chart {} is {}, but must be an object", i + 1, chart.form()), {},
+                  "Charts are what bayes_chart() returns.");
+    return chart.json();
+  };
+  return text_of(chart_page(text_argument(fcinfo, 0), charts.size(), json, scripts));
 }

@@ -292,6 +292,14 @@ Datum jsonb_of(const Document &document) {
   });
 }
 
+std::string JsonbObject::json() const {
+  JsonbContainer *const object = root();
+  char *const text = guarded([object] { return JsonbToCString(nullptr, object, -1); });
+  std::string out = utf8_of_server(text);
+  pfree(text);
+  return out;
+}
+
 void JsonbObject::each(
     const std::function<void(std::string_view key, const JsonbValue &value)> &take) const {
   constexpr std::size_t between_polls = 4096;

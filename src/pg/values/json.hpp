@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "document/document.hpp"
@@ -34,6 +35,8 @@ class JsonbObject {
   bool is_object() const { return JsonContainerIsObject(root()); }
   /// what it is if it is not an object, for messages
   const char *form() const { return JsonContainerIsScalar(root()) ? "a single value" : "an array"; }
+  /// its text, as UTF-8
+  std::string json() const;
   /// Calls take(key, value) for every member of an object; keys are in the server's encoding.
   void each(const std::function<void(std::string_view key, const JsonbValue &value)> &take) const;
 
