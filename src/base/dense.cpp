@@ -34,6 +34,71 @@ using OutVector = Eigen::Map<Vector, EIGEN_MAX_ALIGN_BYTES>;
 /// Columns of a large matrix processed between two polls: a few milliseconds of work.
 constexpr Index columns_at_once = 64;
 
+/// Calls f(first, count) for blocks of columns, of `operations` each, and polls between them. Eigen
+/// computes the columns of a product independently, four at a time, so blocks of fours give the
+/// same bits; a single column would be another kernel's, so the last block takes what is left.
+template <class F> void in_blocks(Index columns, Index operations, F f) {
+  constexpr Index operations_at_once = 1 << 26;
+  if (columns < 2 * columns_at_once || columns * operations < 2 * operations_at_once)
+    return f(0, columns);
+  const Index block = std::max(columns_at_once, operations_at_once / operations / 4 * 4);
+  for (Index first = 0; first < columns;) {
+    if (first) poll_here();
+    const Index count = columns - first < 2 * block ? columns - first : block;
+    f(first, count);
+    first += count;
+  }
+}
+
+/// A vector that polls where the iteration over a tridiagonal matrix asks for its numbers, once in
+/// each step.
+struct PolledVector : Vector {
+  using Vector::Vector;
+  double *data() {
+    work_(std::size_t(size() * size()));
+    return Vector::data();
+  }
+  using Vector::data;
+
+ private:
+  WorkPoll work_;
+};
+
+/// Eigen's tridiagonalization_inplace (Golub's algorithm 8.3.1), and the product of its
+/// reflections, with polls.
+void tridiagonalize(Matrix &a, Vector &diagonal, Vector &subdiagonal) {
+  const Index n = a.rows();
+  Vector coefficients(n - 1), workspace(n);
+  WorkPoll work;
+  for (Index i = 0; i < n - 1; ++i) {
+    const Index rest = n - i - 1;
+    work(std::size_t(rest * rest));
+    double beta, h;
+    a.col(i).tail(rest).makeHouseholderInPlace(h, beta);
+    a(i + 1, i) = 1;
+    auto reflected = coefficients.tail(rest);
+    reflected.noalias() =
+        a.bottomRightCorner(rest, rest).selfadjointView<Eigen::Lower>() * (h * a.col(i).tail(rest));
+    reflected += (h * -0.5 * reflected.dot(a.col(i).tail(rest))) * a.col(i).tail(rest);
+    a.bottomRightCorner(rest, rest)
+        .selfadjointView<Eigen::Lower>()
+        .rankUpdate(a.col(i).tail(rest), reflected, -1.0);
+    a(i + 1, i) = beta;
+    coefficients(i) = h;
+  }
+  diagonal = a.diagonal();
+  subdiagonal = a.diagonal<-1>();
+  a.diagonal().setOnes();
+  a.triangularView<Eigen::StrictlyUpper>().setZero();
+  for (Index k = n - 2; k >= 0; --k) {
+    const Index rest = n - k - 1;
+    work(std::size_t(rest * rest));
+    a.bottomRightCorner(rest, rest)
+        .applyHouseholderOnTheLeft(a.col(k).tail(rest - 1), coefficients(k), workspace.data());
+    a.col(k).tail(rest).setZero();
+  }
+}
+
 }  // namespace
 
 bool cholesky(Index n, double *a) {
@@ -68,7 +133,11 @@ void inverse_lower(Index n, const double *from, double *to) {
 
 void product(Index rows, Index inner, Index columns, const double *a, const double *b,
              double *out) {
-  Out(out, rows, columns).noalias() = In(a, rows, inner) * In(b, inner, columns);
+  const In left(a, rows, inner), right(b, inner, columns);
+  Out product(out, rows, columns);
+  in_blocks(columns, rows * inner, [&](Index first, Index count) {
+    product.middleCols(first, count).noalias() = left * right.middleCols(first, count);
+  });
 }
 void product(Index rows, Index inner, const double *a, const double *b, double *out) {
   OutVector(out, rows).noalias() = In(a, rows, inner) * InVector(b, inner);
@@ -78,14 +147,27 @@ void lower_times(Index n, const double *lower, const double *v, double *out) {
   OutVector(out, n).noalias() = In(lower, n, n).triangularView<Eigen::Lower>() * InVector(v, n);
 }
 void lower_times(Index n, Index columns, const double *lower, const double *m, double *out) {
-  Out(out, n, columns).noalias() =
-      In(lower, n, n).triangularView<Eigen::Lower>() * In(m, n, columns);
+  const In left(lower, n, n), right(m, n, columns);
+  Out product(out, n, columns);
+  in_blocks(columns, n * n, [&](Index first, Index count) {
+    product.middleCols(first, count).noalias() =
+        left.triangularView<Eigen::Lower>() * right.middleCols(first, count);
+  });
 }
 
 void symmetric_eigen(Index n, const double *symmetric, double *values, double *vectors) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(Matrix(In(symmetric, n, n)));
-  OutVector(values, n) = solver.eigenvalues();
-  Out(vectors, n, n) = solver.eigenvectors();
+  if (n == 0) return;
+  Matrix a = In(symmetric, n, n).triangularView<Eigen::Lower>();
+  // In [-1, 1] numbers neither overflow nor underflow.
+  const double largest = a.cwiseAbs().maxCoeff(), scale = largest == 0 ? 1 : largest;
+  a.triangularView<Eigen::Lower>() /= scale;
+  PolledVector diagonal(n);
+  Vector subdiagonal(n - 1);
+  tridiagonalize(a, diagonal, subdiagonal);
+  constexpr Index max_iterations = Eigen::SelfAdjointEigenSolver<Matrix>::m_maxIterations;
+  Eigen::internal::computeFromTridiagonal_impl(diagonal, subdiagonal, max_iterations, true, a);
+  OutVector(values, n) = diagonal * scale;
+  Out(vectors, n, n) = a;
 }
 
 }  // namespace bayes::dense

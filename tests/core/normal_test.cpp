@@ -325,6 +325,28 @@ BOOST_AUTO_TEST_CASE(natural_gradient_steps) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(operations_on_large_matrices_are_polled) {
+  const int n = 600;
+  Random random(1);
+  Matrix a(n, n);
+  for (double &each : a.reshaped()) each = random.normal();
+  const Matrix symmetric = a + a.transpose();
+  SymmetricEigen eigen;
+  // reflections, their product, and some steps for each eigenvalue
+  BOOST_TEST(support::polls_of([&] { eigen = symmetric_eigen(symmetric); }) > n / 4);
+  const Matrix back = product_transposed(eigen.vectors * eigen.values.asDiagonal(), eigen.vectors);
+  BOOST_TEST((back - symmetric).cwiseAbs().maxCoeff() < 1e-10);
+  BOOST_TEST((eigen.values.tail(n - 1) - eigen.values.head(n - 1)).minCoeff() >= 0);
+  // Blocks of columns, of which the last one is larger.
+  const Matrix wide = a.replicate(1, 3).leftCols(1021);
+  Matrix whole;
+  BOOST_TEST(support::polls_of([&] { whole = product(a, wide); }) > 2);
+  BOOST_TEST((whole.middleCols(600, 420) - whole.leftCols(420)).cwiseAbs().maxCoeff() == 0);
+  BOOST_TEST((whole.col(1020) - product(a, Vector(wide.col(1020)))).cwiseAbs().maxCoeff() < 1e-11);
+  BOOST_TEST(support::polls_of([&] { whole = lower_times(a, wide); }) > 2);
+  BOOST_TEST((whole.middleCols(600, 420) - whole.leftCols(420)).cwiseAbs().maxCoeff() == 0);
+}
+
 // What EM does with a singular covariance: the constrained maximiser, found here by search.
 BOOST_AUTO_TEST_CASE(the_floor_gives_the_most_likely_covariance_above_it) {
   const double relative = 1e-2;

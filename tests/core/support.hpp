@@ -50,6 +50,17 @@ inline double test_effort() {
 }
 inline int effort(int iterations) { return int(iterations * test_effort()); }
 
+/// How often work() polls.
+template <class F> int polls_of(F work) {
+  struct Counting final : bayes::Control {
+    int polls = 0;
+    void poll() override { ++polls; }
+  } counting;
+  const bayes::PollScope scope(counting);
+  work();
+  return counting.polls;
+}
+
 inline const std::vector<std::string> shapes = {"full", "diagonal", "spherical", "tied"};
 inline const std::vector<std::string> data_sets = {"faithful", "iris", "wine", "diabetes",
                                                    "quakes"};
