@@ -8,6 +8,7 @@
 
 #include "base/simd.hpp"
 #include "markov/state_sums.hpp"
+#include "markov/step_poll.hpp"
 
 namespace bayes {
 
@@ -124,6 +125,7 @@ template <bool Checked, bool Backward>
 bool recursions(const MarkovChain &chain, const ChainSteps &s, bool begins, double *last) {
   const int padded = chain.padded();
   Step weighted;
+  StepPoll poll(chain, Backward ? 2 : 1);
   Lanes lost = {}, sum = begins ? Lanes{} : simd::all(s.scale[-1]), later = {};
   if constexpr (Backward) {
     double *const end = s.backward + (s.n - 1) * padded;
@@ -131,6 +133,7 @@ bool recursions(const MarkovChain &chain, const ChainSteps &s, bool begins, doub
     later = step_sum(padded, end);
   }
   for (std::int64_t t = 0; t < s.n; ++t) {
+    poll();
     if (t == 0 && begins)
       sum = begin_forward<Checked>(chain, s.emission, s.forward, lost);
     else
@@ -261,9 +264,12 @@ void backward(const MarkovChain &chain, const ChainSteps &s, double *last) {
   double *const end = s.backward + (s.n - 1) * padded;
   std::copy_n(last, padded, end);
   Lanes later = step_sum(padded, end);
-  for (std::int64_t t = s.n - 1; t >= 0; --t)
+  StepPoll poll(chain);
+  for (std::int64_t t = s.n - 1; t >= 0; --t) {
+    poll();
     later = step_backward(chain, s.backward + t * padded, s.emission + t * padded, 1.0 / later,
                           weighted.at, t > 0 ? s.backward + (t - 1) * padded : last);
+  }
 }
 
 bool posterior(const MarkovChain &chain, const ChainSteps &s, bool begins, double weight) {
@@ -312,7 +318,9 @@ namespace log_recursion {
 
 void forward(const MarkovChain &chain, const ChainSteps &s, bool begins) {
   const int k = chain.states(), padded = chain.padded();
+  StepPoll poll(chain, of_exponential);
   for (std::int64_t t = 0; t < s.n; ++t) {
+    poll();
     double *const to = s.forward + t * padded;
     const double *const e = s.emission + t * padded, *const from = to - padded;
     for (int j = 0; j < padded; j += lanes) {
@@ -340,8 +348,10 @@ double log_likelihood(const ChainSteps &s) {
 void backward(const MarkovChain &chain, const ChainSteps &s, double *last) {
   const int k = chain.states(), padded = chain.padded();
   Step weighted;
+  StepPoll poll(chain, of_exponential);
   std::copy_n(last, padded, s.backward + (s.n - 1) * padded);
   for (std::int64_t t = s.n - 1; t >= 0; --t) {
+    poll();
     const double *const e = s.emission + t * padded, *const later = s.backward + t * padded;
     double *const to = t > 0 ? s.backward + (t - 1) * padded : last;
     for (int j = 0; j < k; ++j) weighted.at[j] = later[j] + e[j];
@@ -360,7 +370,9 @@ void posterior(const MarkovChain &chain, const ChainSteps &s, bool begins, doubl
                double *sums) {
   const int k = chain.states(), padded = chain.padded();
   Step both, next;
+  StepPoll poll(chain, of_exponential);
   for (std::int64_t t = 0; t < s.n; ++t) {
+    poll();
     const double *const a = s.forward + t * padded;
     double *const b = s.backward + t * padded, *const e = s.emission + t * padded;
     for (int j = 0; j < k; ++j) {
@@ -391,8 +403,10 @@ void viterbi(const MarkovChain &chain, std::int64_t n, const double *emission, b
              double *best, std::uint16_t *from) {
   const int k = chain.states(), padded = chain.padded();
   Step workspace;
+  StepPoll poll(chain);
   double *before = best, *after = workspace.at;
   for (std::int64_t t = 0; t < n; ++t) {
+    poll();
     const double *const e = emission + t * padded;
     std::uint16_t *const chosen = from ? from + t * padded : nullptr;
     if (t == 0 && begins) {

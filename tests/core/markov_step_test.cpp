@@ -80,4 +80,32 @@ BOOST_AUTO_TEST_CASE(checkpoints_of_checkpoints_change_nothing) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(windows_of_many_states_are_polled) {
+  const int k = 304, n = 64;
+  const std::size_t padded = std::size_t(padded_states(k)), all = padded * n;
+  const MarkovChain chain(Vector::Constant(k, -std::log(k)), Matrix::Constant(k, k, -std::log(k)));
+  Buffer emission(all, 1.0), shift(n, 0.0), forward(all + padded, 1.0), backward(all, 1.0),
+      scale(n + simd::lanes, 1.0), last(padded, 1.0), sums(padded * padded, 0.0);
+  const ChainSteps steps{n,
+                         emission.data(),
+                         shift.data(),
+                         forward.data() + padded,
+                         backward.data(),
+                         scale.data() + simd::lanes};
+  // A poll for two million operations, of which an exponential is some.
+  const int few = int(std::size_t(n * k) * padded >> 21), many = 10 * few;
+  BOOST_REQUIRE(few > 0);
+  using support::polls_of;
+  BOOST_TEST(polls_of([&] { scaled_recursion::forward(chain, steps, true); }) >= few);
+  BOOST_TEST(polls_of([&] { scaled_recursion::backward(chain, steps, last.data()); }) >= few);
+  BOOST_TEST(polls_of([&] { log_recursion::forward(chain, steps, true); }) >= many);
+  BOOST_TEST(polls_of([&] { log_recursion::backward(chain, steps, last.data()); }) >= many);
+  BOOST_TEST(polls_of([&] { log_recursion::posterior(chain, steps, true, 1, sums.data()); }) >=
+             many);
+  std::vector<std::uint16_t> from(all);
+  Buffer best(padded, 0.0);
+  BOOST_TEST(
+      polls_of([&] { viterbi(chain, n, emission.data(), true, best.data(), from.data()); }) >= few);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
