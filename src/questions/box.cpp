@@ -196,12 +196,14 @@ void multiply_elliptical_box(std::span<const double> lower, std::span<const doub
   // In proportion to what the component counts, so that many components take no longer than one.
   const int points = int(std::clamp(all_points * out[0], fewest_points, all_points));
   std::vector<double> y(m), shift(m + 1);
+  WorkPoll poll;
   for (std::size_t s = 0; s < out.size(); ++s) {
-    poll_here();
     Random random(box_seed, s);
     for (double &each : shift) each = random.uniform();
     double sum = 0;
     for (int i = 1; i <= points; ++i) {
+      // The sums of all elements, and quantiles that take as long as a hundred products.
+      poll(m * (m / 2 + 100));
       const auto uniform = [&](std::size_t dimension) {
         const double at = i * richtmyer(dimension) + shift[dimension], u = at - std::floor(at);
         return std::clamp(std::abs(2 * u - 1), 1e-15, 1 - 1e-15);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/control.hpp"
 #include "base/incomplete.hpp"
 #include "base/message.hpp"
 #include "base/simd.hpp"
@@ -86,6 +87,7 @@ NormalNodes normal_nodes(const NormalIndependent &q) {
   }
   out.point.mean.resize(d, Eigen::Index(stretch.size()));
   for (std::size_t i = 0; i < stretch.size(); ++i) {
+    poll_here();
     const std::size_t k = std::size_t(out.component[i]);
     out.point.mean.col(Eigen::Index(i)) = q.m.col(Eigen::Index(k));
     out.point.covariance.push_back(q.C[k] + stretch[i] * q.B[k]);
@@ -333,8 +335,10 @@ void EllipticalPart::box(int c, const double *lower, const double *upper, std::s
   }
   // Elements with few rows within their bounds first, which makes the estimates vary less.
   std::vector<double> within(std::size_t(size()), 0.0);
-  for (const int j : bound)
+  for (const int j : bound) {
+    poll_here();
     within[std::size_t(j)] = interval_probability(predicted(c, j), lower[j], upper[j]);
+  }
   std::stable_sort(bound.begin(), bound.end(), [&within](int a, int b) {
     return within[std::size_t(a)] < within[std::size_t(b)];
   });
@@ -342,7 +346,10 @@ void EllipticalPart::box(int c, const double *lower, const double *upper, std::s
   const double degrees = student() ? of_.degrees(c) + double(pattern_->observed.size()) : 0;
   Matrix correlation = Matrix::Identity(Eigen::Index(m), Eigen::Index(m)), root;
   std::vector<double> low(m), high(m), triangle;
+  WorkPoll poll;
   for (std::size_t i = 0; i < m; ++i) {
+    // Products of rows of the root, with the lengths of both.
+    poll(3 * i * std::size_t(size()));
     const Conditional of = conditional(c, bound[i]);
     const double scale = std::sqrt(of.square * of.factor);
     low[i] = (lower[bound[i]] - of.location) / scale;

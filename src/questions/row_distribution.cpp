@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/control.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
 #include "base/unseen.hpp"
@@ -269,6 +270,7 @@ void RowDistribution::box(std::span<const double> lower, std::span<const double>
   }
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t i = 0; i < active_.size(); ++i) {
+    poll_here();
     std::fill(own.begin(), own.end(), weights_[i]);
     for (const auto &part : parts_) {
       low.clear();

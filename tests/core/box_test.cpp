@@ -124,6 +124,16 @@ BOOST_AUTO_TEST_CASE(quasi_monte_carlo_is_near_closed_forms) {
   BOOST_TEST(std::abs(mean_of(out) - std::pow(std::erf(std::sqrt(0.5)), 3)) < 1e-4);
 }
 
+BOOST_AUTO_TEST_CASE(boxes_of_many_elements_are_polled) {
+  const std::size_t m = 600;
+  std::vector<double> triangle, out(12, 1.0);
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t k = 0; k <= i; ++k) triangle.push_back(i == k ? 1 : 0);
+  const std::vector<double> lower(m, -9.0), upper(m, 9.0);
+  const auto ask = [&] { multiply_elliptical_box(lower, upper, triangle, 0, out); };
+  BOOST_TEST(support::polls_of(ask) > 20 * int(out.size()));
+}
+
 // Three uncorrelated elements of a Student t: the integral over the weight g of the precision, g ~
 // Gamma(nu / 2, nu / 2), of the product of three normal probabilities.
 BOOST_AUTO_TEST_CASE(quasi_monte_carlo_knows_the_tails_of_a_student) {
