@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
@@ -95,6 +96,7 @@ void parameters_chart(const ChartRequest &request) {
   std::map<std::pair<int, std::string>, std::size_t> places;
   std::vector<std::vector<Kept>> panels;
   for (Kept &kept : parameters_of(model, request.options.level)) {
+    poll_here();
     const std::pair<int, std::string> key{kept.of.element, kept.of.name};
     const auto [place, added] = places.emplace(key, panels.size());
     if (added) panels.emplace_back();
@@ -112,6 +114,7 @@ void parameters_chart(const ChartRequest &request) {
     // Of very many, those that are farthest from 0.
     if (shown.size() > 2 * max_shown) {
       std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
+        poll_here();
         return std::fabs(a.of.value) > std::fabs(b.of.value);
       });
       shown.resize(2 * max_shown);
@@ -134,8 +137,10 @@ void weights_chart(const ChartRequest &request) {
           {{.component = k, .name = "weight", .value = profiles->weights[std::size_t(k)]}, {}});
   else
     shown = parameters_of(request.model, request.options.level, "weight");
-  std::stable_sort(shown.begin(), shown.end(),
-                   [](const Kept &a, const Kept &b) { return a.of.value > b.of.value; });
+  std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
+    poll_here();
+    return a.of.value > b.of.value;
+  });
   if (shown.size() > 2 * max_shown) {
     request.figure.subtitle = message("the {} largest of {} {}", 2 * max_shown, shown.size(),
                                       request.model.words().parts);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -37,12 +39,15 @@ Document number(std::string_view token) {
                                      token.substr(0, 40), token.size() > 40 ? "..." : ""));
 }
 
+/// The names of doubles that JSON has no number for.
+constexpr std::string_view special_names[] = {"NaN", "Infinity", "-Infinity", "-0"};
+
 /// The double that a string stands for, if JSON has no number for it.
 std::optional<double> special(std::string_view text) {
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  if (text == "-0") return -0.0;
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  constexpr double values[] = {std::numeric_limits<double>::quiet_NaN(), infinite, -infinite, -0.0};
+  for (std::size_t i = 0; i < std::size(special_names); ++i)
+    if (text == special_names[i]) return values[i];
   return std::nullopt;
 }
 
@@ -245,6 +250,107 @@ ParseResult scalar(void *state, char *token, JsonTokenType type) {
 }
 #undef parsed
 
+/// Builds a jsonb as jsonb_in does from the text of a Document, but polls.
+class JsonbBuilder {
+ public:
+  Datum jsonb(const Document &document) {
+    add(document, WJB_VALUE);
+    JsonbValue *const root = whole_ ? whole_ : &scalar_;
+    return guarded([root] { return PointerGetDatum(JsonbValueToJsonb(root)); });
+  }
+
+ private:
+  /// `as`: an element of an array, or the value of a member.
+  void add(const Document &document, JsonbIteratorToken as) {
+    poll_here();
+    if (const auto *const tensor = document.as<Tensor>()) {
+      const double *at = tensor->values.data();
+      add_extent(*tensor, 0, at);
+    } else if (const auto *const list = document.as<Document::List>()) {
+      push(WJB_BEGIN_ARRAY);
+      for (const Document &each : *list) add(each, WJB_ELEM);
+      push(WJB_END_ARRAY);
+    } else if (const auto *const object = document.as<Document::Object>()) {
+      push(WJB_BEGIN_OBJECT);
+      for (const auto &[key, value] : *object) {
+        JsonbValue name = string(key);
+        push(WJB_KEY, &name);
+        add(value, WJB_VALUE);
+      }
+      push(WJB_END_OBJECT);
+    } else {
+      JsonbValue value = scalar(document);
+      push(as, &value);
+    }
+  }
+
+  void add_extent(const Tensor &tensor, std::size_t dimension, const double *&at) {
+    push(WJB_BEGIN_ARRAY);
+    for (std::int64_t i = 0; i < tensor.shape[dimension]; ++i) {
+      poll_in_loop(std::size_t(i));
+      if (dimension + 1 < tensor.shape.size()) {
+        add_extent(tensor, dimension + 1, at);
+      } else {
+        JsonbValue value = scalar(*at++);
+        push(WJB_ELEM, &value);
+      }
+    }
+    push(WJB_END_ARRAY);
+  }
+
+  JsonbValue scalar(const Document &document) {
+    if (const auto *const text = document.as<std::string>()) return string(*text);
+    JsonbValue out;
+    if (document.is_null()) {
+      out.type = jbvNull;
+    } else if (const auto *const truth = document.as<bool>()) {
+      out.type = jbvBool;
+      out.val.boolean = *truth;
+    } else {
+      const std::string json = document.to_json();
+      if (json[0] == '"') return string(special_name(json));
+      const char *const digits = json.c_str();
+      out.type = jbvNumeric;
+      out.val.numeric = guarded([digits] {
+        return DatumGetNumeric(DirectFunctionCall3(
+            numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+      });
+    }
+    return out;
+  }
+
+  /// The name, which lives on, of a double that JSON has no number for.
+  static std::string_view special_name(std::string_view json) {
+    for (const std::string_view each : special_names)
+      if (json.substr(1, json.size() - 2) == each) return each;
+    throw Error(Errc::internal, "a number has no JSON");
+  }
+
+  /// Refers to the text, which must live on.
+  JsonbValue string(std::string_view text) {
+    const char *const from = text.data();
+    const std::size_t size = text.size();
+    const char *const chars = guarded([from, size] { return server_of_utf8(from, size); });
+    JsonbValue out;
+    out.type = jbvString;
+    out.val.string.val = const_cast<char *>(chars);
+    out.val.string.len = int(chars == from ? size : std::strlen(chars));
+    return out;
+  }
+
+  void push(JsonbIteratorToken token, JsonbValue *value = nullptr) {
+    if (!state_ && value) {
+      scalar_ = *value;
+      return;
+    }
+    JsonbParseState **const state = &state_;
+    whole_ = guarded([state, token, value] { return pushJsonbValue(state, token, value); });
+  }
+
+  JsonbParseState *state_ = nullptr;
+  JsonbValue *whole_ = nullptr, scalar_ = {};
+};
+
 void parse(const char *text, Builder *builder) {
   JsonSemAction actions = {};
   actions.semstate = builder;
@@ -283,14 +389,7 @@ Document document_of_jsonb(Datum datum) {
   return document;
 }
 
-Datum jsonb_of(const Document &document) {
-  const std::string text = document.to_json();
-  const char *const chars = text.c_str();
-  const std::size_t size = text.size();
-  return guarded([chars, size] {
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(server_of_utf8(chars, size)));
-  });
-}
+Datum jsonb_of(const Document &document) { return JsonbBuilder().jsonb(document); }
 
 std::string JsonbObject::json() const {
   JsonbContainer *const object = root();
