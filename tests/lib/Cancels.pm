@@ -442,13 +442,14 @@ sub session {
     return $session;
 }
 
-# One cancel: (SQLSTATE, seconds from the signal to the error in the client's hands).
+# One cancel of a kind, or of another statement: (SQLSTATE, seconds from the signal to the error in
+# the client's hands).
 sub once {
     my ($session, $name, $delay, $timeout) = @_;
     my $begin = 'BEGIN;' . ($timeout ? ' SET LOCAL statement_timeout = ' . int(1000 * $delay + 1)
         . ';' : '');
     $session->run($begin);
-    my ($setting, $statement) = $kinds{$name} =~ /^((?:SET[^;]*;\s*)*)(.*)$/s;
+    my ($setting, $statement) = ($kinds{$name} // $name) =~ /^((?:SET[^;]*;\s*)*)(.*)$/s;
     $session->run($setting) if $setting;
     my $start = time;
     $session->send($statement);

@@ -1,0 +1,48 @@
+# A statement_timeout at a random moment of statements of all kinds, over large models among them,
+# ends them, or they end by themselves: none is late. The short form takes each over a large model
+# once, the long form (TEST_EFFORT=1) every kind, those of cancel.pl too, several times.
+#
+# measures: how late it is
+# seconds: 70
+use strict;
+use warnings;
+use Cancels;
+use Effort;
+use List::Util qw(max);
+use Server;
+use Test::More;
+use Timeouts;
+
+srand($ENV{TEST_SEED} // 20261128);
+my $server = Server->shared;
+Timeouts::make_tables($server);
+my $session = Cancels::session($server);
+
+# TEST_KINDS in the environment, a regular expression, selects some.
+my $long = effort(4) > 1;
+my $kinds = $ENV{TEST_KINDS} // '.';
+my @names = grep { /$kinds/ } sort(keys %Timeouts::kinds,
+    $long ? keys %Cancels::kinds : ());
+my (%late, %ended, @wrong);
+for my $round (1 .. effort(4)) {
+    for my $name (@names) {
+        my $delay = $long ? 5 * rand() ** 2 : 0.6 * rand();
+        my $statement = $Timeouts::kinds{$name} // $name;
+        my ($state, $seconds) = Cancels::once($session, $statement, $delay, 1);
+        push @wrong, "$name: " . substr($state, 0, 300)
+            if $state ne '57014' && ($state !~ /^none: / || $state =~ /^none: .*ERROR/s);
+        $ended{$name}++ if $state eq '57014';
+        $late{$name} = max($late{$name} // 0, $seconds);
+    }
+}
+is_deeply(\@wrong, [], 'every statement ended with 57014, or by itself');
+my @latest = sort { $late{$b} <=> $late{$a} } keys %late;
+diag(scalar(@names) . ' kinds, ' . scalar(keys %ended) . ' of them ended by a timeout; the latest: '
+    . join(', ', map { sprintf '%s %.0f ms', $_, 1000 * $late{$_} }
+        grep { defined } @latest[0 .. 9]));
+# A machine that stalls makes one late, but hardly most; a second bound catches what hangs.
+cmp_ok($late{$latest[@latest / 2]}, '<=', 0.1, 'as a rule it is on time');
+cmp_ok($late{$latest[0]}, '<=', 3, 'none hangs');
+is($session->run('SELECT 1'), '1', 'the session goes on');
+
+done_testing;
