@@ -80,6 +80,9 @@ class BAYES_API Document {
       value_;
 };
 
+/// Appends a text as a string of JSON; bytes beyond ASCII are copied. Polls.
+BAYES_API void append_json(std::string &out, std::string_view text);
+
 extern template const bool *Document::as() const;
 extern template const std::int64_t *Document::as() const;
 extern template const double *Document::as() const;

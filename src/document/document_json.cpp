@@ -106,30 +106,7 @@ class JsonWriter {
     }
   }
 
-  void text(std::string_view string) {
-    out += '"';
-    for (const char c : string) {
-      switch (c) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
-        case '\b': out += "\\b"; break;
-        case '\f': out += "\\f"; break;
-        case '\n': out += "\\n"; break;
-        case '\r': out += "\\r"; break;
-        case '\t': out += "\\t"; break;
-        default:
-          if (static_cast<unsigned char>(c) < 0x20) {
-            constexpr char digits[] = "0123456789abcdef";
-            out += "\\u00";
-            out += digits[c >> 4];
-            out += digits[c & 15];
-          } else {
-            out += c;
-          }
-      }
-    }
-    out += '"';
-  }
+  void text(std::string_view string) { append_json(out, string); }
 
   static constexpr std::size_t max_uncounted = 4096;
   const bool count_;
@@ -137,6 +114,43 @@ class JsonWriter {
 };
 
 }  // namespace
+
+void append_json(std::string &out, std::string_view text) {
+  constexpr std::size_t between_polls = 1 << 20;
+  const auto is_plain = [](char c) {
+    return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
+  };
+  out += '"';
+  for (std::size_t i = 0, polled = 0; i < text.size(); ++i) {
+    if (i - polled >= between_polls) {
+      poll_here();
+      polled = i;
+    }
+    const std::size_t first = i, end = std::min(text.size(), polled + between_polls);
+    while (i < end && is_plain(text[i])) ++i;
+    out += text.substr(first, i - first);
+    if (i == text.size()) break;
+    switch (const char c = text[i]) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\b': out += "\\b"; break;
+      case '\f': out += "\\f"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        if (is_plain(c)) {
+          out += c;
+        } else {
+          constexpr char digits[] = "0123456789abcdef";
+          out += "\\u00";
+          out += digits[c >> 4];
+          out += digits[c & 15];
+        }
+    }
+  }
+  out += '"';
+}
 
 std::string Document::to_json() const {
   JsonWriter writer(false);

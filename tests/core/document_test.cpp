@@ -167,6 +167,8 @@ BOOST_AUTO_TEST_CASE(reading_and_writing_are_polled) {
   Document::Object members;
   for (std::int64_t i = 0; i < 1000; ++i) members.emplace_back(std::to_string(i), i);
   const Document object = members;
+  const Document text = std::string(4 << 20, 'x');
+  BOOST_TEST(polls([&] { text.to_json(); }) > 3);
   for (const Document &each : {numbers, object}) {
     const std::string bytes = bytes_of(each);
     BOOST_TEST(polls([&] { bytes_of(each); }) > 20);

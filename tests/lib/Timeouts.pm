@@ -1,5 +1,5 @@
-# Statements beside those of Cancels that may be late for a timeout: over large models, pages of many
-# charts, and fits over foreign tables of the same server. Some end by themselves before it.
+# Statements beside those of Cancels that may be late for a timeout: over large models, pages of
+# many charts, and fits over foreign tables of the same server. Some end by themselves before it.
 package Timeouts;
 use strict;
 use warnings;

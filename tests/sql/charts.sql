@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(107);
+SELECT plan(108);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -444,6 +444,10 @@ FROM (SELECT bayes_page('t', '{}'::jsonb, '{"scripts": "https://example.org/js/"
 SELECT is(substring(bayes_page('t', jsonb_build_object('a', repeat('<é😀"', 700000))) FROM
     '"application/json">(.*)</script></div>'),
   '{"a": "' || repeat('\u003c\u00e9\ud83d\ude00\"', 700000) || '"}', 'a large chart is whole');
+SELECT is(substring(bayes_page('t', chart) FROM '"application/json">(.*?)</script></div>'),
+  chart::text, 'all forms of JSON are written as PostgreSQL does')
+FROM (SELECT '{"a": [], "b": {}, "c": [1, [2.50, null, -1e-30], {"d": true, "e": false}, "", [{}]],
+  "f": "x\"\\\n\t\u0001\u007f/"}'::jsonb AS chart) AS c;
 SELECT is(substring(bayes_page(repeat('<a é', 700000), '{}'::jsonb) FROM '<h1>(.*)</h1>'),
   repeat('&#60;a &#233;', 700000), 'and a long title');
 -- A page of 1 GB from a sixth of it.

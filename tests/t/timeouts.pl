@@ -1,9 +1,9 @@
 # A statement_timeout at a random moment of statements of all kinds, over large models among them,
-# ends them, or they end by themselves: none is late. The short form takes each over a large model
+# ends them, or they end by themselves: none is late. The short form takes some over large models
 # once, the long form (TEST_EFFORT=1) every kind, those of cancel.pl too, several times.
 #
 # measures: how late it is
-# seconds: 70
+# seconds: 45
 use strict;
 use warnings;
 use Cancels;
@@ -21,8 +21,8 @@ my $session = Cancels::session($server);
 # TEST_KINDS in the environment, a regular expression, selects some.
 my $long = effort(4) > 1;
 my $kinds = $ENV{TEST_KINDS} // '.';
-my @names = grep { /$kinds/ } sort(keys %Timeouts::kinds,
-    $long ? keys %Cancels::kinds : ());
+my @names = grep { /$kinds/ && ($long || /page|thousand/ || rand() < 0.3) }
+    sort(keys %Timeouts::kinds, $long ? keys %Cancels::kinds : ());
 my (%late, %ended, @wrong);
 for my $round (1 .. effort(4)) {
     for my $name (@names) {

@@ -14,6 +14,7 @@
 
 #include "base/message.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/values/jsonb_text.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -380,24 +381,13 @@ Document document_of_json(const char *text) {
 }
 
 Document document_of_jsonb(Datum datum) {
-  char *const text = guarded([datum] {
-    Jsonb *const jsonb = DatumGetJsonbP(datum);
-    return JsonbToCString(nullptr, &jsonb->root, int(VARSIZE(jsonb)));
-  });
-  Document document = document_of_json(text);
-  pfree(text);
-  return document;
+  const Detoasted jsonb(datum);
+  return document_of_json(text_of_jsonb(&reinterpret_cast<Jsonb *>(jsonb.get())->root).c_str());
 }
 
 Datum jsonb_of(const Document &document) { return JsonbBuilder().jsonb(document); }
 
-std::string JsonbObject::json() const {
-  JsonbContainer *const object = root();
-  char *const text = guarded([object] { return JsonbToCString(nullptr, object, -1); });
-  std::string out = utf8_of_server(text);
-  pfree(text);
-  return out;
-}
+std::string JsonbObject::json() const { return utf8_of_server(text_of_jsonb(root())); }
 
 void JsonbObject::each(
     const std::function<void(std::string_view key, const JsonbValue &value)> &take) const {
