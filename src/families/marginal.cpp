@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/control.hpp"
 #include "base/incomplete.hpp"
 #include "base/root.hpp"
 #include "base/special.hpp"
@@ -11,7 +12,8 @@
 namespace bayes {
 namespace {
 
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN(),
+                 infinite = std::numeric_limits<double>::infinity();
 
 /// The p-quantile of the distribution in its standard form; for kind root, the x that chi-square(a)
 /// / 2 exceeds with probability p.
@@ -154,6 +156,17 @@ MarginalMixture::MarginalMixture(std::span<const Marginal> parts, std::span<cons
 }
 
 double MarginalMixture::quantile(double p) const {
+  const auto error = [&](double x) {
+    poll_here();
+    double sum = 0;
+    if (weights_.empty()) {
+      for (const Marginal &part : parts_) sum += part.probability_below(x);
+      return sum / double(parts_.size()) - p;
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      sum += weights_[i] * parts_[i].probability_below(x);
+    return sum - p;
+  };
   // The quantile lies between those of the parts, and within Cantelli's bounds, which are cheaper.
   double low, high;
   const double root = std::sqrt((1 - p) / p);
@@ -165,25 +178,30 @@ double MarginalMixture::quantile(double p) const {
         parts_[0].kind == Marginal::Kind::root)
       low = std::max(low, 0.0);
   } else {
-    low = std::numeric_limits<double>::infinity();
-    high = -low;
+    constexpr double largest = std::numeric_limits<double>::max();
+    std::vector<double> own;
     for (const Marginal &part : parts_) {
-      const double own = part.quantile(p);
-      low = std::min(low, own);
-      high = std::max(high, own);
+      poll_here();
+      const double each = part.quantile(p);
+      if (std::isnan(each)) return each;
+      own.push_back(std::clamp(each, -largest, largest));
+    }
+    std::sort(own.begin(), own.end());
+    const auto above =
+        std::partition_point(own.begin(), own.end(), [&error](double x) { return error(x) < 0; });
+    if (above == own.begin() || above == own.end()) {
+      const double out = above == own.begin() ? own.front() : own.back();
+      return std::fabs(out) < largest ? out : std::copysign(infinite, out);
+    }
+    low = above[-1];
+    high = *above;
+    // Parts of few degrees of freedom have quantiles that are hundreds of powers of ten apart.
+    while (std::asinh(high) - std::asinh(low) > 2) {
+      const double middle = std::sinh((std::asinh(high) + std::asinh(low)) / 2);
+      (error(middle) < 0 ? low : high) = middle;
     }
   }
   if (!(low < high)) return low;
-  const auto error = [&](double x) {
-    double sum = 0;
-    if (weights_.empty()) {
-      for (const Marginal &part : parts_) sum += part.probability_below(x);
-      return sum / double(parts_.size()) - p;
-    }
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      sum += weights_[i] * parts_[i].probability_below(x);
-    return sum - p;
-  };
   const double at_low = error(low), at_high = error(high);
   if (at_low >= 0) return low;
   if (at_high <= 0) return high;
