@@ -120,7 +120,7 @@ our %kinds = (
     'lda, pushed down' => "SELECT * FROM lda_topics('SELECT id, words FROM obs', 100,
           '{\"push_down\": true, $endless}')",
     'bmm, pushed down' => "SELECT bmm_model('SELECT x FROM obs', 20,
-          '{\"push_down\": true, \"method\": \"em\", $endless}')",
+          '{\"push_down\": true, \"likelihood\": \"normal\", $endless}')",
     'linreg, pushed down' => "SELECT linreg_model('SELECT id, x FROM obs',
           '{\"push_down\": true}')",
 );

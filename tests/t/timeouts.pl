@@ -8,7 +8,7 @@ use strict;
 use warnings;
 use Cancels;
 use Effort;
-use List::Util qw(max);
+use List::Util qw(max min);
 use Server;
 use Test::More;
 use Timeouts;
@@ -29,6 +29,12 @@ for my $round (1 .. effort(4)) {
         my $delay = $long ? 5 * rand() ** 2 : 0.6 * rand();
         my $statement = $Timeouts::kinds{$name} // $name;
         my ($state, $seconds) = Cancels::once($session, $statement, $delay, 1);
+        # A machine that stalls makes any statement late, but hardly three times at this moment.
+        for (1 .. 3) {
+            last if $seconds < 1;
+            my (undef, $again) = Cancels::once($session, $statement, $delay, 1);
+            $seconds = min($seconds, $again);
+        }
         push @wrong, "$name: " . substr($state, 0, 300)
             if $state ne '57014' && ($state !~ /^none: / || $state =~ /^none: .*ERROR/s);
         $ended{$name}++ if $state eq '57014';
@@ -40,9 +46,8 @@ my @latest = sort { $late{$b} <=> $late{$a} } keys %late;
 diag(scalar(@names) . ' kinds, ' . scalar(keys %ended) . ' of them ended by a timeout; the latest: '
     . join(', ', map { sprintf '%s %.0f ms', $_, 1000 * $late{$_} }
         grep { defined } @latest[0 .. 9]));
-# A machine that stalls makes one late, but hardly most; a second bound catches what hangs.
 cmp_ok($late{$latest[@latest / 2]}, '<=', 0.1, 'as a rule it is on time');
-cmp_ok($late{$latest[0]}, '<=', 3, 'none hangs');
+cmp_ok($late{$latest[0]}, '<=', 2, 'none hangs');
 is($session->run('SELECT 1'), '1', 'the session goes on');
 
 done_testing;
