@@ -45,7 +45,7 @@ is_deeply(\@wrong, [], 'every statement ended with 57014, or by itself');
 my @latest = sort { $late{$b} <=> $late{$a} } keys %late;
 diag(scalar(@names) . ' kinds, ' . scalar(keys %ended) . ' of them ended by a timeout; the latest: '
     . join(', ', map { sprintf '%s %.0f ms', $_, 1000 * $late{$_} }
-        grep { defined } @latest[0 .. 9]));
+        @latest[0 .. min(9, $#latest)]));
 cmp_ok($late{$latest[@latest / 2]}, '<=', 0.1, 'as a rule it is on time');
 cmp_ok($late{$latest[0]}, '<=', 2, 'none hangs');
 is($session->run('SELECT 1'), '1', 'the session goes on');
