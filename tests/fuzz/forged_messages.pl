@@ -22,8 +22,8 @@ my $config = $ENV{PG_CONFIG} // 'pg_config';
 chomp(my $headers = `$config --includedir-server`);
 my $root = $Server::root;
 is(system($ENV{CXX} // 'g++', '-std=c++20', '-shared', '-fPIC', '-g', '-O1', '-Wall',
-        '-Wno-register', '-isystem', $headers, "-I$root/src", '-o', "$directory/forger.so",
-        "$root/tests/fuzz/server/forger.cpp"), 0, 'the module');
+        '-Wno-register', '-isystem', $headers, "-I$root/src", "-I$root/tests/lib", '-o',
+        "$directory/forger.so", "$root/tests/fuzz/server/forger.cpp"), 0, 'the module');
 
 my $server = Server->new(settings => {log_statement => 'all'});
 $server->query("CREATE EXTENSION postgres_fdw;

@@ -21,18 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 
 namespace {
 
-// SplitMix64: tiny, and not the generator that the library under test brings along.
-struct Dice {
-  std::uint64_t state;
-  std::uint64_t next() {
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::size_t below(std::size_t bound) { return bound == 0 ? 0 : std::size_t(next() % bound); }
-};
-
 // Values at which lengths, counts and floating point numbers change their nature.
 constexpr std::uint64_t edges[] = {0,
                                    1,

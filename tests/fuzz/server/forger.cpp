@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "document/document.hpp"
+#include "fuzz.hpp"
 
 extern "C" {
 #include "postgres.h"
@@ -46,20 +47,6 @@ using bayes::Document;
 using bayes::Tensor;
 
 namespace {
-
-/// SplitMix64, not the generator of the library under test.
-struct Dice {
-  std::uint64_t state;
-  std::uint64_t next() {
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::size_t below(std::size_t bound) { return bound == 0 ? 0 : std::size_t(next() % bound); }
-  bool chance(int percent) { return below(100) < std::size_t(percent); }
-  template <class T> const T &of(const std::vector<T> &list) { return list[below(list.size())]; }
-};
 
 // ---- messages, and what becomes of them ----
 
