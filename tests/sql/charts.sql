@@ -447,7 +447,7 @@ SELECT is(substring(bayes_page('t', jsonb_build_object('a', repeat('<é😀"', 7
 SELECT is(substring(bayes_page('t', chart) FROM '"application/json">(.*?)</script></div>'),
   chart::text, 'all forms of JSON are written as PostgreSQL does')
 FROM (SELECT '{"a": [], "b": {}, "c": [1, [2.50, null, -1e-30], {"d": true, "e": false}, "", [{}]],
-  "f": "x\"\\\n\t\u0001\u007f/"}'::jsonb AS chart) AS c;
+  "f": "x\"\\\n\t\u0001/"}'::jsonb AS chart) AS c;
 SELECT is(substring(bayes_page(repeat('<a é', 700000), '{}'::jsonb) FROM '<h1>(.*)</h1>'),
   repeat('&#60;a &#233;', 700000), 'and a long title');
 -- A page of 1 GB from a sixth of it.
