@@ -42,7 +42,7 @@ class PageWriter {
       if (i == text.size() || plain[byte(i)]) continue;
       const std::uint32_t code = shown(next_code(text, i));
       if (code < 0x80 && plain[code])
-        *this << std::string_view(" ");  // the only one that stands for others
+        *this << std::string_view(" ");  // shown() makes it of controls
       else
         unit(code);
     }

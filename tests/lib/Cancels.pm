@@ -450,7 +450,10 @@ sub once {
         . ';' : '');
     $session->run($begin);
     my ($setting, $statement) = ($kinds{$name} // $name) =~ /^((?:SET[^;]*;\s*)*)(.*)$/s;
-    $session->run($setting) if $setting;
+    if ($setting && $session->run($setting) =~ /^ERROR:  57014:/m) {  # the timeout was shorter
+        $session->run('ROLLBACK');
+        return ('57014', 0);
+    }
     my $start = time;
     $session->send($statement);
     my $signalled = $start + int(1000 * $delay + 1) / 1000;

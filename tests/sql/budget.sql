@@ -112,7 +112,7 @@ SELECT throws_ok($$SELECT replace(hasty::text, '"converged": false', '"converged
 -- Selections: the time is for all fits together.
 CREATE TABLE selections AS SELECT s.converged, i.stopped, i.seconds FROM (
   SELECT unnest(ARRAY[model]), converged FROM gmm_select('SELECT x FROM iris', '{2,3,4}',
-    '{"max_seconds": 0.3, "tol": 0, "max_iter": 1000000, "restarts": 1000, "models": true}')
+    '{"max_seconds": 0.03, "tol": 0, "max_iter": 1000000, "restarts": 1000, "models": true}')
   UNION ALL SELECT model, converged FROM bmm_select('SELECT large, x[4] > 1 AS y FROM flowers',
     '{1,2}', '{"max_seconds": 1e-9, "models": true}')
   UNION ALL SELECT model, converged FROM hmm_select('SELECT i, d FROM documents', '{1,2}',

@@ -1,6 +1,6 @@
 -- Values and weights near the ends of double precision: a model that a fit makes can be read from
 -- its text, to the last bit, or the fit is an error.
-SELECT plan(10);
+SELECT plan(11);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -86,4 +86,8 @@ SELECT results_eq($$SELECT (bayes_info(bayes_rollup(m) OVER (ORDER BY i))).rows 
 SELECT throws_like($$SELECT bmm_fit(r, 2, '{"likelihood": {"age": "poison"}}')
   FROM (SELECT i AS age, i % 2 AS b FROM generate_series(1, 9) AS i) AS r$$,
   'option "likelihood.age" is "poison"%', 'an unknown likelihood names its column');
+-- A text of 2^28 bytes would run into the bits of the type beside its length.
+SELECT throws_ok($$SELECT replace(gmm_fit(sin(i), 1)::text, '"options": {', '"options": {"a": "'
+    || repeat('x', 268435456) || '", ')::bayes_model::jsonb FROM generate_series(1, 20) AS i$$,
+  '54000', 'a text of 268435456 bytes is too long for jsonb', 'a text that jsonb cannot have');
 SELECT * FROM finish();

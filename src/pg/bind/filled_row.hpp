@@ -18,8 +18,8 @@ class FilledRows {
   bool has_place(int element) const;
   /// A copy of the row, in CurrentMemoryContext, with values[j] in the places of the elements j:
   /// numbers for columns of whole numbers rounded, labels as values of the type of their column.
-  /// Throws Error for a number that its type cannot hold. May throw Pending, as for what a domain
-  /// forbids, whether that is the type of the row, of a column or of an element.
+  /// Throws Error for a number that its type cannot hold. Throws Pending for a value that a domain
+  /// forbids, be it the type of the row, of a column or of an element.
   Datum row(std::span<const int> elements, std::span<const double> values) const;
 
  private:

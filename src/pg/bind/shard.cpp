@@ -122,7 +122,7 @@ BAYES_FUNCTION(bayes_pass_over_shard) {
 
 /// (bayes_pass, bayes_pass) -> bayes_pass
 BAYES_FUNCTION(bayes_join_answers) {
-  // The state of an aggregate is its own.
+  // The executor owns the state of an aggregate, so it may be changed in place.
   const bool state = AggCheckCallContext(fcinfo, nullptr) == AGG_CONTEXT_AGGREGATE;
   return joined_pass_value(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), state);
 }

@@ -63,7 +63,7 @@ class KeptRows {
   void require_idle() const;
 
  private:
-  /// What was called last.
+  /// How far the calls have come.
   enum class Stage { read, described, settled, failed };
   class Use;
   virtual void read(const NullableDatum *values) = 0;

@@ -21,7 +21,7 @@ Oid function_of_cast(Oid base, CoercionContext context) {
   });
 }
 
-/// For a type with a cast that no query runs unasked: its function is whose the type is.
+/// For a type with a cast that no query runs unasked: the type's owner chooses its function.
 constexpr const char *cast_hint = "Cast it to an array of numbers: f(column::real[]).";
 
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }

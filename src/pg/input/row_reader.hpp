@@ -18,8 +18,8 @@
 namespace bayes::pg {
 
 /// The function of a type's implicit cast to real[], as pgvector's vector has; InvalidOid if there
-/// is none. A cast of another context must not run unasked: its function may do anything, as
-/// whoever asks for a score.
+/// is none. A cast of another context must not run unasked: its function would run with the rights
+/// of the caller, who has only asked for a score.
 Oid cast_to_array(Oid base);
 
 /// Have two columns the same name?

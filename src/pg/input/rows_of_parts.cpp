@@ -143,6 +143,7 @@ void TripleCollector::take_parts(RemoteParts &rows, const std::vector<Part> &par
     if (rows_.named() && (std::int64_t(part.keys.size()) != part.totals.documents ||
                           std::int64_t(part.held_out_keys.size()) != part.held_out.documents))
       PassReader::refuse();
+    if (!rows_.named() && part.keys.size() + part.held_out_keys.size() > 0) PassReader::refuse();
     auto document = std::int32_t(totals.documents);
     totals.vocabulary = held_out.vocabulary = part.totals.vocabulary;
     add_totals(totals, part.totals);

@@ -8,6 +8,7 @@
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/models/chart_rows.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
@@ -180,8 +181,8 @@ BAYES_FUNCTION(bayes_page) {
     scripts = *text;
   }
   reader.finish();
-  const Oid type =
-      guarded([fcinfo] { return getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 1)); });
+  const Oid given = argument_type(fcinfo, 1),
+            type = guarded([given] { return getBaseType(given); });
   std::vector<Datum> charts;
   if (type == JSONBOID) {
     charts.push_back(PG_GETARG_DATUM(1));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/message.hpp"
+#include "document/tensor_size.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/jsonb_text.hpp"
 
@@ -251,7 +252,9 @@ ParseResult scalar(void *state, char *token, JsonTokenType type) {
 }
 #undef parsed
 
-/// Builds a jsonb as jsonb_in does from the text of a Document, but polls.
+/// Builds a jsonb as jsonb_in does from the text of a Document, but polls. Of jsonb_in's limits the
+/// length of texts is checked here, as those who build a jsonb must; the rest is pushJsonbValue's
+/// and JsonbValueToJsonb's.
 class JsonbBuilder {
  public:
   Datum jsonb(const Document &document) {
@@ -265,6 +268,10 @@ class JsonbBuilder {
   void add(const Document &document, JsonbIteratorToken as) {
     poll_here();
     if (const auto *const tensor = document.as<Tensor>()) {
+      if (tensor_size(tensor->shape, std::numeric_limits<std::int64_t>::max()) !=
+          std::ssize(tensor->values))
+        throw Error(Errc::internal,
+                    "a tensor has a number of values that does not match its shape");
       const double *at = tensor->values.data();
       add_extent(*tensor, 0, at);
     } else if (const auto *const list = document.as<Document::List>()) {
@@ -332,10 +339,15 @@ class JsonbBuilder {
     const char *const from = text.data();
     const std::size_t size = text.size();
     const char *const chars = guarded([from, size] { return server_of_utf8(from, size); });
+    const std::size_t bytes = chars == from ? size : std::strlen(chars);
+    // A longer one would run into the bits of the type beside its length.
+    if (bytes > JENTRY_OFFLENMASK)
+      throw Error(Errc::too_large, message("a text of {} bytes is too long for jsonb", bytes),
+                  message("The limit is {} bytes.", JENTRY_OFFLENMASK));
     JsonbValue out;
     out.type = jbvString;
     out.val.string.val = const_cast<char *>(chars);
-    out.val.string.len = int(chars == from ? size : std::strlen(chars));
+    out.val.string.len = int(bytes);
     return out;
   }
 

@@ -1,5 +1,6 @@
 #include "pg/values/jsonb_text.hpp"
 
+#include "base/message.hpp"
 #include "document/document.hpp"
 
 namespace bayes::pg {
@@ -12,6 +13,7 @@ class JsonbWriter {
     bool is_scalar = false;
     for (std::size_t i = 0;; ++i) {
       poll_in_loop(i);
+      require_size(0);
       JsonbValue value;
       switch (next(&iterator, &value)) {
         case WJB_BEGIN_ARRAY:
@@ -51,6 +53,14 @@ class JsonbWriter {
     first_ = false;
   }
 
+  /// Throws Error(too_large) if the text, and this much more, is larger than a value of
+  /// PostgreSQL: numbers of a small jsonb may have a hundred thousand digits.
+  void require_size(std::size_t more) const {
+    constexpr std::size_t most = MaxAllocSize;
+    if (out_.size() > most || more > most - out_.size())
+      throw Error(Errc::too_large, message("a jsonb has more than {} bytes of text", most));
+  }
+
   void add(const JsonbValue &value) {
     separate();
     first_ = false;
@@ -67,6 +77,7 @@ class JsonbWriter {
         break;
       }
       case jbvString:
+        require_size(std::size_t(value.val.string.len));
         append_json(out_, {value.val.string.val, std::size_t(value.val.string.len)});
         break;
       default: throw Error(Errc::internal, "a jsonb has a value of an unknown type");

@@ -16,7 +16,7 @@ namespace {
 
 template <class Byte>
 std::string decoded(int (*decode)(const char *, int, Byte *, int), std::string_view text) {
-  std::string out(std::size_t(pg_b64_dec_len(int(text.size()))), '\0');
+  std::string out(text.size() / 4 * 3 + 3, '\0');  // pg_b64_dec_len() overflows
   const int size =
       decode(text.data(), int(text.size()), reinterpret_cast<Byte *>(out.data()), int(out.size()));
   if (size < 0)
@@ -26,20 +26,28 @@ std::string decoded(int (*decode)(const char *, int, Byte *, int), std::string_v
   return out;
 }
 
+/// As text, a message may have no more bytes than a value.
+void require_size(std::size_t size, const char *what) {
+  if (size > max_varlena_bytes / 4 * 3)
+    throw Error(Errc::too_large, message("{} {} bytes, more than a value can have", what, size), {},
+                "Use a smaller k, or leave option push_down out.");
+}
+
 template <class Byte>
 char *encoded(int (*encode)(const Byte *, int, char *, int), std::string_view bytes) {
-  const int size = pg_b64_enc_len(int(bytes.size()));
-  char *const text = guarded([size] { return static_cast<char *>(palloc(std::size_t(size) + 1)); });
+  require_size(bytes.size(), "a message to another server has");
+  const std::size_t size = (bytes.size() + 2) / 3 * 4;  // pg_b64_enc_len() overflows
+  char *const text = guarded([size] { return static_cast<char *>(palloc(size + 1)); });
   const int used =
-      encode(reinterpret_cast<const Byte *>(bytes.data()), int(bytes.size()), text, size);
+      encode(reinterpret_cast<const Byte *>(bytes.data()), int(bytes.size()), text, int(size));
   text[used] = '\0';
   return text;
 }
 
 // The state of an aggregate that joins answers is the list so far and room for more: a copy for
-// each answer would take time that grows with the square of their number. The value says so itself,
-// since Citus copies a state that has moved, and knows of no other form of it. It begins with a
-// word that begins no document, and the size of the list.
+// each answer would take time that grows with the square of their number. The room is part of the
+// value, since Citus keeps states only as plain values. The value begins with a word that begins no
+// document, and the size of the list.
 
 struct Room {
   static constexpr std::uint64_t mark = 0xff;
@@ -63,12 +71,6 @@ std::string_view bytes_of(const Detoasted &plain) {
   return data.substr(sizeof room, std::size_t(room.used));
 }
 
-void require_size(std::size_t size, const char *what) {
-  if (size > max_varlena_bytes / 4 * 3)
-    throw Error(Errc::too_large, message("{} {} bytes, more than a value can have", what, size), {},
-                "Use a smaller k, or leave option push_down out.");
-}
-
 }  // namespace
 
 Datum pass_value(const Document &given) {
@@ -87,8 +89,10 @@ Datum joined_pass_value(Datum first, Datum second, bool state) {
   const bool has_room = state && PointerGetDatum(one.get()) == first &&
                         before.data() != VARDATA(one.get()) &&
                         sizeof(Room) + size <= data_of(one).size();
-  const std::size_t capacity =
-      std::min(max_varlena_bytes, sizeof(Room) + (state ? 2 * size : size));
+  // Large states grow by less, as all of their memory is written.
+  constexpr std::size_t doubled = 64 << 20;
+  const std::size_t room_for_more = !state ? 0 : size < doubled ? size : size / 4;
+  const std::size_t capacity = std::min(max_varlena_bytes, sizeof(Room) + size + room_for_more);
   char *const value = has_room ? reinterpret_cast<char *>(one.get()) : guarded([capacity] {
     auto *const out = static_cast<struct varlena *>(palloc0(VARHDRSZ + capacity));
     SET_VARSIZE(out, VARHDRSZ + capacity);
