@@ -158,7 +158,7 @@ is(states($documents, "ARRAY['a', 'b']", ['settle', []], ['log factorials', [kep
 
 # ---- forged ----
 
-my $episodes = $ENV{FORGED_EPISODES} // ($ENV{TEST_EFFORT} ? 25_000 : 750);
+my $episodes = $ENV{FORGED_EPISODES} // 800;
 my $next = $ENV{FORGED_FIRST} // 1;
 my $trace = $ENV{FORGED_TRACE} ? 'true' : 'false';
 my (%said, @internal);

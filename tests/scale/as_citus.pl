@@ -8,7 +8,7 @@ use strict;
 use warnings;
 use Close qw(are_close);
 use File::Temp qw(tempdir);
-use Message qw(word text flag integer list);
+use Message qw(word text flag integer list object);
 use MIME::Base64 qw(decode_base64 encode_base64);
 use Server;
 use Test::More;

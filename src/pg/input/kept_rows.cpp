@@ -79,7 +79,7 @@ void KeptRows::add(const NullableDatum *values) {
 }
 
 Document KeptRows::end() {
-  Use use(*this, Stage::read);
+  Use use(*this, stage_ == Stage::described ? stage_ : Stage::read);
   Document out = described();
   items_ = PassReader(out).integer("rows", 0, most_rows_of_part);
   use.end(Stage::described);

@@ -42,7 +42,7 @@ class KeptRows {
   /// Names this collection; no other one of this session has or had it.
   std::uint64_t serial() const { return serial_; }
 
-  // These are called in this order, each but add() and answer() once. Another order is refused with
+  // These are called in this order, settle() once. Another order is refused with
   // Error(invalid_binary). An error that ends one of them may leave the rows half changed, so that
   // all later calls are refused: a savepoint does not bring the rows back.
 
