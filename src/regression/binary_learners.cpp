@@ -95,14 +95,15 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
   BinaryMode out;
   out.state = std::move(start);
   double before = std::numeric_limits<double>::infinity();
+  bool stuck = false;
   LoopCourse course(control, [&](StateNumbers &numbers) {
     numbers.dense(out.state);
     numbers.number(before);
+    numbers.flag(stuck);
   });
   out.trace.assign(course.repeated().begin(), course.repeated().end());
   out.iterations = int(out.trace.size());
   Density at = density_at_coefficients(rows, link, precision, out.state, true);
-  bool stuck = false;
   out.trace.push_back(at.value);
   course.check(at.value);
   report_iteration(schedule, out, control);
@@ -120,7 +121,10 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
     out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
     if (ends(schedule, out, course, control)) break;
     // Further ones would not find a greater density either.
-    if (stuck) break;
+    if (stuck) {
+      course.save(out.trace, false);
+      break;
+    }
     before = near ? gain : std::numeric_limits<double>::infinity();
     // A step from where the density is almost flat may be as much too long as it is wide of the
     // mode.
