@@ -138,34 +138,29 @@ void dirichlet_marginals(std::span<const double> alpha, double rest, Marginal *o
 
 MarginalMixture::MarginalMixture(std::span<const Marginal> parts, std::span<const double> weights)
     : parts_(parts),
-      weights_(weights) {
-  // Equal weights are divided by once, so that parts that are all the same have exactly their mean.
-  const double whole = weights.empty() ? double(parts.size()) : 1;
-  const auto share = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
+      weights_(weights),
+      // Equal weights are divided by once, so that parts that are all the same have exactly their
+      // mean.
+      whole_(weights.empty() ? double(parts.size()) : 1) {
   double sum = 0, squares = 0;
-  // A part without weight counts nothing, even if it has no mean.
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (share(i) > 0) sum += share(i) * parts[i].mean();
-  mean_ = sum / whole;
+  mean_ = sum / whole_;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!(share(i) > 0)) continue;
     const double own = parts[i].deviation(), away = parts[i].mean() - mean_;
     squares += share(i) * (own * own + away * away);
   }
-  deviation_ = std::sqrt(squares / whole);
+  deviation_ = std::sqrt(squares / whole_);
 }
 
 double MarginalMixture::quantile(double p) const {
   const auto error = [&](double x) {
     poll_here();
     double sum = 0;
-    if (weights_.empty()) {
-      for (const Marginal &part : parts_) sum += part.probability_below(x);
-      return sum / double(parts_.size()) - p;
-    }
     for (std::size_t i = 0; i < parts_.size(); ++i)
-      sum += weights_[i] * parts_[i].probability_below(x);
-    return sum - p;
+      if (share(i) > 0) sum += share(i) * parts_[i].probability_below(x);
+    return sum / whole_ - p;
   };
   // The quantile lies between those of the parts, and within Cantelli's bounds, which are cheaper.
   double low, high;
@@ -180,9 +175,10 @@ double MarginalMixture::quantile(double p) const {
   } else {
     constexpr double largest = std::numeric_limits<double>::max();
     std::vector<double> own;
-    for (const Marginal &part : parts_) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (!(share(i) > 0)) continue;
       poll_here();
-      const double each = part.quantile(p);
+      const double each = parts_[i].quantile(p);
       if (std::isnan(each)) return each;
       own.push_back(std::clamp(each, -largest, largest));
     }

@@ -59,8 +59,14 @@ class BAYES_API MarginalMixture {
   double quantile(double p) const;
 
  private:
+  /// How much a part counts, of the sum of all; nothing of one without weight is asked for, which
+  /// may have no mean and no quantiles.
+  double share(std::size_t i) const { return weights_.empty() ? 1 : weights_[i]; }
+
   std::span<const Marginal> parts_;
   std::span<const double> weights_;
+  /// the sum of the shares
+  double whole_;
   double mean_, deviation_;
 };
 

@@ -223,6 +223,21 @@ BOOST_AUTO_TEST_CASE(averages_over_draws_are_mixtures) {
   const std::vector<Marginal> wild = {{Kind::student, 1.5, 1, 0}, {Kind::student, 2.5, 1, 9}};
   const double x = MarginalMixture(wild).quantile(0.1);
   BOOST_TEST(close((wild[0].probability_below(x) + wild[1].probability_below(x)) / 2, 0.1, 1e-9));
+  // A part without weight counts nothing, whether it has quantiles or not; with and without a
+  // variance.
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> shares = {0.25, 0.75, 0};
+  for (const double degrees : {1.5, 8.0})
+    for (const double location : {0.0, -1e6, unknown}) {
+      const std::vector<Marginal> parts = {{Kind::student, degrees, 1, 0},
+                                           {Kind::student, 2 * degrees, 1, 9},
+                                           {Kind::student, degrees, 1, location}};
+      const std::span all(parts);
+      const std::span weights(shares);
+      for (const double p : {0.001, 0.1, 0.7})
+        BOOST_TEST(MarginalMixture(all, weights).quantile(p) ==
+                   MarginalMixture(all.first(2), weights.first(2)).quantile(p));
+    }
   const std::vector<Marginal> sure(3, Marginal{Kind::beta, 4, 0});
   BOOST_TEST(MarginalMixture(sure).quantile(0.3) == 1);
   // One part of 80 has quantiles beyond all doubles, but the mixture has not, and they are found by
