@@ -141,12 +141,23 @@ double student_rectangle(const double *lower, const double *upper, double rho, d
     if (x >= 4) width = std::min(2 * width, std::max(0.5, 10 / degrees));
   }
   const auto spread = [&](double z) { return rest * std::sqrt((degrees + z * z) / (degrees + 1)); };
-  if (rho != 0)
-    for (const double bound : {lower[1], upper[1]}) {
-      if (!std::isfinite(bound)) continue;
-      const double centre = bound / rho, step = spread(centre) / rho;
-      for (const double away : places_of_change) add(std::asinh(centre + away * step));
-    }
+  // Of few degrees there is much where pieces are wider than what the second takes to change, on
+  // either side, from the probability that a bound leaves it near 0 to that far out.
+  const auto add_about = [&](double z) {
+    if (degrees < 1)
+      for (const double away : places_of_change) {
+        add(std::asinh(z) + away);
+        add(-std::asinh(z) + away);
+      }
+  };
+  for (const double bound : {lower[1], upper[1]}) {
+    if (!std::isfinite(bound)) continue;
+    add_about(bound * std::sqrt(degrees + 1) / rest);
+    if (rho == 0) continue;
+    const double centre = bound / rho, step = spread(centre) / rho;
+    add_about(centre);
+    for (const double away : places_of_change) add(std::asinh(centre + away * step));
+  }
   const double log_scale = -log_beta(degrees / 2, 0.5) - std::log(degrees) / 2;
   return integral_in_pieces(std::move(cuts), [&](double x) {
     const double z = std::sinh(x), scale = spread(z);
