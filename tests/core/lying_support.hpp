@@ -1,6 +1,7 @@
 // Answers of other servers that say what is not so.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.hpp"
@@ -66,13 +67,26 @@ inline Document falsified(const Document &from, Random &random, std::uint64_t ev
   return out;
 }
 
-/// A fit over such answers ends with a model, or with an error that blames no fault of ours.
-template <class F> void check_fit(F fit) {
-  try {
-    fit();
-  } catch (const bayes::Error &error) {
-    BOOST_TEST((error.code() != bayes::Errc::internal), error.what());
+/// How fits over such answers end.
+struct Endings {
+  int models = 0, refusals = 0;
+
+  /// This one ends with a model, or with an error that blames no fault of ours.
+  template <class F> void check(F fit) {
+    try {
+      fit();
+      ++models;
+    } catch (const bayes::Error &error) {
+      BOOST_TEST((error.code() != bayes::Errc::internal), error.what());
+      ++refusals;
+    }
   }
-}
+
+  /// Many ended either way: falsehoods are neither all refused at sight, nor all let pass.
+  void check_both() const {
+    BOOST_TEST(std::min(models, refusals) > (models + refusals) / 20,
+               models << " models and " << refusals << " refusals");
+  }
+};
 
 }  // namespace lying
