@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "document/list_bytes.hpp"
 #include "document/members.hpp"
+#include "support.hpp"
 
 using bayes::Document;
 using bayes::Tensor;
@@ -152,28 +153,19 @@ BOOST_AUTO_TEST_CASE(bytes_round_trip) {
 }
 
 BOOST_AUTO_TEST_CASE(reading_and_writing_are_polled) {
-  struct Counting final : bayes::Control {
-    int polls = 0;
-    void poll() override { ++polls; }
-  };
-  const auto polls = [](auto work) {
-    Counting control;
-    const bayes::PollScope scope(control);
-    work();
-    return control.polls;
-  };
+  using support::polls_of;
   const std::int64_t n = 100000;
   const Document numbers = Tensor{{n}, std::vector<double>(n, 0.5)};
   Document::Object members;
   for (std::int64_t i = 0; i < 1000; ++i) members.emplace_back(std::to_string(i), i);
   const Document object = members;
   const Document text = std::string(4 << 20, 'x');
-  BOOST_TEST(polls([&] { text.to_json(); }) > 3);
+  BOOST_TEST(polls_of([&] { text.to_json(); }) > 3);
   for (const Document &each : {numbers, object}) {
     const std::string bytes = bytes_of(each);
-    BOOST_TEST(polls([&] { bytes_of(each); }) > 20);
-    BOOST_TEST(polls([&] { Document::from_bytes(bytes); }) > 20);
-    BOOST_TEST(polls([&] { each.to_json(); }) > 20);
+    BOOST_TEST(polls_of([&] { bytes_of(each); }) > 20);
+    BOOST_TEST(polls_of([&] { Document::from_bytes(bytes); }) > 20);
+    BOOST_TEST(polls_of([&] { each.to_json(); }) > 20);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "counts/allocation_sums.hpp"
 #include "counts/minibatches.hpp"
 #include "lda_support.hpp"
+#include "support.hpp"
 #include "topics/document_step.hpp"
 #include "topics/lda_variational.hpp"
 #include "topics/prior_learning.hpp"
@@ -153,11 +154,6 @@ BOOST_AUTO_TEST_CASE(sums_can_be_merged_and_cleared) {
 
 namespace {
 
-struct CountedPolls final : Control {
-  int polls = 0;
-  void poll() override { ++polls; }
-};
-
 /// Of every other term one or two tokens.
 Packed large_document(int vocabulary) {
   Counts counts;
@@ -171,11 +167,9 @@ Packed large_document(int vocabulary) {
 BOOST_AUTO_TEST_CASE(local_steps_poll_inside_a_large_document) {
   const int v = 40000, k = 64;
   const Packed document(large_document(v));
-  CountedPolls control;
-  const bayes::PollScope scope(control);
-  const auto polls = [&control] { return std::exchange(control.polls, 0); };
+  using support::polls_of;
+  BOOST_TEST(polls_of([&] { bayes::PaddedMatrix(v, k); }) > 1);
   bayes::PaddedMatrix probabilities(v, k);
-  BOOST_TEST(polls() > 1);
   std::fill(probabilities.values().begin(), probabilities.values().end(), 1.0 / v);
   bayes::TermFactors factors(v, k);
   for (int w = 0; w < v; ++w) factors.set_points(w, probabilities);
@@ -183,14 +177,14 @@ BOOST_AUTO_TEST_CASE(local_steps_poll_inside_a_large_document) {
   const bayes::ProportionPrior prior(alpha);
   bayes::DocumentStep step(factors, prior);
   bayes::Buffer tokens(at(k));
-  polls();
-  const double bound = step.infer(document, {9, 0}, true, tokens.data());
-  BOOST_TEST(polls() >= 10);
+  double bound = 0;
+  BOOST_TEST(polls_of([&] { bound = step.infer(document, {9, 0}, true, tokens.data()); }) >= 10);
   bayes::AllocationSums statistics(v, k);
-  for (int i = 0; i < 5; ++i) statistics.add(document, step.allocation(), bound, tokens.data());
-  BOOST_TEST(polls() >= 2);
-  bayes::infer_proportions(document, factors, alpha);
-  BOOST_TEST(polls() >= 5);
+  BOOST_TEST(polls_of([&] {
+               for (int i = 0; i < 5; ++i)
+                 statistics.add(document, step.allocation(), bound, tokens.data());
+             }) >= 2);
+  BOOST_TEST(polls_of([&] { bayes::infer_proportions(document, factors, alpha); }) >= 5);
 }
 
 BOOST_AUTO_TEST_CASE(minibatches_visit_every_document_once_in_a_pass) {

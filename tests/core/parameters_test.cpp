@@ -242,24 +242,16 @@ BOOST_AUTO_TEST_CASE(averages_over_draws_are_mixtures) {
   BOOST_TEST(MarginalMixture(sure).quantile(0.3) == 1);
   // One part of 80 has quantiles beyond all doubles, but the mixture has not, and they are found by
   // few of its probabilities, which poll.
-  struct Polls final : bayes::Control {
-    int count = 0;
-    void poll() override { ++count; }
-  };
   for (const Marginal::Kind kind : {Marginal::Kind::root, Marginal::Kind::student}) {
     std::vector<Marginal> most(80, Marginal{kind, 10, 1});
     most[7] = {kind, 1e-4, 1};
     for (const double p : {0.025, 0.1, 0.5, 0.9, 0.975}) {
-      Polls control;
-      double at;
-      {
-        const bayes::PollScope scope(control);
-        at = MarginalMixture(most).quantile(p);
-      }
+      double at = 0;
+      const int polls = support::polls_of([&] { at = MarginalMixture(most).quantile(p); });
       double below = 0;
       for (const Marginal &part : most) below += part.probability_below(at) / 80;
       BOOST_TEST(std::abs(below - p) < 1e-9, int(kind) << ' ' << p << ": " << at);
-      BOOST_TEST(control.count < 5000, int(kind) << ' ' << p << ": " << control.count);
+      BOOST_TEST(polls < 5000, int(kind) << ' ' << p << ": " << polls);
     }
   }
   BOOST_TEST(MarginalMixture(sure).deviation() == 0);

@@ -1,7 +1,6 @@
 // Fitted probabilistic matrix factorizations: predictions and their intervals against the truth of
 // synthetic ratings, and against alternating least squares; tables at the edges.
 #include <numeric>
-#include <utility>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
@@ -15,11 +14,6 @@ using namespace bayes;
 using ratings::Cell, ratings::Cells, ratings::Synthetic, ratings::Table;
 
 namespace {
-
-struct PmfPolls final : Control {
-  int polls = 0;
-  void poll() override { ++polls; }
-};
 
 Document chains_of(int chains, int draws) {
   return Document::object().set("chains", chains).set("draws", draws);
@@ -422,19 +416,16 @@ BOOST_AUTO_TEST_CASE(models_of_many_keys_can_be_cancelled) {
   Cells cells{1, 150000, {}};
   for (std::int32_t j = 0; j < cells.columns; ++j) cells.cells.push_back({0, j, double(j % 7)});
   Table table(cells);
-  PmfPolls control;
-  const PollScope scope(control);
-  const auto polls = [&control] { return std::exchange(control.polls, 0); };
+  using support::polls_of;
+  Control control;
   const auto model = pmf_fit(table.table, 1, chains_of(1, 4), control);
-  polls();
+  std::size_t found = 0;
   // in the order of so many, too
-  BOOST_TEST(model->recommend(0, cells.columns, true).size() == std::size_t(cells.columns));
-  BOOST_TEST(polls() > 8);
-  BOOST_TEST(model->similar(Side::column, 0, cells.columns).size() ==
-             std::size_t(cells.columns) - 1);
-  BOOST_TEST(polls() > 8);
-  const Document document = model->to_document();
-  BOOST_TEST(polls() > cells.columns / 4096);
-  read_pmf_model(document);
-  BOOST_TEST(polls() > 2 * cells.columns / 4096);
+  BOOST_TEST(polls_of([&] { found = model->recommend(0, cells.columns, true).size(); }) > 8);
+  BOOST_TEST(found == std::size_t(cells.columns));
+  BOOST_TEST(polls_of([&] { found = model->similar(Side::column, 0, cells.columns).size(); }) > 8);
+  BOOST_TEST(found == std::size_t(cells.columns) - 1);
+  Document document;
+  BOOST_TEST(polls_of([&] { document = model->to_document(); }) > cells.columns / 4096);
+  BOOST_TEST(polls_of([&] { read_pmf_model(document); }) > 2 * cells.columns / 4096);
 }

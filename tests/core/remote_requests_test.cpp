@@ -113,25 +113,9 @@ BOOST_AUTO_TEST_CASE(texts_travel_together) {
   refused("", {1});
 }
 
-namespace {
-
-struct CountedPolls final : Control {
-  int polls = 0;
-  bool pending() const noexcept override { return true; }
-  void poll() override { ++polls; }
-};
-
-}  // namespace
-
 /// What has millions of parts is not written or read in one go.
 BOOST_AUTO_TEST_CASE(messages_are_polled) {
-  CountedPolls control;
-  const PollScope scope(control);
-  const auto polls_of = [&control](const auto &work) {
-    control.polls = 0;
-    work();
-    return control.polls;
-  };
+  using support::polls_of;
   const std::vector<std::string> many(100000, "a key of a row"),
       large(300, std::string(10000, 'x'));
   Document texts = Document::object(), packed;
