@@ -103,7 +103,7 @@ our %kinds = (
     (map { ("gmm $_, many columns" => "SELECT gmm_fit(x, 2, '{\"method\": \"$_\", $endless}')
           FROM broad") } qw(em map vi svi kmeans)),
     'linreg, many columns' => "SELECT linreg_fit(id, x, '{\"method\": \"vi\"}') FROM broad",
-    'logreg, many columns' => "SELECT logreg_fit(id % 3 = 0, x, '{$endless}') FROM broad",
+    'logreg, many columns' => "SELECT logreg_fit(id % 3 = 0, x, '{\"tol\": 0}') FROM broad",
     'gmm select, many columns' => "SELECT * FROM gmm_select('SELECT x FROM broad', '{1,2}',
           '{\"covariance\": [\"tied\", \"full\"], $endless}')",
     'page of a large title' => "SELECT length(bayes_page(repeat('<', 20000000), charts))

@@ -38,7 +38,8 @@ for my $round (1 .. effort(4)) {
         push @wrong, "$name: " . substr($state, 0, 300)
             if $state ne '57014' && ($state !~ /^none: / || $state =~ /^none: .*ERROR/s);
         $ended{$name}++ if $state eq '57014';
-        $late{$name} = max($late{$name} // 0, $seconds);
+        # One that ended by itself before says nothing of how late a timeout is.
+        $late{$name} = max($late{$name} // 0, $seconds) if $state eq '57014' || $seconds > 0;
     }
 }
 is_deeply(\@wrong, [], 'every statement ended with 57014, or by itself');
@@ -46,8 +47,13 @@ my @latest = sort { $late{$b} <=> $late{$a} } keys %late;
 diag(scalar(@names) . ' kinds, ' . scalar(keys %ended) . ' of them ended by a timeout; the latest: '
     . join(', ', map { sprintf '%s %.0f ms', $_, 1000 * $late{$_} }
         @latest[0 .. min(9, $#latest)]));
-cmp_ok($late{$latest[@latest / 2]}, '<=', 0.1, 'as a rule it is on time');
-cmp_ok($late{$latest[0]}, '<=', 2, 'none hangs');
+# A selection may end by itself.
+cmp_ok(scalar(keys %ended), '>=', $ENV{TEST_KINDS} ? 0 : @names / 4, 'timeouts end many');
+SKIP: {
+    skip 'no timeout came', 2 unless @latest;
+    cmp_ok($late{$latest[@latest / 2]}, '<=', 0.1, 'as a rule it is on time');
+    cmp_ok($late{$latest[0]}, '<=', 2, 'none hangs');
+}
 is($session->run('SELECT 1'), '1', 'the session goes on');
 
 done_testing;
