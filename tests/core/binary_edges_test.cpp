@@ -4,6 +4,9 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "binary_support.hpp"
+#include "data/remote_rows.hpp"
+#include "document/saved_fit.hpp"
+#include "models/passes.hpp"
 
 using namespace bayes;
 using binary::coefficients;
@@ -31,6 +34,32 @@ struct Impatient final : Control {
   void poll() override {
     if (--left < 0) throw Error(Errc::invalid_argument, "cancelled");
   }
+};
+
+/// Rows of another server, which turns the sign of slopes.
+class Turned final : public RemoteRows {
+ public:
+  explicit Turned(RowShape shape) : own_(shape), rows_of_parts_(1) { shape_ = shape; }
+  void append(const std::vector<double> &x) {
+    own_.append(x.data(), 1);
+    rows_of_parts_[0] = ++rows_;
+  }
+  std::vector<Document> ask(const Document &request) override {
+    Control control;
+    PartOfRows part{own_, 0};
+    Document out = answer_pass(part, request, control);
+    if (const Document *const gradient = out.find("gradient")) {
+      Tensor turned = *gradient->as<Tensor>();
+      for (double &x : turned.values) x = -x;
+      out.set("gradient", std::move(turned));
+    }
+    return {out};
+  }
+  const std::vector<std::int64_t> &rows_of_parts() const override { return rows_of_parts_; }
+
+ private:
+  MemoryRows own_;
+  std::vector<std::int64_t> rows_of_parts_;
 };
 
 /// Are all coefficients and predictions finite, and deviations positive?
@@ -265,6 +294,36 @@ BOOST_AUTO_TEST_CASE(limits_of_time_and_iterations_and_cancelling) {
                                    control, constant),
                         Error);
     }
+}
+
+// Slopes of the wrong sign: no length of a step gains anything, so that the first is the last, also
+// of a fit that was stopped after it.
+BOOST_AUTO_TEST_CASE(a_regression_whose_steps_gain_nothing_can_be_resumed) {
+  Turned rows({2, false});
+  Random random(9);
+  for (int i = 0; i < 60; ++i) rows.append({double(i % 3 == 0), random.normal() + i % 2});
+  for (const Link link : {Link::logit, Link::probit}) {
+    const auto fit = [&](Checkpoint &course, int most) {
+      Control control;
+      control.checkpoint = &course;
+      course.rewind();
+      std::vector<std::string> constant;
+      const Document options = Document::object().set("max_iter", most).set("resumable", true);
+      auto out = binary_fit(link, rows, {}, options, control, constant);
+      out->saved = std::make_shared<SavedFit>(SavedFit{0, options, nullptr, false, 0, course});
+      return out;
+    };
+    Checkpoint whole, slices;
+    const auto at_once = fit(whole, 9);
+    BOOST_TEST(at_once->info.iterations == 1);
+    BOOST_TEST(!at_once->info.converged);
+    BOOST_TEST(Model::from_bytes(at_once->to_bytes())->to_bytes() == at_once->to_bytes());
+    fit(slices, 1);
+    const auto resumed = fit(slices, 9);
+    BOOST_TEST(resumed->info.iterations == 1);
+    BOOST_TEST((resumed->trace == at_once->trace));
+    BOOST_TEST((slices.runs[0].loops[0].state == whole.runs[0].loops[0].state));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

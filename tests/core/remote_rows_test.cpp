@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "data/reference_rows.hpp"
 #include "data/sketch.hpp"
-#include "document/saved_fit.hpp"
 #include "lying_support.hpp"
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
@@ -440,43 +439,6 @@ BOOST_AUTO_TEST_CASE(damaged_answers_are_refused) {
   refused("sketch", "weights", [](std::vector<double> &x) { x[0] = -1; });
   refused("categories", "values", [](std::vector<double> &x) { std::swap(x[0], x[1]); });
   refused("categories", "values", [](std::vector<double> &x) { x[0] = none; });
-}
-
-// Slopes of the wrong sign: no length of a step gains anything, so that the first is the last, also
-// of a fit that was stopped after it.
-BOOST_AUTO_TEST_CASE(a_regression_whose_steps_gain_nothing_can_be_resumed) {
-  Both rows({2, false});
-  Random random(9);
-  for (int i = 0; i < 60; ++i) rows.append({double(i % 3 == 0), random.normal() + i % 2}, 1);
-  rows.parts.damage = [](const std::string &, Document &answer) {
-    const Document *const gradient = answer.find("gradient");
-    if (!gradient) return;
-    Tensor turned = *gradient->as<Tensor>();
-    for (double &x : turned.values) x = -x;
-    answer.set("gradient", std::move(turned));
-  };
-  for (const Link link : {Link::logit, Link::probit}) {
-    const auto fit = [&](Checkpoint &course, int most) {
-      Control control;
-      control.checkpoint = &course;
-      course.rewind();
-      std::vector<std::string> constant;
-      const Document options = Document::object().set("max_iter", most).set("resumable", true);
-      auto out = binary_fit(link, rows.parts, {}, options, control, constant);
-      out->saved = std::make_shared<SavedFit>(SavedFit{0, options, nullptr, false, 0, course});
-      return out;
-    };
-    Checkpoint whole, slices;
-    const auto at_once = fit(whole, 9);
-    BOOST_TEST(at_once->info.iterations == 1);
-    BOOST_TEST(!at_once->info.converged);
-    BOOST_TEST(Model::from_bytes(at_once->to_bytes())->to_bytes() == at_once->to_bytes());
-    fit(slices, 1);
-    const auto resumed = fit(slices, 9);
-    BOOST_TEST(resumed->info.iterations == 1);
-    BOOST_TEST((resumed->trace == at_once->trace));
-    BOOST_TEST((slices.runs[0].loops[0].state == whole.runs[0].loops[0].state));
-  }
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
