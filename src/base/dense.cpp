@@ -156,7 +156,14 @@ void lower_times(Index n, Index columns, const double *lower, const double *m, d
 }
 
 void symmetric_eigen(Index n, const double *symmetric, double *values, double *vectors) {
-  if (n == 0) return;
+  constexpr Index takes_long = 256;
+  if (n < takes_long) {
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(Matrix(In(symmetric, n, n)));
+    OutVector(values, n) = solver.eigenvalues();
+    Out(vectors, n, n) = solver.eigenvectors();
+    return;
+  }
+  // Eigen's solver, with polls. Its last bits may be others.
   Matrix a = In(symmetric, n, n).triangularView<Eigen::Lower>();
   // In [-1, 1] numbers neither overflow nor underflow.
   const double largest = a.cwiseAbs().maxCoeff(), scale = largest == 0 ? 1 : largest;
