@@ -2,22 +2,28 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 #include <utility>
 #include <vector>
+
+#include "base/api.hpp"
 
 namespace bayes {
 
 inline constexpr std::size_t cache_line = 64;
 
+/// Memory of this many bytes that begins on a cache line; throws std::bad_alloc. A thread keeps a
+/// few small blocks that it has freed: passes over few rows allocate the same workspaces again and
+/// again, and the system's allocator takes longer for them than the passes.
+BAYES_API void *allocate_aligned(std::size_t bytes);
+/// Frees what allocate_aligned() has returned for this number of bytes.
+BAYES_API void free_aligned(void *block, std::size_t bytes) noexcept;
+
 template <class T> struct CacheAligned {
   using value_type = T;
   CacheAligned() = default;
   template <class U> CacheAligned(const CacheAligned<U> &) {}
-  T *allocate(std::size_t n) {
-    return static_cast<T *>(::operator new(n * sizeof(T), std::align_val_t(cache_line)));
-  }
-  void deallocate(T *p, std::size_t) { ::operator delete(p, std::align_val_t(cache_line)); }
+  T *allocate(std::size_t n) { return static_cast<T *>(allocate_aligned(n * sizeof(T))); }
+  void deallocate(T *p, std::size_t n) { free_aligned(p, n * sizeof(T)); }
   bool operator==(const CacheAligned &) const = default;
 };
 

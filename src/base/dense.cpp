@@ -1,6 +1,7 @@
 #include "base/dense.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/control.hpp"
 #include "base/eigen_settings.hpp"
@@ -99,10 +100,34 @@ void tridiagonalize(Matrix &a, Vector &diagonal, Vector &subdiagonal) {
   }
 }
 
+/// Up to this order plain loops take less time than Eigen's preparations for large matrices.
+constexpr Index small = 8;
+
+bool small_cholesky(Index n, double *a) {
+  for (Index j = 0; j < n; ++j) {
+    for (Index k = 0; k < j; ++k)
+      for (Index i = j; i < n; ++i) a[j * n + i] -= a[k * n + i] * a[k * n + j];
+    const double pivot = a[j * n + j];
+    if (!(pivot > 0)) return false;
+    const double root = std::sqrt(pivot);
+    a[j * n + j] = root;
+    for (Index i = j + 1; i < n; ++i) a[j * n + i] /= root;
+  }
+  return std::all_of(a, a + n * n, [](double x) { return std::isfinite(x); });
+}
+
+void small_inverse_lower(Index n, const double *lower, double *out) {
+  for (Index j = 0; j < n; ++j)
+    for (Index k = j; k < n; ++k) {
+      const double x = out[j * n + k] /= lower[k * n + k];
+      for (Index i = k + 1; i < n; ++i) out[j * n + i] -= x * lower[k * n + i];
+    }
+}
+
 }  // namespace
 
 bool cholesky(Index n, double *a) {
-  if (n == 0) return true;
+  if (n <= small) return small_cholesky(n, a);
   Out lower(a, n, n);
   for (Index j = 0; j < n; j += columns_at_once) {
     if (j) poll_here();
@@ -121,6 +146,7 @@ bool cholesky(Index n, double *a) {
 }
 
 void inverse_lower(Index n, const double *from, double *to) {
+  if (n <= small) return small_inverse_lower(n, from, to);
   const In lower(from, n, n);
   Out out(to, n, n);
   for (Index j = 0; j < n; j += columns_at_once) {

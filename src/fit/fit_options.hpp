@@ -25,6 +25,8 @@ struct FitOptions {
   double tolerance = 1e-4;
   /// 0: by the rule of fit/effort.hpp, once the size of the data is known
   int restarts = 0;
+  /// the number of restarts was not given: a fit makes no more once it need not (found_optima.hpp)
+  bool restarts_settled = false;
   /// the fit starts from a model: its first run begins there
   bool started = false;
   /// the posterior of the start model is the prior
@@ -102,7 +104,9 @@ struct FitOptions {
   /// Sets the number of restarts if it was not given (fit/effort.hpp). To be called before a
   /// FitPlan is made from the options, and before they are written.
   void settle_restarts(const RunEffort &effort, int least, int most) {
-    if (restarts == 0) restarts = affordable_restarts(effort, least, most);
+    if (restarts != 0) return;
+    restarts = affordable_restarts(effort, least, most);
+    restarts_settled = true;
   }
 
   /// The name, for messages, of the setting to which a key does not apply.

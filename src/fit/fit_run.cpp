@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "fit/found_optima.hpp"
 
 namespace bayes {
 namespace {
@@ -46,6 +47,9 @@ FitPlan::FitPlan(const FitOptions &options)
     : method(options.method),
       seed(options.seed),
       restarts(options.restarts),
+      // The objective of k-means has no unit by which two optima could be told to be the same.
+      restarts_settled(options.restarts_settled && !options.noisy() &&
+                       options.method != Method::kmeans),
       max_iterations(options.max_iterations),
       tolerance(options.tolerance),
       max_seconds(options.max_seconds),
@@ -113,6 +117,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   }
   if (control_.checkpoint) drop_limited_runs();
   const int recorded = best_recorded();
+  FoundOptima found(10 * schedule_.pause);
   std::size_t best = 0;
   int kept = 0;  // the number of the restart whose result is held
   for (int restart = 1; restart <= plan_.restarts; ++restart) {
@@ -130,6 +135,8 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     const RunTrace &run = repeats ? known : restarts.run(restart);
     model_.trace.push_back(run.trace);
     (trial_weight ? trial_iterations_ : iterations_) += run.iterations;
+    restarts_made_ = restart;
+    if (plan_.degenerate || run.degenerate.empty()) found.add(run.trace.back());
     if (restart == 1 || is_better(run.trace.back(), !run.degenerate.empty(), info.objective,
                                   !info.degenerate.empty())) {
       best = model_.trace.size() - 1;
@@ -143,6 +150,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     } else if (!repeats) {
       end_run(run, int(best));
     }
+    if (plan_.restarts_settled && found.enough()) break;
     if (restart < plan_.restarts && control_.out_of_time()) break;
   }
   // By its record a run that is not made again was better than the one that the record names best.
@@ -272,6 +280,8 @@ void FitRun::describe(std::int64_t rows, std::int64_t skipped, int dimension, in
   info.out_of_time = control_.is_cut_short;
   if (info.out_of_time) info.converged = false;
   info.options = std::move(options);
+  if (plan_.restarts_settled && restarts_made_ > 0 && info.options.find("restarts"))
+    info.options.set("restarts", std::int64_t(restarts_made_));
   info.given_prior = plan_.given_prior;
 }
 

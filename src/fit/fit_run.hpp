@@ -51,7 +51,11 @@ struct FitPlan {
 
   Method method = Method::exact;
   std::uint64_t seed = 1;
-  int restarts = 1, max_iterations = 1000;
+  int restarts = 1;
+  /// `restarts` is a limit: there are fewer once the best optimum was found often enough
+  /// (found_optima.hpp)
+  bool restarts_settled = false;
+  int max_iterations = 1000;
   double tolerance = 1e-4;
   /// Schedule::span
   double span = 0;
@@ -118,8 +122,9 @@ class FitRun {
   ///
   /// If there are several restarts and runs can be resumed, each stops when its objective hardly
   /// changes any more, or after the plan's brief_iterations; the best one alone is then continued
-  /// to the tolerance. If there are trial data, restarts run on them, and the best one is continued
-  /// on all data: its trace is the last.
+  /// to the tolerance. If the plan allows it, there are fewer restarts where they come to the same
+  /// optimum again and again (found_optima.hpp). If there are trial data, restarts run on them, and
+  /// the best one is continued on all data: its trace is the last.
   template <class Data, class Begin, class Go>
   auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {
     std::optional<decltype(go(begin(1), all))> best, run;
@@ -170,7 +175,8 @@ class FitRun {
   /// Records the results of chains.
   void take(ChainRun chains);
 
-  /// Fills in the model's info. To be called last, as it records the duration of the fit.
+  /// Fills in the model's info; where the number of restarts was not given, its options name the
+  /// number that was made. To be called last, as it records the duration of the fit.
   void describe(std::int64_t rows, std::int64_t skipped, int dimension, int components,
                 Document options);
 
@@ -205,7 +211,7 @@ class FitRun {
   /// the record of the current run, if the fit can be resumed
   RunRecord *record_ = nullptr;
   double weight_ = 1;
-  int best_restart_ = 1;
+  int best_restart_ = 1, restarts_made_ = 0;
   /// Keeps the traces of the ten best restarts and empties the others: traces of tens of restarts
   /// would make the model of a small table tens of times as large.
   void drop_traces();

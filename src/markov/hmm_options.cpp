@@ -252,7 +252,10 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   lines(t, out);
   out.batch_given = t.given("batch_size");
   // With given emissions all restarts would begin at the same point.
-  if (out.restarts == 0) out.restarts = out.means || !out.probabilities.is_null() ? 1 : 10;
+  if (out.restarts == 0) {
+    out.restarts = out.means || !out.probabilities.is_null() ? 1 : 10;
+    out.restarts_settled = true;
+  }
   t.finish(out.setting() + (out.symbols    ? " with symbols"
                             : out.products ? " with these emissions"
                                            : " with multivariate normals"));

@@ -114,6 +114,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
   t.integer("truncation", o.truncation, std::max(2, o.start_clusters), dpmm_max_clusters,
             !o.sampled());
   t.integer("restarts", o.restarts, 1, 1000, !o.sampled());
+  o.restarts_settled = t.reads() && !o.started && !t.given("restarts");
   t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
   t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
   o.linear_response_line(t);

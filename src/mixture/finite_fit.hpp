@@ -68,8 +68,9 @@ class FiniteRows {
 RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOptions &options);
 /// The range of the number of restarts of mixtures, for FitOptions::settle_restarts.
 inline constexpr int min_restarts = 10, max_restarts = 60;
-/// How many of the runs begin independently of each other. The others begin near the best of these.
-inline int independent_runs(int runs) { return std::max(std::min(runs, 5), (runs + 2) / 3); }
+/// Whether a restart begins independently of those before it: the first five, and then every third.
+/// The others begin near the best so far.
+inline bool is_independent(int restart) { return restart <= 5 || restart % 3 == 0; }
 
 /// P: parameters of K components at a point; Q: their conjugate posterior.
 template <class P, class Q> class FiniteFit {
@@ -235,13 +236,12 @@ template <class P, class Q> class FiniteFit {
   /// is negligible beside a single row, it is repeated from begin(restart).
   template <class L, class First, class Begin, class Go>
   auto best_of_restarts(const L &learner, const First &first, Begin begin, Go go) {
-    const int afresh = independent_runs(options_.restarts);
     int moved = 0;  // the number of the restart that begins after a move
     return run_.best_of_restarts(
         rows_.data, rows_.trial(run_.weight()),
         [&](int restart, const typename L::State *best = nullptr) {
           // Without the best run so far, a run that is recorded is repeated: any start will do.
-          moved = k_ > 1 && restart > afresh && best ? restart : 0;
+          moved = k_ > 1 && !is_independent(restart) && best ? restart : 0;
           return moved ? first(moved_statistics(learner, *best, restart)) : begin(restart);
         },
         [&](typename L::State state, RowSource &rows) {

@@ -1,6 +1,7 @@
 // Restarts of a fit: the best run is the result, and no more runs are in memory than are reckoned.
 #include "fit/fit_run.hpp"
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -237,6 +238,47 @@ BOOST_AUTO_TEST_CASE(cheap_runs_are_many) {
   options.restarts = 0;
   options.settle_restarts({1, 1}, 1, 50);
   BOOST_TEST(options.restarts == 50);
+}
+
+// Caught: runs that stop after five, however many optima were found; runs that options gave left
+// out; optima told apart by rounding; a degenerate run that counts.
+BOOST_AUTO_TEST_CASE(restarts_end_when_the_best_comes_again_and_again) {
+  const auto made = [](const std::function<double(int restart)> &objective, bool settled,
+                       const std::function<bool(int restart)> &degenerate = {}) {
+    Nothing model;
+    FitPlan plan;
+    plan.restarts = 40;
+    plan.restarts_settled = settled;
+    plan.degenerate = !degenerate;
+    Control control;
+    FitRun run(model, plan, control);
+    int all = 0, last = 0;
+    run.best_of_restarts(
+        all,
+        [&](int restart) {
+          last = restart;
+          return State(objective(restart));
+        },
+        [&](State state, int &) {
+          Run out(std::move(state));
+          if (degenerate && degenerate(last)) out.degenerate = {0};
+          return out;
+        });
+    run.describe(1, 0, 1, 1, Document::object().set("restarts", std::int64_t(40)));
+    BOOST_TEST(*model.info.options.find("restarts")->as<std::int64_t>() == last);
+    return last;
+  };
+  BOOST_TEST(made([](int) { return 1.0; }, true) == 8);
+  BOOST_TEST(made([](int restart) { return 1 + 1e-6 * restart; }, true) == 8);
+  BOOST_TEST(made([](int) { return 1.0; }, false) == 40);
+  BOOST_TEST(made([](int restart) { return double(restart); }, true) == 40);
+  // Five of the best at the ninth run, and then two optima that came once among twenty.
+  BOOST_TEST(made([](int restart) { return restart % 2 ? 1.0 : 0.0; }, true) == 9);
+  BOOST_TEST(made([](int restart) { return restart < 3 ? double(-restart) : 1.0; }, true) == 20);
+  // A better optimum begins the count anew.
+  BOOST_TEST(made([](int restart) { return restart < 8 ? 1.0 : 2.0; }, true) == 12);
+  BOOST_TEST(made([](int restart) { return restart % 2 ? 1.0 : 9.0; }, true,
+                  [](int restart) { return restart % 2 == 0; }) == 15);
 }
 
 BOOST_AUTO_TEST_CASE(rows_must_suit_the_model) {

@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/fit_progress.hpp"
 #include "pg/server/read_only.hpp"
@@ -314,6 +315,11 @@ void read_query(const char *text, const QueryColumns &given,
       text, query_hint(names),
       [&](TupleDesc columns) {
         layout = layout_of(columns, given, names != nullptr, booleans);
+        if (names && !given.id)
+          report_name_taken(utf8_of_server(NameStr(TupleDescAttr(columns, layout.name)->attname)),
+                            "the row",
+                            "If it belongs to the row, select a name before it, or name the column "
+                            "that is one by option id.");
         data = &make(form_of(layout, columns));
       },
       [&](TupleTableSlot *row) { take_row(*data, names, layout, row); });

@@ -112,6 +112,7 @@ void TripleCollector::add_cell(const NullableDatum *values) {
   check_keys();
   if (row < 0 || column < 0 || values[2].isnull) {
     ++skipped_;
+    null_numbers_ += row >= 0 && column >= 0;
     return;
   }
   add_number(row, column, DatumGetFloat8(values[2].value));
@@ -152,10 +153,12 @@ void TripleCollector::add_row(const Item &item) {
   ArrayWalk(array, elements_, nullptr).next(numbers_);
   const bits8 *const nulls = array.null_bitmap();
   for (std::int32_t i = 0; i < length; ++i) {
-    if (nulls && !(nulls[i / 8] & (1 << (i % 8))))
+    if (nulls && !(nulls[i / 8] & (1 << (i % 8)))) {
       ++skipped_;
-    else
+      ++null_numbers_;
+    } else {
       add_number(row, i, numbers_[std::size_t(i)]);
+    }
   }
 }
 
@@ -230,6 +233,13 @@ std::uint64_t TripleCollector::hash(Control &control) {
 void TripleCollector::arrange(Control &) {
   if (table_) return;
   if (lines_) throw Error(Errc::internal, "table was not put in order");
+  // In all other families a NULL is a number that is not known.
+  if (options_.non_negative && !options_.missing && null_numbers_ > 0)
+    report_once(NOTICE,
+                message("numbers of {} of the table are NULL, and count as 0",
+                        null_numbers_ == 1 ? "1 cell" : std::to_string(null_numbers_) + " cells"),
+                "A cell of which no number is given is 0 in this fit.",
+                "If nothing is known of these cells, use option \"absent\": \"missing\".");
   cells_->finish();
   std::vector<std::int32_t> row_places, column_places;
   std::vector<std::string> row_keys = rows_.arrange(row_places),

@@ -117,6 +117,8 @@ class TripleCollector final : public Collector {
   /// zeros need not be stored
   bool drop_zeros_ = false;
   std::int64_t skipped_ = 0;
+  /// cells with keys, but without a number
+  std::int64_t null_numbers_ = 0;
   std::unique_ptr<CellStore> cells_;
 
   std::optional<HoldOut> hold_out_;

@@ -49,6 +49,14 @@ void report_name_of_row(const RowColumn &column) {
 
 }  // namespace
 
+void report_name_taken(const std::string &column, const char *what, const char *advice) {
+  if (names_a_row(lower(column))) return;
+  report_once(NOTICE,
+              message("column {} of the query is taken as the name of {}",
+                      describe(Document(column)), what),
+              "It is the first column, and not part of the fit.", advice);
+}
+
 void report_names_of_rows(const RowColumns &columns) {
   for (const RowColumn &column : columns)
     if (column.kind == ValueKind::number && names_a_row(lower(column.name)))

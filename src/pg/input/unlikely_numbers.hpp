@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "data/rows.hpp"
@@ -10,6 +11,10 @@
 #include "document/row_columns.hpp"
 
 namespace bayes::pg {
+
+/// Tells in a NOTICE that a query's first column names `what`, such as "rows", and is not part of
+/// them, unless the column's name says so: it might be a measurement. `advice`: the HINT.
+void report_name_taken(const std::string &column, const char *what, const char *advice);
 
 /// What the NOTICEs below need to know of rows; adds up over parts of them.
 struct NumberFacts {

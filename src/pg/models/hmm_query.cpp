@@ -5,6 +5,7 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/input/remote_sequences.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 #include "pg/models/hmm.hpp"
 #include "pg/server/encoding.hpp"
 
@@ -115,6 +116,8 @@ SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
         const CurrentContext current(here_);
         sequences_.emplace(OidIsValid(array_) ? array_ : INT8OID);
         if (!OidIsValid(array_)) {
+          report_name_taken(utf8_of_server(NameStr(TupleDescAttr(columns, 0)->attname)),
+                            "the sequence", form_hint);
           (*data_)->describe(columns, 1);
           names_.emplace(std::size_t(std::numeric_limits<std::int32_t>::max()), refuse_name);
         }
