@@ -87,7 +87,7 @@ COMMENT IS 'The numbers of the picture that bayes_chart makes of the rows of a q
   @of_charts;
 
 CREATE FUNCTION bayes_plot(
-  model bayes_model, width int DEFAULT NULL, kind text DEFAULT NULL, options jsonb DEFAULT NULL
+  model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL, width int DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME' @immutable COST 10000;
 COMMENT IS 'The picture that bayes_chart makes of a model in characters, for psql: lines of at '
@@ -95,16 +95,16 @@ COMMENT IS 'The picture that bayes_chart makes of a model in characters, for psq
   @of_charts;
 
 CREATE FUNCTION bayes_plot(
-  models bayes_model[], width int DEFAULT NULL, kind text DEFAULT NULL,
-  options jsonb DEFAULT NULL
+  models bayes_model[], kind text DEFAULT NULL, options jsonb DEFAULT NULL,
+  width int DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME', 'bayes_plot_models' @immutable COST 10000;
 COMMENT IS 'The same of several models of one family. '
   @of_several;
 
 CREATE FUNCTION bayes_plot(
-  query bayes_query, model bayes_model, width int DEFAULT NULL, kind text DEFAULT NULL,
-  options jsonb DEFAULT NULL
+  query bayes_query, model bayes_model, kind text DEFAULT NULL, options jsonb DEFAULT NULL,
+  width int DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME', 'bayes_plot_rows' @volatile COST 100000;
 COMMENT IS 'The picture that bayes_chart makes of the rows of a query under a model in characters, '

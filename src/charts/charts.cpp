@@ -176,6 +176,15 @@ namespace {
                 message("a model of {} has no chart{}", model.info.family, rows ? " of rows" : ""));
   const bool known = std::any_of(std::begin(kinds), std::end(kinds),
                                  [kind](const Kind &each) { return each.name == kind; });
+  const std::vector<std::string_view> other_way = chart_kinds(model, !rows);
+  if (std::find(other_way.begin(), other_way.end(), kind) != other_way.end())
+    throw rows
+        ? Error(Errc::invalid_argument,
+                message("chart \"{}\" is of a model alone, not of rows", kind), {},
+                message("Leave out the query: bayes_chart(model, '{}').", kind))
+        : Error(Errc::invalid_argument,
+                message("chart \"{}\" is of rows, which a query must select", kind), {},
+                message("Give the query first: bayes_chart('SELECT ...', model, '{}').", kind));
   throw Error(known ? Errc::wrong_family : Errc::invalid_argument,
               known ? message("a model of {} has no chart \"{}\"{}", model.info.family, kind,
                               rows ? " of rows" : "")

@@ -229,7 +229,7 @@ SELECT throws_ok($$SELECT bayes_chart(NULL::bayes_query, of('gmm'))$$, '22004', 
   'and must not be NULL');
 SELECT throws_ok($$SELECT bayes_chart('SELECT ARRAY[1, 2, 3]', of('gmm'))$$, '2202E', NULL,
   'rows have the columns of the model');
-SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful', of('gmm'), 'trace')$$, '42804',
+SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful', of('gmm'), 'trace')$$, '22023',
   NULL, 'a chart without rows takes no query');
 
 -- ---- all kinds of all families ----
@@ -245,7 +245,8 @@ EXCEPTION WHEN invalid_parameter_value THEN
     substring(hint FROM '^Charts of this model are: (.*)\.$'), ', ');
 END $$;
 CREATE TABLE charts AS SELECT name, kind, bayes_chart(model, kind) AS chart,
-  bayes_plot(model, 60, kind) AS plot, (SELECT count(*) FROM bayes_chart_data(model, kind)) AS items
+  bayes_plot(model, kind, width => 60) AS plot,
+  (SELECT count(*) FROM bayes_chart_data(model, kind)) AS items
 FROM models, kinds(model) AS kind;
 SELECT results_eq($$SELECT name, array_agg(kind ORDER BY ctid) FROM charts
   WHERE name IN ('gmm', 'dpmm', 'bmm', 'nb', 'hmm', 'lda', 'nmf', 'pmf', 'linreg', 'logreg',
@@ -265,10 +266,12 @@ SELECT never($$SELECT name, kind, chart->>'$schema'
     OR length(chart::text) > 260000 AS wrong FROM charts$$, 'all have marks, and not too many');
 SELECT never($$SELECT name, kind, line, length(line) > 60 AS wrong
   FROM charts, string_to_table(plot, E'\n') AS line$$, 'plots are as wide as they may be');
-SELECT never($$SELECT name, bayes_chart(model) <> chart OR bayes_plot(model, 60) <> plot AS wrong
+SELECT never($$SELECT name, bayes_chart(model) <> chart
+    OR bayes_plot(model, width => 60) <> plot AS wrong
   FROM models JOIN (SELECT DISTINCT ON (name) * FROM charts ORDER BY name, ctid) AS c
     USING (name)$$, 'the first kind is the default');
-SELECT ok(bayes_plot(of('hmm'), 30) LIKE E'hmm of 2 states\n%', 'a plot begins with its title');
+SELECT ok(bayes_plot(of('hmm'), width => 30) LIKE E'hmm of 2 states\n%',
+  'a plot begins with its title');
 
 -- ---- rows, columns and sizes that are not usual ----
 
@@ -311,7 +314,7 @@ FROM bayes_chart_data((SELECT gmm_fit(x, 10, '{"max_iter": 3}') FROM iris), 'col
   '{"columns": [1, 2, 3, 4]}');
 SELECT never($$SELECT width, name, kind, length(line) > width AS wrong
   FROM unnest('{30,40}'::int[]) AS width, models, kinds(model) AS kind,
-    string_to_table(bayes_plot(model, width, kind), E'\n') AS line
+    string_to_table(bayes_plot(model, kind, width => width), E'\n') AS line
   WHERE name IN ('bmm', 'nb', 'dpmm', 'hmm', 'long', 'counts')$$, 'narrow plots are narrow');
 
 -- ---- several models ----
@@ -365,7 +368,8 @@ SELECT throws_ok($$SELECT bayes_chart(of('gmm'), NULL, '{"rows": 10}')$$, '22023
   'option "rows" does not apply to chart "ellipses"', 'and some to rows');
 SELECT throws_ok($$SELECT bayes_chart(ARRAY[of('gmm')], NULL, '{"names": ["A"]}')$$, '22023',
   'option "names" does not apply to chart "criteria"', 'or to several models');
-SELECT throws_ok($$SELECT bayes_plot(of('gmm'), 29)$$, '22023', NULL, 'a plot has some width');
+SELECT throws_ok($$SELECT bayes_plot(of('gmm'), width => 29)$$, '22023', NULL,
+  'a plot has some width');
 CREATE FUNCTION hint_of(sql text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   hint text;

@@ -103,18 +103,20 @@ SELECT is(bayes_chart('SELECT x FROM faithful', of('gmm'), 'similarity') #>> '{t
   'probability that two rows are in one component; 60 of 272 rows', 'and says so');
 SELECT is(bayes_chart('SELECT x FROM faithful LIMIT 4', of('gmm'), 'similarity')
   #> '{layer,0,encoding,color,scale,domain}', '[0, 1]', 'shades mean the same in all charts');
-SELECT matches(bayes_plot('SELECT x FROM faithful WHERE waiting > 85', of('gmm'), 40, 'similarity'),
+SELECT matches(bayes_plot('SELECT x FROM faithful WHERE waiting > 85', of('gmm'), 'similarity',
+    width => 40),
   'probability: 0 to 1\n', 'and in all plots');
 CREATE VIEW narrow AS SELECT width, line, row_number() OVER (PARTITION BY width ORDER BY n) AS row,
     count(*) OVER (PARTITION BY width) AS rows
   FROM unnest('{30,40,72}'::int[]) AS width, string_to_table(bayes_plot(
-    'SELECT x FROM faithful', of('gmm'), width, 'similarity'), E'\n') WITH ORDINALITY AS l(line, n)
+    'SELECT x FROM faithful', of('gmm'), 'similarity', width => width), E'\n')
+    WITH ORDINALITY AS l(line, n)
   WHERE line ~ '^ *\d+  [█▓▒░ ]*$';
 SELECT never($$SELECT width, line, length(line) > width OR substr(line, 5 + row::int, 1)
     IS DISTINCT FROM '█' OR rows <> least(60, width - 5) AS wrong FROM narrow$$,
   'a narrow plot has fewer rows, and all of their columns');
-SELECT matches(replace(bayes_plot('SELECT x FROM faithful', of('gmm'), 40, 'similarity'), E'\n',
-  ' '), 'in one component; 35 of 272 rows', 'which its subtitle says');
+SELECT matches(replace(bayes_plot('SELECT x FROM faithful', of('gmm'), 'similarity', width => 40),
+  E'\n', ' '), 'in one component; 35 of 272 rows', 'which its subtitle says');
 SELECT cmp_ok(max(length(v->>'v')), '<=', 6, 'a shade has four digits, so that all rows have room')
 FROM jsonb_path_query(bayes_chart('SELECT velocity FROM galaxies', of('dpmm'), 'similarity',
   '{"rows": 64}'), '$.layer[0].data.values[*]') AS v;
@@ -132,8 +134,9 @@ SELECT is(complaint($$SELECT bayes_chart('SELECT NULL::float8[] FROM faithful', 
   || ' NULL can be shown.', 'rows that are all NULL are none');
 SELECT is(bayes_chart('SELECT velocity FROM galaxies LIMIT 5', of('dpmm'), 'similarity')
   #>> '{title,subtitle}', 'probability that two rows are in one cluster', 'in its words');
-SELECT ok(bayes_plot('SELECT velocity FROM galaxies ORDER BY velocity LIMIT 3', of('dpmm'), 40,
-    'similarity') ~ E'\n1  [█▓▒░ ]+\n(.*\n)* *probability: .* to 1', 'in psql too');
+SELECT ok(bayes_plot('SELECT velocity FROM galaxies ORDER BY velocity LIMIT 3', of('dpmm'),
+    'similarity', width => 40) ~ E'\n1  [█▓▒░ ]+\n(.*\n)* *probability: .* to 1',
+  'in psql too');
 SELECT is(count(*), 1::bigint, 'one row is similar to itself')
 FROM bayes_chart_data('SELECT x FROM faithful LIMIT 1', of('gmm'), 'similarity');
 SELECT throws_ok($$SELECT bayes_chart('SELECT x FROM faithful WHERE false', of('gmm'),
@@ -146,8 +149,8 @@ SELECT throws_ok(format($$SELECT bayes_chart(%L, of(%L), 'similarity')$$, query,
 FROM (VALUES ('one', 'gmm', 'SELECT x FROM faithful'), ('nb', 'nb', 'SELECT species, x FROM iris'),
   ('hmm', 'hmm', 'SELECT duration FROM geyser'),
   ('pmf', 'pmf', 'SELECT student, lecturer, rating FROM lectures')) AS v(name, family, query);
-SELECT throws_ok($$SELECT bayes_chart(of('gmm'), 'similarity')$$, '42804',
-  'a model of gmm has no chart "similarity"', 'without rows there is none');
+SELECT throws_ok($$SELECT bayes_chart(of('gmm'), 'similarity')$$, '22023',
+  'chart "similarity" is of rows, which a query must select', 'without rows there is none');
 SELECT throws_ok($$SELECT bayes_chart('SELECT ARRAY[1, 2, 3]', of('gmm'), 'similarity')$$, '2202E',
   NULL, 'rows have the columns of the model');
 
@@ -264,7 +267,7 @@ FROM bayes_chart_data('SELECT id % 60, CASE WHEN id % 60 < 48 THEN words ELSE ''
 SELECT is(chart #>> '{layer,0,encoding,x,title}', 'group', 'an expression has no name')
 FROM (SELECT bayes_chart('SELECT 1, words FROM documents', of('lda')) AS chart) AS c;
 SELECT ok(bayes_plot('SELECT jsonb_build_object(''index'', 3)->''index'', ''{"index": 3}''::jsonb',
-    of('lda'), 40) LIKE E'lda of 4 topics\n%topic 1\n%3  %', 'counts, in psql');
+    of('lda'), width => 40) LIKE E'lda of 4 topics\n%topic 1\n%3  %', 'counts, in psql');
 SELECT throws_ok($$SELECT bayes_chart('SELECT id % 49, words FROM documents', of('lda'))$$, '54000',
   'there are more than 48 groups', 'too many groups');
 SELECT matches(complaint(format($$SELECT bayes_chart('SELECT %s, words FROM documents',
@@ -280,8 +283,8 @@ SELECT throws_ok($$SELECT bayes_chart('SELECT 1, words FROM documents WHERE fals
 SELECT throws_ok($$SELECT bayes_chart('SELECT 1, words FROM documents', of('lda'), 'shares',
   '{"rows": 5}')$$, '22023', 'option "rows" does not apply to chart "shares" of rows',
   'all documents are shown');
-SELECT throws_ok($$SELECT bayes_chart(of('lda'), 'shares')$$, '42804',
-  'a model of lda has no chart "shares"', 'a chart of rows');
+SELECT throws_ok($$SELECT bayes_chart(of('lda'), 'shares')$$, '22023',
+  'chart "shares" is of rows, which a query must select', 'a chart of rows');
 
 -- ---- cells of a table ----
 
@@ -345,10 +348,10 @@ SELECT never($$SELECT a.series, b.series, NOT near((a.x - b.x)^2 + (a.y - b.y)^2
 SELECT never($$SELECT width, name, line, line ~ '[█─●]\.\.\.$' AS wrong
   FROM unnest('{30,72}'::int[]) AS width, (VALUES ('lda', 'terms'), ('lda', 'weights'),
       ('bmm', 'weights'), ('nmf', 'terms')) AS k(name, kind),
-    string_to_table(bayes_plot(of(name), width, kind), E'\n') AS line$$,
+    string_to_table(bayes_plot(of(name), kind, width => width), E'\n') AS line$$,
   'bars of plots end at the margin');
 
-SELECT matches(bayes_plot(of('many'), 30, 'parts'), E'\nthe first \\d+ of 24 columns\n',
+SELECT matches(bayes_plot(of('many'), 'parts', width => 30), E'\nthe first \\d+ of 24 columns\n',
   'cells for which there is no room are counted');
 
 SELECT * FROM finish();

@@ -170,7 +170,7 @@ SELECT results_eq($$SELECT i.options->>'method', i.options->>'covariance',
   (i.options->>'tol')::float8, i.options->>'init', i.options->>'missing', i.options->>'on_error',
   i.options ? 'max_seconds'
     FROM (SELECT gmm_fit(x, 2) AS m FROM faithful) f, bayes_info(m) i$$,
-      $$VALUES ('vi', 'full', 60, 1, 10000, 1e-4::float8, 'kmeans', 'marginalize', 'error',
+      $$VALUES ('vi', 'full', 8, 1, 10000, 1e-4::float8, 'kmeans', 'marginalize', 'error',
         false)$$,
       'options in force, defaults included');
 -- The default prior, by its formulas.

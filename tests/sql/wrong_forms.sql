@@ -1,5 +1,5 @@
 -- Data in the forms of other languages: an error that tells the form here. What is right stays so.
-SELECT plan(37);
+SELECT plan(46);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -38,6 +38,24 @@ SELECT is(advice('SELECT lda_fit(body, 2) FROM cars'), 'A document is a tsvector
   'what a document is');
 SELECT is(count(f.*), 1::bigint, 'no rows, no error') FROM (SELECT gmm_fit(mpg, length, 3) AS a,
   hmm_fit(rt, 2) AS b, lda_fit(body, 2) AS c FROM cars WHERE false) AS f;
+
+-- ---- an argument is missing ----
+
+SELECT is(complaint(statement), said, statement) FROM (VALUES
+  ('SELECT gmm_fit(mpg) FROM cars'), ('SELECT doors, bmm_fit(rt) FROM cars GROUP BY doors'),
+  ('SELECT hmm_fit(ints) FROM cars'), ('SELECT lda_fit(ARRAY[body]) FROM cars'),
+  ('SELECT nmf_fit(ints) FROM cars')) AS v(statement),
+  LATERAL (SELECT '42883 the number of components, states, topics or factors is missing' AS said)
+    AS s;
+SELECT is(complaint('SELECT ' || name || '_predict((SELECT gmm_fit(mpg, 1) FROM cars))'),
+  '42883 the row is missing', name || '_predict without a row')
+FROM unnest('{bmm,bayes}'::text[]) AS name;
+SELECT is(whole_complaint('SELECT bayes_drift(''SELECT mpg FROM cars'', mpg) FROM cars'),
+  '22P02 invalid input syntax for type bayes_model | A model is written as a JSON object, but this '
+  'text begins with "SELECT mpg FROM cars". | Take a model from the column that keeps it, or from '
+  'a fit: (SELECT gmm_fit(x, 3) FROM t). A query text is no model.', 'a query is no model');
+SELECT is(complaint('SELECT '' {"a": 1}''::bayes_model'),
+  complaint('SELECT ''{"a": 1}''::bayes_model'), 'what begins as a model is read as one');
 
 -- ---- calls that mean something mean it still ----
 

@@ -128,14 +128,16 @@ Datum show_chart_data(FunctionCallInfo fcinfo, ChartOf of) {
 }
 
 Datum show_plot(FunctionCallInfo fcinfo, ChartOf of) {
-  const int at = arguments_of(of), width = PG_ARGISNULL(at) ? 72 : PG_GETARG_INT32(at);
+  // after the model, the kind and the options
+  const int at = arguments_of(of), last = at + 2;
+  const int width = PG_ARGISNULL(last) ? 72 : PG_GETARG_INT32(last);
   if (width < min_plot_width || width > max_plot_width)
     throw Error(Errc::invalid_argument, message("width is {}, but must be from {} to {}", width,
                                                 min_plot_width, max_plot_width));
   if (PG_ARGISNULL(at - 1)) PG_RETURN_NULL();
   // Encodings without a conversion have the bytes.
   if (!server_is_utf8() && GetDatabaseEncoding() != PG_SQL_ASCII) refuse_encoding();
-  const std::optional<Figure> figure = chart_of_arguments(fcinfo, at + 1, of, width);
+  const std::optional<Figure> figure = chart_of_arguments(fcinfo, at, of, width);
   if (!figure) PG_RETURN_NULL();
   return text_of(text_plot(*figure, width));
 }
@@ -156,11 +158,11 @@ BAYES_FUNCTION(bayes_chart_data_models) { return show_chart_data(fcinfo, ChartOf
 /// bayes_chart_data(query, model [, kind [, options]])
 BAYES_FUNCTION(bayes_chart_data_rows) { return show_chart_data(fcinfo, ChartOf::rows); }
 
-/// bayes_plot(model [, width [, kind [, options]]]) -> text
+/// bayes_plot(model [, kind [, options [, width]]]) -> text
 BAYES_FUNCTION(bayes_plot) { return show_plot(fcinfo, ChartOf::model); }
 /// bayes_plot(models [, ...])
 BAYES_FUNCTION(bayes_plot_models) { return show_plot(fcinfo, ChartOf::models); }
-/// bayes_plot(query, model [, width [, kind [, options]]]) -> text
+/// bayes_plot(query, model [, kind [, options [, width]]]) -> text
 BAYES_FUNCTION(bayes_plot_rows) { return show_plot(fcinfo, ChartOf::rows); }
 
 /// bayes_page(title, charts [, options]) -> text

@@ -1,4 +1,8 @@
 // The type bayes_model: text and binary forms, casts, and accessors common to all models.
+#include <cstring>
+
+#include "base/message.hpp"
+#include "document/members.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/model_value.hpp"
@@ -34,7 +38,16 @@ Datum numbers_of(const std::vector<int> &components) {
 
 }  // namespace
 
-BAYES_FUNCTION(bayes_model_in) { return model_of_document(document_of_json(PG_GETARG_CSTRING(0))); }
+BAYES_FUNCTION(bayes_model_in) {
+  const char *const text = PG_GETARG_CSTRING(0);
+  if (text[std::strspn(text, " \t\r\n")] != '{')
+    throw SqlError(ERRCODE_INVALID_TEXT_REPRESENTATION, "invalid input syntax for type bayes_model",
+                   message("A model is written as a JSON object, but this text begins with {}.",
+                           describe(Document(utf8_of_server(text)))),
+                   "Take a model from the column that keeps it, or from a fit: (SELECT gmm_fit(x, "
+                   "3) FROM t). A query text is no model.");
+  return model_of_document(document_of_json(text));
+}
 
 BAYES_FUNCTION(bayes_model_out) {
   return text_datum(load_model(PG_GETARG_DATUM(0))->to_document().to_json());
