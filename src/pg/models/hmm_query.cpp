@@ -117,7 +117,8 @@ SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
         sequences_.emplace(OidIsValid(array_) ? array_ : INT8OID);
         if (!OidIsValid(array_)) {
           report_name_taken(utf8_of_server(NameStr(TupleDescAttr(columns, 0)->attname)),
-                            "the sequence", form_hint);
+                            "the sequence",
+                            "If it belongs to the steps, select a name of the sequence before it.");
           (*data_)->describe(columns, 1);
           names_.emplace(std::size_t(std::numeric_limits<std::int32_t>::max()), refuse_name);
         }
