@@ -46,9 +46,7 @@ DEFINE @parameters =
   'exact; draws: from posterior draws; linear response: from the posterior of vi, corrected for '
   'what the mean-field approximation leaves out; mean field: from that posterior without '
   'correction, too narrow where components overlap; given partition: from the posterior of the '
-  'clusters given their rows; given variances: from the posterior of the coefficients given '
-  'estimates of the variances; given coefficients: from the posterior of the noise given estimates '
-  'of the coefficients; normal approximation: of the posterior at its mode. element: from 1; '
+  'clusters given their rows; normal approximation: of the posterior at its mode. element: from 1; '
   'column_name, label: the names of the column and of the category, if the rows were records. '
   '42804 for a model of another family.';
 DEFINE @parameters_level =

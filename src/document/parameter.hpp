@@ -18,13 +18,10 @@ struct Parameter {
   // - draws: draws from the posterior
   // - given partition: the posterior given one partition of the rows, without the uncertainty of
   //   the partition
-  // - given variances: the posterior given estimates of the variances of a regression, without
-  //   their uncertainty
   // - normal approximation: the normal approximation to the posterior at its mode
   static constexpr const char *exact = "exact", *linear_response = "linear response",
                               *mean_field = "mean field", *draws = "draws",
                               *given_partition = "given partition",
-                              *given_variances = "given variances",
                               *normal_approximation = "normal approximation";
 
   /// from 0; -1 if it belongs to no component, or to no element

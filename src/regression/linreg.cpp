@@ -16,9 +16,6 @@ namespace bayes {
 namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-/// Source of the noise's posterior after method em: conditional on its point estimate of the
-/// coefficients.
-constexpr const char *given_coefficients = "given coefficients";
 
 /// The probability below the upper bound of an interval; less than 1 even where (1 + level) / 2 is
 /// rounded to 1.
@@ -227,11 +224,12 @@ Coefficient LinregModel::noise_variance(double level) const {
   if (s.draws() > 0) {
     std::vector<double> draws;
     for (const double alpha : s.drawn_alpha) draws.push_back(1 / alpha);
+    // With few rows the variance has such long tails that its mean says nothing of its quantiles:
+    // these are those of the stored draws.
     DrawSummary found = summary_of_draws(std::move(draws), level);
-    // A variance is positive: its bounds keep their ratio to its mean.
     if (s.noise_mean > 0) {
-      const double ratio = s.noise_mean / found.mean;
-      found = {s.noise_mean, s.noise_deviation, found.lower * ratio, found.upper * ratio};
+      found.mean = s.noise_mean;
+      found.deviation = s.noise_deviation;
     }
     out.mean = found.mean;
     out.sd = found.deviation;
@@ -266,9 +264,8 @@ void LinregModel::describe_parameters(std::optional<double> level,
                                       const TakeParameter &take) const {
   const char *const known_by = state->draws() > 0             ? Parameter::draws
                                : info.method == Method::exact ? Parameter::exact
-                               : info.method == Method::vi    ? Parameter::mean_field
-                               : info.method == Method::em    ? given_coefficients
-                                                              : Parameter::given_variances;
+                               : info.method == Method::vi    ? Parameter::linear_response
+                                                              : Parameter::normal_approximation;
   const double of = level.value_or(0.5);
   coefficients(of, [&](const Coefficient &coefficient) {
     take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));

@@ -110,8 +110,13 @@ struct LinregWarnings {
   std::vector<int> response;
   /// are these terms excluded from the model?
   bool constant_left_out = false, dependent_left_out = false;
+  /// The response is constant, and no prior tells how large its noise may be: method exact takes it
+  /// to be 0.
+  bool no_noise = false;
 };
 
+/// nullptr if the response is constant and neither the rows nor a prior tell of the noise (no_noise
+/// in `warnings`). Throws Error: invalid_argument, numeric or too_large.
 BAYES_API std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &options,
                                                   Control &control, LinregWarnings &warnings);
 

@@ -26,10 +26,11 @@ double finite_or_nan(double x) { return std::isfinite(x) ? x : std::nan(""); }
 
 class ExactLinreg {
  public:
-  ExactLinreg(const LinregSystem &system, const LinregOptions &options)
+  ExactLinreg(const LinregSystem &system, const LinregOptions &options, double noise)
       : system_(system),
         options_(options),
-        strength_(options.known_noise() ? *options.lambda * *options.noise_variance : *options.c),
+        noise_(options.known_noise() ? *options.noise_variance : noise),
+        strength_(options.conjugate() ? *options.c : *options.lambda * noise_),
         d_(prior_scales(system, options)),
         factored_(with_prior(), system.tolerance, 1),
         unit_(2 * system.exponent[std::size_t(system.size)]) {}
@@ -75,12 +76,15 @@ class ExactLinreg {
 
   void fill_covariance(LinregModel::State &s) {
     const WideMatrix w = factored_.inverse_factor();
+    effective_ = factored_.rank();
     DoubleDouble spread;
     WorkPoll poll;
     for (int i = 0; i < system_.size; ++i) {
       poll(std::size_t(40 * (i + 1)));
-      for (int j = 0; j <= i; ++j)
+      for (int j = 0; j <= i; ++j) {
         s.factor.push_back(std::ldexp(w(i, j).hi, -system_.exponent[std::size_t(j)]));
+        effective_ -= prior_of(j) * w(i, j).hi * w(i, j).hi;
+      }
       if (!system_.intercept) continue;
       const DoubleDouble row = centered_row(system_, w, i);
       spread = spread + row * row;
@@ -104,16 +108,23 @@ class ExactLinreg {
                       2;
     double alpha;
     if (options_.known_noise()) {
-      s.known_variance = options_.noise_variance;
-      alpha = 1 / *s.known_variance;
+      s.known_variance = noise_;
+      alpha = 1 / noise_;
       evidence += n / 2 * std::log(alpha) - alpha / 2 * squares;
     } else {
-      const double a = *options_.a, b = *options_.b;
-      s.noise = {a + (n - (flat() ? factored_.rank() : 0)) / 2, b + squares / 2};
+      // Under the conjugate prior the coefficients tell of the noise as rows do. If they have a
+      // scale of their own, p(y | alpha) is taken to be alpha^((n - q) / 2) exp(-alpha residuals /
+      // 2) times a number, which has its value and slope at alpha = 1 / noise_.
+      const bool conjugate = options_.conjugate() && !flat();
+      const double a = *options_.a, b = *options_.b,
+                   of_coefficients = conjugate ? 0 : std::clamp(effective_, 0.0, n);
+      s.noise = {a + (n - of_coefficients) / 2, b + (conjugate ? squares : residuals) / 2};
       if (!(s.noise.shape > 0)) refuse(a);
       alpha = s.noise.shape / s.noise.rate;
       evidence += a * std::log(b) - log_gamma(a > 0 ? a : 1) + log_gamma(s.noise.shape) -
                   s.noise.shape * std::log(s.noise.rate);
+      if (!conjugate)
+        evidence -= of_coefficients / 2 * std::log(noise_) + (squares - residuals) / 2 / noise_;
       if (a == 0 || b == 0) evidence = std::nan("");
     }
     if (flat()) evidence = std::nan("");
@@ -132,18 +143,24 @@ class ExactLinreg {
 
   const LinregSystem &system_;
   const LinregOptions &options_;
-  /// c, or lambda in units of the known noise's precision
+  /// the variance of the noise: as it is known, or that of least squares
+  const double noise_;
+  /// c, or lambda in units of the noise's precision
   const double strength_;
   const std::vector<double> d_;
   const WideCholesky factored_;
   const int unit_;
   double penalty_ = 0;
+  /// The effective number of coefficients, the trace of the hat matrix that maps responses to
+  /// fitted ones. Near copies of a predictor do not add to it.
+  double effective_ = 0;
 };
 
 }  // namespace
 
-void fit_exactly(const LinregSystem &system, const LinregOptions &options, LinregModel &model) {
-  ExactLinreg(system, options).find(model);
+void fit_exactly(const LinregSystem &system, const LeastSquares &least,
+                 const LinregOptions &options, LinregModel &model) {
+  ExactLinreg(system, options, least.noise_variance).find(model);
   model.info.converged = true;
 }
 

@@ -72,6 +72,13 @@ LinregRows linreg_check_options(const Document &options) {
 
 namespace {
 
+/// Is a scale needed, for the default prior of the noise or of the coefficients, that neither a
+/// constant response nor a prior has?
+bool lacks_scale(const LeastSquares &least, const LinregOptions &options) {
+  return least.variance == 0 && !options.known_noise() &&
+         !(options.b && (options.a || options.exact()));
+}
+
 /// Predictors that equal the response in every row, recognised by their equal sums.
 std::vector<int> copies_of_response(const LinregSums &sums) {
   const auto same = [](DoubleDouble a, DoubleDouble b) { return a.hi == b.hi && a.lo == b.lo; };
@@ -107,9 +114,11 @@ std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &
   run.set_weight(system.weight, system.rows);
 
   const LeastSquares least(system);
+  warnings.no_noise = lacks_scale(least, options);
+  if (warnings.no_noise && !(options.exact() && system.observations() > least.rank)) return nullptr;
   set_defaults(system, least, options);
   if (options.exact()) {
-    fit_exactly(system, options, *model);
+    fit_exactly(system, least, options, *model);
   } else {
     const LinregProblem problem(system, least, options);
     if (options.sampled())

@@ -239,6 +239,16 @@ class ViIteration final : public detail::Iteration {
 
 // ---- common to all methods ----
 
+/// The posterior of alpha with the coefficients integrated out: p(alpha, w | y) is a normal in w,
+/// whose covariance S takes alpha^(q / 2) with it, q = alpha trace(X'X S) being the effective
+/// number of coefficients. `alpha`: where q is computed; `v`: the mode of w, or its mean.
+GammaPosterior marginal_noise(const LinregProblem &problem, const Vector &v, double alpha,
+                              const Vector &lambda) {
+  const double spent = problem.size() == 0 ? 0 : alpha * conditional(problem, alpha, lambda).trace;
+  return {problem.noise_prior.shape + std::max(0.0, problem.observations - spent) / 2,
+          problem.noise_prior.rate + problem.residual_squares_at(v) / 2};
+}
+
 struct LinregRun : RunTrace {
   Vector state;
   Precisions q;
@@ -272,10 +282,11 @@ void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options
       variational
           ? run_method<ViIteration>(problem, run, [](const ViIteration &i) { return i.w.mean; })
           : run_method<EmIteration>(problem, run, [](const EmIteration &i) { return i.v; });
+  const double mode = found.q.alpha();
+  const Vector lambda = found.q.expected_lambda(problem);
   Matrix factor;
   if (variational) {
-    factor = inverse_lower(factor_of(
-        problem, precision_of(problem, found.q.alpha(), found.q.expected_lambda(problem))));
+    factor = inverse_lower(factor_of(problem, precision_of(problem, mode, lambda)));
   } else if (laplace) {
     factor = inverse_lower(factor_of(problem, curvature(problem, found.state, found.q)));
     // for the density of w in its original units, like the objective
@@ -283,12 +294,15 @@ void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options
                             factor.diagonal().array().log().sum();
   }
   const bool point = !variational && !laplace;
-  problem.describe(found.state, point ? nullptr : &factor, found.q.noise, found.q.lambda,
+  factor *= std::sqrt(mode);
+  problem.describe(found.state, point ? nullptr : &factor,
+                   marginal_noise(problem, found.state, mode, lambda), found.q.lambda,
                    *model.state);
-  const double alpha = found.q.alpha(), log_unit = std::log(problem.unit);
+  const GammaPosterior &noise = model.state->noise;
+  const double alpha = noise.shape / noise.rate;
   model.info.log_likelihood =
-      problem.system.weight / 2 * (std::log(alpha) - log_two_pi - 2 * log_unit) -
-      alpha / 2 * problem.residual_squares_at(found.state);
+      problem.system.weight / 2 * (std::log(alpha) - log_two_pi) -
+      alpha / 2 * problem.unit * problem.unit * problem.residual_squares_at(found.state);
 }
 
 }  // namespace bayes

@@ -6,9 +6,11 @@
 
 namespace bayes {
 
-/// The posterior in closed form: with known noise a normal (002 L2), else Normal-inverse-gamma.
-/// Throws Error(numeric) if there is no posterior.
-void fit_exactly(const LinregSystem &system, const LinregOptions &options, LinregModel &model);
+/// The posterior in closed form: with known noise a normal (002 L2), else Normal-inverse-gamma:
+/// exactly so under the conjugate prior, otherwise by Laplace's method for the noise, which is
+/// exact in the limit of a flat prior. Throws Error(numeric) if there is no posterior.
+void fit_exactly(const LinregSystem &system, const LeastSquares &least,
+                 const LinregOptions &options, LinregModel &model);
 
 /// EM for the mode of p(w | y), alpha and lambda integrated out (002 L5), with method laplace
 /// followed by Laplace's approximation there; or variational inference (002 L6).

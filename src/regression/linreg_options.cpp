@@ -1,5 +1,6 @@
 #include "regression/linreg_options.hpp"
 
+#include "base/error.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {
@@ -17,9 +18,12 @@ LinregOptions::LinregOptions() {
 
 void LinregOptions::prior_lines(OptionTable &t) {
   // 0 is a flat prior, which is improper: there is no evidence then.
-  t.number("lambda", lambda, exact() ? OptionRange{0, largest_option} : above(0, largest_option),
-           !exact() || known_noise());
+  t.number("lambda", lambda, exact() ? OptionRange{0, largest_option} : above(0, largest_option));
   t.number("c", c, {0, largest_option}, exact() && !known_noise());
+  if (t.reads() && lambda && c)
+    throw Error(Errc::invalid_argument, "prior.lambda and prior.c are both given",
+                "Each is a precision of the coefficients: c in units of the noise's precision.",
+                "Leave one out.");
   const OptionRange noise = exact() ? OptionRange{0, largest_option} : above(0, largest_option);
   t.number("a", a, noise, !known_noise());
   t.number("b", b, noise, !known_noise());

@@ -10,9 +10,9 @@
 namespace bayes {
 
 /// Letters as in 002 L5: y ~ Normal(x'w, 1 / alpha), w_j ~ Normal(0, 1 / (lambda d_j)), alpha ~
-/// Gamma(a, rate b), lambda ~ Gamma(e, rate f); method exact has w_j | alpha ~ Normal(0, 1 / (c
-/// alpha d_j)) if the noise is not known. d_j is 1, or the variance of the term if option
-/// standardize is true.
+/// Gamma(a, rate b), lambda ~ Gamma(e, rate f); the conjugate prior of method exact is w_j | alpha
+/// ~ Normal(0, 1 / (c alpha d_j)). d_j is 1, or the variance of the term if option standardize is
+/// true.
 struct LinregOptions : FitOptions {
   LinregOptions();
 
@@ -27,6 +27,8 @@ struct LinregOptions : FitOptions {
 
   bool exact() const { return method == Method::exact; }
   bool known_noise() const { return noise_variance.has_value(); }
+  /// Is the whole conjugate prior given?
+  bool conjugate() const { return exact() && a && b && c; }
   /// Is the precision of the coefficients learned?
   bool learns_lambda() const { return !exact() && !lambda; }
 

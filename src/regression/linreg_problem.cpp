@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
-#include "families/marginal.hpp"
 
 namespace bayes {
 namespace {
@@ -15,6 +14,8 @@ namespace {
 /// Default prior standard deviations of the coefficients of terms with variance 1, in units of the
 /// response's standard deviation: with a shared lambda, and with one lambda for each (ard).
 constexpr double default_coefficient_sd = 2.5, default_ard_coefficient_sd = 0.1;
+/// The least weight of the noise's prior, in rows.
+constexpr double min_noise_weight = 0.1;
 /// lower bound of the noise variance, as a share of the variance of the response
 constexpr double min_noise_share = 1e-12;
 /// the largest number of terms for which X'X is eigendecomposed
@@ -51,58 +52,7 @@ std::vector<double> prior_scales(const LinregSystem &system, const LinregOptions
   return out;
 }
 
-namespace {
-
-/// The effective number of coefficients: the trace of the hat matrix, which maps responses to
-/// fitted responses, where the prior precisions are `ratio` d_j times that of the noise. Near
-/// copies of a predictor do not add to it.
-double effective_coefficients(const LinregSystem &system, const LeastSquares &least,
-                              const std::vector<double> &d, double ratio) {
-  if (!(ratio > 0)) return least.rank;
-  std::vector<int> used;
-  for (int j = 0; j < system.size; ++j)
-    if (d[std::size_t(j)] > 0 && system.products(j, j).hi > 0) used.push_back(j);
-  const auto p = Eigen::Index(used.size());
-  Matrix sum(p, p), lower;
-  Vector penalty(p);
-  for (Eigen::Index i = 0; i < p; ++i) {
-    const int a = used[std::size_t(i)];
-    for (Eigen::Index j = 0; j < i; ++j) {
-      const int b = used[std::size_t(j)];
-      sum(i, j) = sum(j, i) =
-          system.products(a, b).hi / std::sqrt(system.products(a, a).hi * system.products(b, b).hi);
-    }
-    penalty(i) = ratio * d[std::size_t(a)] / system.squares(a);
-    sum(i, i) = 1 + penalty(i);
-  }
-  if (p == 0 || !cholesky(sum, lower)) return least.rank;
-  const Matrix inverse = inverse_lower(lower);
-  double out = double(p);
-  for (Eigen::Index j = 0; j < p; ++j) out -= penalty(j) * inverse.col(j).tail(p - j).squaredNorm();
-  return std::clamp(out, 0.0, double(p));
-}
-
-/// The addition to the rate of the noise's prior where the residuals have few degrees of freedom:
-/// they determine the noise badly, but its posterior has the degrees of freedom of all rows. In
-/// units of half the residual variance; it makes 95 % intervals as wide as those of least squares.
-double few_residuals_correction(const LinregSystem &system, const LeastSquares &least,
-                                double spent) {
-  constexpr double few = 5, upper = 0.975;
-  const double residual = system.observations() - least.rank, all = 1 + spent + residual;
-  if (!(residual >= 1 && residual < few && least.variance > 0)) return 0;
-  const auto reach = [](double degrees) {
-    return Marginal{Marginal::Kind::student, degrees, 1}.quantile(upper);
-  };
-  const double ratio = reach(residual) / reach(all);
-  return all * (ratio * ratio - 1);
-}
-
-}  // namespace
-
 void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregOptions &options) {
-  // A constant response has no scale; it is taken to have variance 1.
-  const double variance = least.variance > 0 ? least.variance : 1,
-               noise = least.noise_variance > 0 ? least.noise_variance : 1;
   const double width = options.ard ? default_ard_coefficient_sd : default_coefficient_sd;
   double spread = 1;  // largest variance of a term, in units of d_j
   if (!options.standardize) {
@@ -111,30 +61,39 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
       squares = std::max(squares, system.squares(j) / system.weight);
     if (squares > 0) spread = squares;
   }
+  // A response that varies less than its given noise, or not at all, has no other scale.
+  double variance = least.variance;
+  if (options.known_noise())
+    variance = std::max(variance, *options.noise_variance);
+  else if (options.a && options.b && *options.a > 0)
+    variance = std::max(variance, *options.b / *options.a);
   const double of_coefficients = width * width * variance / spread;
   const auto usual = [](std::optional<double> &member, double value) {
-    if (!member) member = std::clamp(value, 1e-300, 1e300);
+    if (!member) member = value == 0 ? 0 : std::clamp(value, 1e-300, 1e300);
   };
+  // Of a constant response least squares leaves no noise, as under a flat prior.
+  if (options.exact() && least.variance == 0) {
+    if (!options.b) options.b = 0;
+    if (!(of_coefficients > 0) && !options.lambda && !options.c) options.lambda = 0;
+  }
   if (options.exact() && options.known_noise()) {
     usual(options.lambda, 1 / of_coefficients);
     return;
   }
-  if (options.exact()) usual(options.c, noise / of_coefficients);
-  usual(options.a, 0.5);
-  // If the prior of the coefficients scales with the noise (exact), or coefficients are at their
-  // mode (em, laplace), the posterior of the noise counts all rows as degrees of freedom, although
-  // some are spent on the coefficients. Adding those to the rate compensates for the smaller
-  // residuals of least squares.
-  const bool counts_all =
-      options.exact() || options.method == Method::em || options.method == Method::laplace;
-  double spent = 0;
-  if (!options.b && counts_all && system.observations() > least.rank) {
-    const double ratio = options.exact()  ? *options.c
-                         : options.lambda ? *options.lambda * noise
-                                          : noise / of_coefficients;
-    spent = effective_coefficients(system, least, prior_scales(system, options), ratio);
+  if (options.exact() && !options.conjugate()) {
+    const double noise = least.noise_variance > 0 ? least.noise_variance : variance;
+    usual(options.lambda, !options.c        ? 1 / of_coefficients
+                          : *options.c == 0 ? 0
+                                            : *options.c / noise);
+    options.c.reset();
   }
-  usual(options.b, 0.5 * noise * (1 + spent + few_residuals_correction(system, least, spent)));
+  // A guess that comes from the residuals must not weigh as if it were another row: with few
+  // degrees of freedom intervals would be too narrow. Without any degree of freedom it is all that
+  // there is.
+  const double residual = system.observations() - least.rank,
+               weight = std::max(min_noise_weight, 1 - residual);
+  usual(options.a, weight / 2);
+  usual(options.b, weight / 2 * least.noise_variance);
   if (!options.learns_lambda()) return;
   usual(options.e, 0.5);
   usual(options.f, 0.5 * of_coefficients);
@@ -151,7 +110,7 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
     used.push_back(j);
     if (found.dependent[std::size_t(j)] && !system.constant(j)) collinear.push_back(system.name(j));
   }
-  unit = found.variance > 0 ? std::sqrt(found.variance) : 1;
+  unit = std::sqrt(found.variance > 0 ? found.variance : *options.b / *options.a);
   double largest = 0;
   for (const int j : used)
     largest = std::max(largest, system.squares(j) / system.weight / d[std::size_t(j)]);
@@ -245,12 +204,13 @@ void LinregProblem::describe(const Vector &v, const Matrix *factor, const GammaP
   }
   if (!factor || system.size == 0) return;
   state.factor.assign(std::size_t(system.size) * (std::size_t(system.size) + 1) / 2, 0.0);
+  state.noise_scaled = true;
   for (int i = 0; i < size(); ++i) {
     const auto row = std::size_t(used[std::size_t(i)]);
     double of_intercept = 0;
     for (int j = 0; j <= i; ++j) {
       const auto column = std::size_t(used[std::size_t(j)]);
-      const double x = (*factor)(i, j) * scale[j];
+      const double x = (*factor)(i, j) * scale[j] / unit;
       state.factor[row * (row + 1) / 2 + column] = x;
       of_intercept += x * state.center[column];
     }

@@ -89,8 +89,8 @@ struct LinregProblem {
   double log_unit_of_alpha() const { return 2 * std::log(unit); }
   double log_unit_of_lambdas() const { return lambdas() * std::log(lambda_unit); }
 
-  /// Stores results in a model's state: v, and `factor`, an F with F'F the covariance of v, or
-  /// null.
+  /// Stores results in a model's state: v, and `factor`, an F with F'F the covariance of v in units
+  /// of the noise's variance, or null.
   void describe(const Vector &v, const Matrix *factor, const GammaPosterior &noise,
                 const std::vector<GammaPosterior> &lambda, LinregModel::State &state) const;
 };

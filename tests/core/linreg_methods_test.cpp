@@ -89,7 +89,8 @@ BOOST_AUTO_TEST_CASE(em_finds_a_mode_of_the_joint_density) {
   }
 }
 
-// Its covariance is the inverse of minus the second derivatives, by finite differences.
+// The covariance of a normal in units of the noise's variance at the mode is the inverse of minus
+// the second derivatives, by finite differences; the noise's variance itself is inverse-gamma.
 BOOST_AUTO_TEST_CASE(laplace_has_the_curvature_of_the_joint_density) {
   const Rows rows = random_rows(25, 2, 32);
   for (const bool ard : {false, true}) {
@@ -111,8 +112,13 @@ BOOST_AUTO_TEST_CASE(laplace_has_the_curvature_of_the_joint_density) {
     Real log_det;
     const auto covariance =
         inverse({{second(0, 0), second(0, 1)}, {second(1, 0), second(1, 1)}}, &log_det);
+    const auto noise = model->noise_variance(0.9);
+    const double shape = 2 + std::pow(noise.mean / noise.sd, 2), rate = noise.mean * (shape - 1),
+                 wider = noise.mean / (rate / (2 + 25.0 / 2));
+    BOOST_CHECK_LT(shape, 2 + 25.0 / 2);
+    BOOST_CHECK_GT(shape, 2 + 23.0 / 2);
     for (std::size_t j = 0; j < 2; ++j)
-      BOOST_CHECK_SMALL(distance(found[j].sd, double(std::sqrt(covariance[j][j]))), 1e-6);
+      BOOST_CHECK_SMALL(distance(found[j].sd, std::sqrt(double(covariance[j][j]) * wider)), 1e-6);
     const Real evidence = joint(0, 0) + std::log(2 * 3.14159265358979323846L) - log_det / 2;
     BOOST_CHECK_SMALL(distance(model->info.objective, double(evidence)), 1e-7);
   }
@@ -359,51 +365,60 @@ BOOST_AUTO_TEST_CASE(intervals_cover) {
   BOOST_CHECK_SMALL(fresh / double(sets) - 0.8, 0.052);
 }
 
-// With the default prior, and few rows for a coefficient: noise and intervals of 95 percent of the
-// coefficients of 150 and 600 data sets, whose coefficients and noise are of any size. Of the share
-// of intervals that hold their coefficient, 0.025 is more than 4 standard errors.
-BOOST_AUTO_TEST_CASE(default_intervals_cover) {
-  for (const auto &[method, ard] :
-       {std::pair("exact", false), std::pair("laplace", false), std::pair("laplace", true)}) {
-    Options options = {{"method", method}};
-    if (ard) options.emplace_back("ard", true);
-    for (const auto &[n, p, sets] : {std::tuple(50, 20, 150), std::tuple(12, 3, 600)}) {
-      if (ard && p == 3) continue;  // which is too little to tell a variance of each by
-      int inside = 0;
-      double noise = 0;
-      for (int set = 0; set < sets; ++set) {
-        Random random(79, std::uint64_t(set));
-        Rows rows = random_rows(n, p, 4000 + std::uint64_t(set));
-        std::vector<double> w;
-        for (int j = 0; j < p; ++j) w.push_back(random.normal());
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-          rows.y[r] = 3 * random.normal();
-          for (std::size_t j = 0; j < w.size(); ++j) rows.y[r] += rows.x[r][j] * w[j];
-        }
-        const auto model = fit(rows, options);
-        const auto found = coefficients(*model);
-        for (std::size_t j = 0; j < w.size(); ++j)
-          inside += found[j + 1].lower < w[j] && w[j] < found[j + 1].upper;
-        noise += model->noise_variance(0.5).mean / 9 / sets;
-      }
-      BOOST_TEST_MESSAGE(method << ", " << p << " predictors: noise " << noise << ", coverage "
-                                << inside / double(sets * p));
-      BOOST_TEST_CONTEXT(method << (ard ? " and ard with " : " with ") << p << " predictors") {
-        // Laplace's is a normal, narrower than the t that the posterior of few rows is; and ard
-        // shrinks coefficients each for itself.
-        const double most = ard ? 0.11 : std::string(method) == "exact" ? 0.025 : 0.04;
-        BOOST_CHECK_SMALL(inside / double(sets * p) - 0.95, most);
-        BOOST_CHECK_SMALL(std::log(noise), 0.25);
-      }
+// Option ard shrinks coefficients each for itself, so intervals of 95 percent hold fewer: here some
+// 87 percent. 0.11 is 4 standard errors more than that is away.
+BOOST_AUTO_TEST_CASE(intervals_of_ard_nearly_cover) {
+  const int n = 50, p = 20, sets = 150;
+  int inside = 0;
+  for (int set = 0; set < sets; ++set) {
+    Random random(79, std::uint64_t(set));
+    Rows rows = random_rows(n, p, 4000 + std::uint64_t(set));
+    std::vector<double> w;
+    for (int j = 0; j < p; ++j) w.push_back(random.normal());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      rows.y[r] = 3 * random.normal();
+      for (std::size_t j = 0; j < w.size(); ++j) rows.y[r] += rows.x[r][j] * w[j];
     }
+    const auto found = coefficients(*fit(rows, {{"method", "laplace"}, {"ard", true}}));
+    for (std::size_t j = 0; j < w.size(); ++j)
+      inside += found[j + 1].lower < w[j] && w[j] < found[j + 1].upper;
   }
+  BOOST_TEST_MESSAGE("coverage " << inside / double(sets * p));
+  BOOST_CHECK_SMALL(inside / double(sets * p) - 0.95, 0.11);
+}
+
+// The evidence under a prior that is not conjugate, by quadrature: Laplace's method for the noise
+// is exact where the prior of the coefficients is weak.
+BOOST_AUTO_TEST_CASE(evidence_of_independent_priors) {
+  for (const int n : {6, 12, 40})
+    for (const auto &[lambda, error] : {std::pair(0.003, 0.01), std::pair(0.05, 0.03)}) {
+      const Rows rows = random_rows(n, 2, 64 + std::uint64_t(n));
+      const auto model = fit(rows, {{"intercept", false},
+                                    {"prior", prior({{"lambda", lambda}, {"a", 2}, {"b", 1.5}})}});
+      const Real slow = log_integral([&, of = lambda](Real alpha) {
+        return log_evidence_given(rows, alpha, of) + log_gamma_density(2, 1.5L, alpha);
+      });
+      BOOST_TEST_CONTEXT(n << " " << lambda)
+      BOOST_CHECK_SMALL(model->info.objective - double(slow), error);
+      // a fit with the options in force is the same
+      const auto again = fit(rows, *model->info.options.as<Options>());
+      BOOST_CHECK_EQUAL(again->info.objective, model->info.objective);
+    }
+  const Rows rows = random_rows(20, 2, 65);
+  const auto model = fit(rows);
+  const auto again = fit(rows, *model->info.options.as<Options>());
+  BOOST_CHECK_SMALL(distance(again->info.objective, model->info.objective), 1e-12);
+  // c is a ratio of precisions: without a and b that of lambda to the noise of least squares
+  BOOST_CHECK_LT(distance(fit(rows, {{"prior", prior({{"c", 1e-9}})}})->noise_variance(0.9).upper,
+                          fit(rows, {{"prior", prior({{"c", 0}})}})->noise_variance(0.9).upper),
+                 1e-6);
 }
 
 BOOST_AUTO_TEST_CASE(options_are_checked) {
   const LinregSums sums = sums_of(random_rows(10, 2, 41));
   for (const Options &wrong :
        {Options{{"method", "ml"}}, Options{{"noise_variance", 0}},
-        Options{{"prior", prior({{"lambda", 1}})}}, Options{{"ard", true}},
+        Options{{"prior", prior({{"lambda", 1}, {"c", 1}})}}, Options{{"ard", true}},
         Options{{"method", "vi"}, {"prior", prior({{"c", 1}})}},
         Options{{"method", "vi"}, {"prior", prior({{"lambda", 1}, {"e", 1}})}},
         Options{{"max_iter", 3}}, Options{{"reference", prior({{"x1", 1}})}},

@@ -67,7 +67,7 @@ SELECT set_eq($$SELECT family, method, parameter, sd_method, component FROM mode
   $$VALUES ('linreg', 'exact', 'coefficient', 'exact', NULL::int),
     ('linreg', 'exact', 'noise_variance', 'exact', NULL),
     ('linreg', 'em', 'coefficient', NULL, NULL),
-    ('linreg', 'em', 'noise_variance', 'given coefficients', NULL),
+    ('linreg', 'em', 'noise_variance', 'normal approximation', NULL),
     ('linreg', 'gibbs', 'coefficient', 'draws', NULL),
     ('linreg', 'gibbs', 'noise_variance', 'draws', NULL),
     ('logreg', 'laplace', 'coefficient', 'normal approximation', NULL),

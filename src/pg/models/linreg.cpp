@@ -36,8 +36,19 @@ void warn_of_terms(const LinregWarnings &warnings) {
                                warnings.dependent_left_out);
 }
 
+/// A response without variance has no unit that a default prior could be made of.
+void warn_of_no_noise(bool no_model) {
+  report_once(WARNING,
+              no_model ? "linreg_fit gives no model: nothing tells the variance of the noise"
+                       : "the variance of the noise is taken to be 0",
+              message("The response has the same value in every row, or there is only one row{}.",
+                      no_model ? "" : "; all intervals have width 0"),
+              "Give what is known of the noise, as prior.a and prior.b or as noise_variance.");
+}
+
 /// Fits a model to sufficient statistics, of whose rows there may be a sample, and stores its bytes
-/// in `bytes` unless that is nullptr; nullptr if the fit failed under on_error = null.
+/// in `bytes` unless that is nullptr; nullptr if there is no model, or if the fit failed under
+/// on_error = null.
 std::unique_ptr<Model> fit_sums(FitProgress &progress, bool null_on_error, const LinregSums &sums,
                                 const RowSample *sample, const Document &options,
                                 std::string *bytes) {
@@ -48,12 +59,15 @@ std::unique_ptr<Model> fit_sums(FitProgress &progress, bool null_on_error, const
   report_names_of_rows(sums.columns);
   if (!attempt(progress, null_on_error, [&](Control &control) {
         model = linreg_fit(sums, options, control, warnings);
+        if (!model) return true;
         if (sample && bytes) model->info.reference = reference_of(*model, *sample, control);
         progress.writing();
         if (bytes) *bytes = bytes_of(*model);
         return true;
       }))
     return nullptr;
+  if (warnings.no_noise) warn_of_no_noise(!model);
+  if (!model) return nullptr;
   warn_of_terms(warnings);
   if (!too_few_to_warn(model->info.rows))
     for (const int j : warnings.response)
