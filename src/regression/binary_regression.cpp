@@ -207,18 +207,18 @@ std::optional<Score> BinaryRegression::score(std::span<const double> row, double
   if (z.empty()) return std::nullopt;
   // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.
   const double sign = response > 0 ? 1 : -1;
-  double p = 0;
+  double log_p = 0;
   if (!s.draws.empty()) {
-    const std::vector<double> all = predictors(s, z);
-    for (const double a : all) p += probability_at(link_, sign * a);
-    p /= double(all.size());
+    std::vector<double> all = predictors(s, z);
+    for (double &a : all) a = log_probability_at(link_, sign * a);
+    log_p = log_sum_exp(all) - std::log(double(all.size()));
   } else {
     const double mean = sign * checked_predictor(product(s.mean.data(), z));
-    p = s.root.empty()
-            ? probability_at(link_, mean)
-            : link_moments(link_, mean, checked_predictor(packed_square(s.root, z))).mean;
+    log_p = log_link_mean(link_, mean,
+                          s.root.empty() ? 0 : checked_predictor(packed_square(s.root, z)));
   }
-  return Score{1, std::log(p), double(p < 0.5 || (p == 0.5 && response > 0))};
+  const double p = std::exp(log_p);
+  return Score{1, log_p, double(p < 0.5 || (p == 0.5 && response > 0))};
 }
 
 }  // namespace bayes

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "regression/normal_tail.hpp"
 
@@ -97,6 +98,30 @@ LinkMoments lower_moments(Link link, double m, double variance) {
   return s <= 4 ? over_predictor(link, m, s) : over_link(link, m, s);
 }
 
+/// log E F(a) of the logistic function F where it is below 1e-290: as over_link() in logarithms.
+double log_logistic_mean(double m, double variance) {
+  const double s = std::sqrt(variance);
+  // F(a) is e^a wherever e^a times the density of a matters.
+  if (m + variance + 9 * s < -38) return m + variance / 2;
+  // So m > -(s^2 + 9 s + 38). The summand falls by 1 - r a unit below 0, or as a normal does.
+  // With more nodes than these, log E F(a) is so far from 0 that it has no digits for the rest.
+  constexpr double max_nodes = 20000;
+  const double r = -m / variance, low = r < 0.9 ? -440 : -(18 * s + 82), high = 40,
+               step = std::max(0.5, -low / max_nodes);
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (double l = low; l <= high; l += step) {
+    const double e = std::fabs(l),
+                 term = -e - 2 * std::log1p(std::exp(-e)) + log_normal_cdf((m - l) / s).value;
+    if (term > largest) {
+      sum = sum * std::exp(largest - term) + 1;
+      largest = term;
+    } else {
+      sum += std::exp(term - largest);
+    }
+  }
+  return largest + std::log(sum * step);
+}
+
 }  // namespace
 
 double probability_at(Link link, double a) {
@@ -104,6 +129,10 @@ double probability_at(Link link, double a) {
   if (a >= 0) return 1 / (1 + std::exp(-a));
   const double e = std::exp(a);
   return e / (1 + e);
+}
+
+double log_probability_at(Link link, double a) {
+  return link == Link::probit ? log_normal_cdf(a).value : -log1p_exp(-a);
 }
 
 LinkMoments link_moments(Link link, double mean, double variance) {
@@ -114,6 +143,13 @@ LinkMoments link_moments(Link link, double mean, double variance) {
   else if (mean > 0)
     out.mean = 1 - out.mean;
   return out;
+}
+
+double log_link_mean(Link link, double mean, double variance) {
+  if (variance == 0) return log_probability_at(link, mean);
+  if (link == Link::probit) return log_normal_cdf(mean / std::sqrt(1 + variance)).value;
+  const double p = link_moments(link, mean, variance).mean;
+  return p > 1e-290 ? std::log(p) : log_logistic_mean(mean, variance);
 }
 
 }  // namespace bayes

@@ -121,6 +121,38 @@ BOOST_AUTO_TEST_CASE(moments_of_probabilities_agree_with_quadrature) {
     BOOST_TEST(link_moments(Link::logit, -v, v).mean <= std::exp(-0.4 * v));
 }
 
+// Logarithms of probabilities that underflow, or would. By the trapezoidal rule about the mode of
+// the integrand, in logarithms.
+BOOST_AUTO_TEST_CASE(logarithms_of_tiny_probabilities) {
+  for (const Link link : {Link::logit, Link::probit})
+    for (const auto &[m, s] :
+         {std::pair(-3.0, 0.4), std::pair(-30.0, 6.0), std::pair(-100.0, 0.6),
+          std::pair(-1000.0, 3.5), std::pair(-1000.0, 20.0), std::pair(-2500.0, 50.0),
+          std::pair(-5000.0, 100.0), std::pair(-4000.0, 100.0), std::pair(2.0, 3.0)}) {
+      const auto log_integrand = [link, m = m, s = s](Real a) {
+        return binary::log_link(link, a) - (a - m) * (a - m) / (2 * s * s);
+      };
+      Real low = m - 100 * s, high = 100 * s;
+      for (int i = 0; i < 200; ++i) {  // the integrand is log-concave
+        const Real third = (high - low) / 3;
+        (log_integrand(low + third) < log_integrand(high - third) ? low : high) +=
+            log_integrand(low + third) < log_integrand(high - third) ? third : -third;
+      }
+      const Real mode = (low + high) / 2, top = log_integrand(mode);
+      Real sum = 0;
+      const Real step = std::min(Real(s), Real(1)) / 20;
+      for (Real a = mode - 40 * (s + 1); a < mode + 40 * (s + 1); a += step)
+        sum += std::exp(log_integrand(a) - top);
+      const Real slow = top + std::log(sum * step / s) - std::log(2 * 3.14159265358979323846L) / 2;
+      BOOST_TEST_CONTEXT("link " << int(link) << " mean " << m << " sd " << s)
+      BOOST_TEST(log_link_mean(link, m, s * s) == double(slow),
+                 boost::test_tools::tolerance(1e-11));
+    }
+  BOOST_TEST(log_link_mean(Link::logit, -1000, 0) == -1000);
+  BOOST_TEST(std::isfinite(log_link_mean(Link::logit, -1e20, 1e19)));
+  BOOST_TEST(std::isfinite(log_link_mean(Link::logit, -1e20, 1.05e20)));
+}
+
 BOOST_AUTO_TEST_CASE(sums_over_rows_are_those_of_the_definition) {
   for (const Link link : {Link::logit, Link::probit})
     for (const bool weighted : {false, true})
