@@ -69,7 +69,7 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
     variance = std::max(variance, *options.b / *options.a);
   const double of_coefficients = width * width * variance / spread;
   const auto usual = [](std::optional<double> &member, double value) {
-    if (!member) member = value == 0 ? 0 : std::clamp(value, 1e-300, 1e300);
+    if (!member) member = value == 0 ? 0 : std::clamp(value, 1e-307, 1e300);
   };
   // Of a constant response least squares leaves no noise, as under a flat prior.
   if (options.exact() && least.variance == 0) {

@@ -1,6 +1,6 @@
 -- Linear regression: statistics and their plans, fits against PostgreSQL's own regr_slope and
 -- certified values, records with labels, windows, predictions, values that are missing.
-SELECT plan(89);
+SELECT plan(92);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
