@@ -90,6 +90,9 @@ class BAYES_API BayesClassifier final : public Model {
   /// there is only one class.
   std::vector<int> copies_of_label() const;
 
+  /// The features (indices from 0) whose default prior needs their variance, which is 0.
+  std::vector<int> constant_features() const;
+
   /// The parameters of the features in all classes; Parameter::component is the class.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 

@@ -303,6 +303,22 @@ std::vector<int> BayesClassifier::copies_of_label() const {
   return out;
 }
 
+std::vector<int> BayesClassifier::constant_features() const {
+  const NbTotals &totals = state->totals;
+  std::vector<int> out;
+  if (!totals.naive.empty()) {
+    const std::vector<bool> constant = survey_of(totals).constant;
+    for (std::size_t i = 0; i < totals.naive.size(); ++i)
+      if (constant[i]) out.push_back(totals.naive[i]);
+  }
+  if (!totals.joint.empty()) {
+    const Vector variance = normal_survey_of(totals).variance;
+    for (std::size_t i = 0; i < totals.joint.size(); ++i)
+      if (!(variance(Eigen::Index(i)) > 0)) out.push_back(totals.joint[i]);
+  }
+  return out;
+}
+
 NbPart::NbPart() : totals(std::make_unique<Totals>()) {}
 NbPart::~NbPart() = default;
 NbPart::NbPart(NbPart &&) noexcept = default;

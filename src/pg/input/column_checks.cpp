@@ -17,7 +17,17 @@ namespace {
 
 constexpr const char *leave_out_hint = "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
 
+/// What default priors and lower bounds of variances do about a column of numbers without a
+/// variance.
+constexpr const char *unit_scale =
+    "Where it is modelled as normal, its scale is taken to be 1, whatever its unit.";
+
 }  // namespace
+
+void note_scale(const std::string &name) {
+  report_once(NOTICE, message("column {} has the same value in every row", name), unit_scale,
+              "Leave it out, or give a prior of its variance, in the unit of the column.");
+}
 
 ColumnFacts column_facts(RowSource &rows, std::size_t columns, std::vector<std::size_t> asked) {
   ColumnFacts out;
@@ -118,10 +128,17 @@ void check_columns(const ColumnFacts &facts, std::int64_t count, const RowColumn
     throw Error(Errc::invalid_argument,
                 message("column {} is NULL in every row", names[facts.unseen[0]]),
                 "A column of NULLs cannot be fitted.", leave_out_hint);
+  for (const std::size_t j : facts.constant) {
+    const bool number = columns[j].kind == ValueKind::number;
+    if (!too_few_to_warn(count))
+      report_once(WARNING, message("column {} has the same value in every row", names[j]),
+                  message("A constant column carries no information about clusters.{}{}",
+                          number ? " " : "", number ? unit_scale : ""),
+                  leave_out_hint);
+    else if (number)
+      note_scale(names[j]);
+  }
   if (too_few_to_warn(count)) return;
-  for (const std::size_t j : facts.constant)
-    report_once(WARNING, message("column {} has the same value in every row", names[j]),
-                "A constant column carries no information about clusters.", leave_out_hint);
   for (const std::size_t j : facts.whole) {
     if (std::binary_search(facts.constant.begin(), facts.constant.end(), j)) continue;
     report_once(NOTICE,

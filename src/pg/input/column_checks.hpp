@@ -38,6 +38,10 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
 void check_columns(const ColumnFacts &facts, std::int64_t count, const RowColumns &columns,
                    const char *option);
 
+/// NOTICE, once in a statement, that the rows do not determine the scale of a column, whose quoted
+/// name this is.
+void note_scale(const std::string &name);
+
 /// NOTICE, once in a statement, if the columns of a fit have no names and are matched by position.
 void note_positions(const RowColumns &columns);
 

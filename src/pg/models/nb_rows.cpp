@@ -278,6 +278,9 @@ std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
     if (!model->sparse() && !request_.start) {
       note_positions(model->info.columns);
       report_names_of_rows(model->info.columns);
+      for (const int j : model->constant_features())
+        note_scale(model->info.columns.empty() ? message("x{}", j + 1)
+                                               : quoted_names(model->info.columns)[std::size_t(j)]);
     }
     if (!too_few_to_warn(model->info.rows))
       for (const int j : model->copies_of_label())
