@@ -2,6 +2,7 @@
 // keeps.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
@@ -17,15 +18,20 @@ namespace {
 
 /// The largest number of coefficients whose draws are recorded: a model has at most 64 quantities.
 constexpr int max_recorded_draws = 60;
+/// A term is a linear combination of others if all but this share of its squares is explained.
+constexpr double max_explained = 1e-10;
+/// A coefficient of a standardised term that has a larger standard deviation is hardly determined
+/// by the rows: 1 would already be a change of the odds by e.
+constexpr double max_determined = 10;
 
 class BinaryFit {
  public:
   BinaryFit(RowSource &rows, const RowColumns &columns, BinaryOptions options, Control &control,
-            std::vector<std::string> &constant)
+            BinaryWarnings &warnings)
       : rows_(rows),
         options_(std::move(options)),
         control_(control),
-        constant_(constant),
+        warnings_(warnings),
         run_(*model_, options_, control) {
     model_->info.columns = columns;
     state().terms = RegressionTerms(columns, rows.shape().dimension - 1, options_.intercept,
@@ -44,7 +50,7 @@ class BinaryFit {
     state().scales = data.scales();
     state().observations = data.weight();
     state().parameters = state().terms.size() - int(data.constant().size());
-    for (const int term : data.constant()) constant_.push_back(state().terms.name(term));
+    for (const int term : data.constant()) warnings_.constant.push_back(state().terms.name(term));
     const PriorPrecision precision = prior_precision();
     const auto mode = run_.best_of_restarts(
         data, [&](int) { return first_coefficients(data, options_.link); },
@@ -56,6 +62,7 @@ class BinaryFit {
         });
     state().mean = to_vector(mode.state);
     model_->info.log_likelihood = mode.log_likelihood;
+    find_undetermined(data, precision, mode);
     if (options_.sampled())
       sample(data, precision, mode);
     else if (options_.method == Method::em)
@@ -70,6 +77,42 @@ class BinaryFit {
 
  private:
   BinaryRegression::State &state() { return *model_->state; }
+
+  /// Names the terms that the rows alone do not determine, from the curvature at the mode: that of
+  /// the log-likelihood, and with that of the prior.
+  void find_undetermined(BinaryRows &data, const PriorPrecision &precision,
+                         const BinaryMode &mode) {
+    const Eigen::Index p = mode.factor.rows();
+    Matrix left, factor = mode.factor;
+    if (options_.method == Method::em) {  // whose factor is not that of the curvature
+      left = data.likelihood(options_.link, mode.state, true).curvature;
+      if (!cholesky(Matrix(left + Matrix(precision.asDiagonal())), factor)) return;
+    } else {
+      left = product(factor, Matrix(factor.transpose()));
+      left.diagonal() -= precision;
+    }
+    const Vector whole = left.diagonal();
+    const Matrix root = inverse_lower(factor);
+    const std::vector<int> &constant = data.constant();
+    for (Eigen::Index k = 0; k < p; ++k) {
+      poll_in_loop(std::size_t(k));
+      if (std::find(constant.begin(), constant.end(), int(k)) != constant.end()) continue;
+      const std::string &name = state().terms.name(int(k));
+      // Terms before k have been projected out of it, but for those that depend on others.
+      if (!(left(k, k) > max_explained * whole(k) + 1e-13 * precision(k))) {
+        if (whole(k) > 1e-6 * precision(k)) warnings_.dependent.push_back(name);
+        continue;
+      }
+      const Vector column = left.col(k).tail(p - k - 1);
+      left.bottomRightCorner(p - k - 1, p - k - 1).noalias() -=
+          column * column.transpose() / left(k, k);
+      if (root.col(k).tail(p - k).norm() > max_determined) warnings_.undetermined.push_back(name);
+    }
+    // The intercept is that at the centre of the others.
+    if (warnings_.undetermined.size() > 1 && data.intercept() &&
+        warnings_.undetermined[0] == state().terms.name(0))
+      warnings_.undetermined.erase(warnings_.undetermined.begin());
+  }
 
   void require_room() {
     const double p = state().terms.size();
@@ -176,6 +219,8 @@ class BinaryFit {
     });
     keep(chains, draws, moments, data);
     run_.take(std::move(chains));
+    // The largest log-likelihood of the draws is no evidence.
+    model_->info.objective = std::numeric_limits<double>::quiet_NaN();
   }
 
   /// Coefficient j in units of the columns (as in binary_regression.cpp).
@@ -212,7 +257,7 @@ class BinaryFit {
   RowSource &rows_;
   BinaryOptions options_;
   Control &control_;
-  std::vector<std::string> &constant_;
+  BinaryWarnings &warnings_;
   std::unique_ptr<BinaryRegression> model_ = std::make_unique<BinaryRegression>(options_.link);
   FitRun run_;
 };
@@ -225,7 +270,7 @@ RowOptions binary_check_options(Link link, const Document &options) {
 
 std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const RowColumns &columns,
                                              const Document &options, Control &control,
-                                             std::vector<std::string> &constant) {
+                                             BinaryWarnings &warnings) {
   const PollScope scope(control);
   BinaryOptions read = read_binary_options(link, options);
   if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
@@ -235,7 +280,7 @@ std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const R
         "It draws a latent variable for every row, which has no meaning for a row that counts "
         "two and a half times.",
         "Use method laplace, or repeat rows by FROM t, generate_series(1, t.count).");
-  return BinaryFit(rows, columns, std::move(read), control, constant).run();
+  return BinaryFit(rows, columns, std::move(read), control, warnings).run();
 }
 
 }  // namespace bayes

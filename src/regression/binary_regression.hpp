@@ -76,17 +76,26 @@ class BAYES_API BinaryRegression final : public Model {
   const Link link_;
 };
 
+/// The warnings of a fit: names of terms.
+struct BinaryWarnings {
+  /// terms that are constant, or linear combinations of earlier ones, whose coefficients are
+  /// determined by the prior alone
+  std::vector<std::string> constant, dependent;
+  /// terms that the rows determine so badly that their prior does: the likelihood rises with the
+  /// coefficients without end, or nearly
+  std::vector<std::string> undetermined;
+};
+
 /// Throws Error(invalid_argument) for invalid options.
 BAYES_API RowOptions binary_check_options(Link link, const Document &options);
 
 /// Fits rows whose element 0 is y, 0 or 1; the others are predictors, none missing, with these
-/// columns, or with none if they come from arrays. `constant`: receives the names of constant
-/// terms, whose coefficients are determined by the prior alone. Throws Error: invalid_argument,
-/// numeric or too_large.
+/// columns, or with none if they come from arrays. Throws Error: invalid_argument, numeric or
+/// too_large.
 BAYES_API std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows,
                                                        const RowColumns &columns,
                                                        const Document &options, Control &control,
-                                                       std::vector<std::string> &constant);
+                                                       BinaryWarnings &warnings);
 
 std::unique_ptr<Model> read_logistic_regression(const Document &document);
 std::unique_ptr<Model> read_probit_regression(const Document &document);

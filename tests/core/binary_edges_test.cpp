@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_CASE(weights_of_all_sizes) {
     void progress(const Progress &) override { ++iterations; }
   } control;
   MemoryRows packed = rows.packed();
-  std::vector<std::string> constant;
-  BOOST_CHECK_EXCEPTION(binary_fit(Link::logit, packed, {}, {}, control, constant), Error,
+  BinaryWarnings warnings;
+  BOOST_CHECK_EXCEPTION(binary_fit(Link::logit, packed, {}, {}, control, warnings), Error,
                         [](const Error &e) { return e.code() == Errc::numeric; });
   BOOST_TEST(control.iterations == 0);
 }
@@ -212,6 +212,51 @@ BOOST_AUTO_TEST_CASE(the_prior_holds_what_data_do_not) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(terms_that_the_rows_do_not_determine_are_named) {
+  for (const Link link : {Link::logit, Link::probit})
+    for (const char *const method : {"laplace", "gibbs", "em", "vi"}) {
+      if (link == Link::logit && (method == std::string("em") || method == std::string("vi")))
+        continue;
+      Document few = binary::options("method", method);
+      if (method == std::string("gibbs"))
+        few.set("draws", 60).set("warmup", 20).set("chains", 1).set("stored_draws", 20);
+      const auto said = [&](const binary::Rows &rows, double c) {
+        BinaryWarnings out;
+        MemoryRows packed = rows.packed();
+        Document options = few;
+        if (c > 0) options.set("prior", binary::prior(link, c));
+        const auto model = fit(link, packed, options, {}, &out);
+        BOOST_TEST(std::isnan(model->info.objective) == (method == std::string("gibbs")));
+        return out;
+      };
+      BOOST_TEST_CONTEXT("link " << int(link) << " " << method) {
+        auto rows = binary::synthetic(60, 3, 5);
+        BOOST_TEST(said(rows, 1e5).undetermined.empty());
+        BOOST_TEST(said(rows, 0).dependent.empty());
+        rows.x.col(1) = 1e3 * rows.x.col(2) + rows.x.col(1);
+        BOOST_TEST(said(rows, 0).dependent.empty());
+        rows.x.col(2) = 4 - 3 * rows.x.col(0).array() + 1e-3 * rows.x.col(1).array();
+        for (const double c : {0.0, 1e5}) {
+          const BinaryWarnings found = said(rows, c);
+          BOOST_TEST(found.dependent == std::vector<std::string>{"x3"},
+                     boost::test_tools::per_element());
+        }
+        // separated by the first predictor, or in one of two groups
+        auto separated = binary::synthetic(60, 2, 6);
+        for (Eigen::Index i = 0; i < 60; ++i) separated.y[std::size_t(i)] = separated.x(i, 0) > 0;
+        BOOST_TEST(!said(separated, 1e6).undetermined.empty());
+        BOOST_TEST(said(separated, 0).undetermined.empty());
+        auto quasi = binary::synthetic(60, 2, 7);
+        for (Eigen::Index i = 0; i < 60; ++i) {
+          quasi.x(i, 1) = i % 3 == 0;
+          if (i % 3 == 0) quasi.y[std::size_t(i)] = 1;
+        }
+        BOOST_TEST(said(quasi, 1e6).undetermined == std::vector<std::string>{"x2"},
+                   boost::test_tools::per_element());
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(numbers_of_any_size_do_not_matter) {
   auto rows = binary::synthetic(80, 2, 15);
   const auto expected = coefficients(*fit(Link::logit, rows));
@@ -289,9 +334,9 @@ BOOST_AUTO_TEST_CASE(limits_of_time_and_iterations_and_cancelling) {
   for (const char *const method : {"laplace", "em", "vi", "gibbs"})
     for (const int polls : {0, 2, 4}) {
       Impatient control(polls);
-      std::vector<std::string> constant;
+      BinaryWarnings warnings;
       BOOST_CHECK_THROW(binary_fit(Link::probit, packed, {}, binary::options("method", method),
-                                   control, constant),
+                                   control, warnings),
                         Error);
     }
 }
@@ -307,9 +352,9 @@ BOOST_AUTO_TEST_CASE(a_regression_whose_steps_gain_nothing_can_be_resumed) {
       Control control;
       control.checkpoint = &course;
       course.rewind();
-      std::vector<std::string> constant;
+      BinaryWarnings warnings;
       const Document options = Document::object().set("max_iter", most).set("resumable", true);
-      auto out = binary_fit(link, rows, {}, options, control, constant);
+      auto out = binary_fit(link, rows, {}, options, control, warnings);
       out->saved = std::make_shared<SavedFit>(SavedFit{0, options, nullptr, false, 0, course});
       return out;
     };

@@ -103,10 +103,10 @@ inline Vector means(const Rows &rows) {
 using Fitted = std::unique_ptr<BinaryRegression>;
 
 inline Fitted fit(Link link, RowSource &rows, const Document &options,
-                  const RowColumns &columns = {}) {
+                  const RowColumns &columns = {}, BinaryWarnings *warnings = nullptr) {
   Control control;
-  std::vector<std::string> constant;
-  return binary_fit(link, rows, columns, options, control, constant);
+  BinaryWarnings ignored;
+  return binary_fit(link, rows, columns, options, control, warnings ? *warnings : ignored);
 }
 inline Fitted fit(Link link, const Rows &rows, const Document &options = {},
                   const RowColumns &columns = {}) {

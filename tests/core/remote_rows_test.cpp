@@ -321,9 +321,9 @@ BOOST_AUTO_TEST_CASE(binary_regressions_are_those_of_one_table) {
         Document options = Document::object();
         options.set("method", method).set("max_iter", 6).set("tol", 0.0);
         Control control;
-        std::vector<std::string> constant;
+        BinaryWarnings warnings;
         const auto fit = [&](RowSource &source) {
-          return binary_fit(link, source, {}, options, control, constant);
+          return binary_fit(link, source, {}, options, control, warnings);
         };
         const auto one = fit(rows.one), parts = fit(rows.parts);
         compare(*one, *parts);
@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(damaged_answers_are_refused) {
 BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
   Random random(3);
   Control control;
-  std::vector<std::string> constant;
+  BinaryWarnings warnings;
   lying::Endings mixtures, regressions;
   for (int run = 0; run < support::effort(1200); ++run) {
     const bool weighted = run % 2 == 0, holes = run % 5 == 0;
@@ -481,7 +481,7 @@ BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
     BOOST_TEST_CONTEXT("regression " << run << ' ' << method)
     regressions.check([&] {
       binary_fit(link, responses.parts, {}, Document::object().set("method", method), control,
-                 constant);
+                 warnings);
     });
   }
   mixtures.check_both();

@@ -317,13 +317,13 @@ class Fits {
         {"size", bayes::ValueKind::number},
         {"colour", bayes::ValueKind::label, {"blue", "green", "red"}}};
     const Document plain = Document::object();
-    std::vector<std::string> constant;
-    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control, constant));
+    bayes::BinaryWarnings warnings;
+    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control, warnings));
     for (const char *const method : {"laplace", "em", "vi"})
       add(*bayes::binary_fit(bayes::Link::probit, rows, {},
                              Document::object().set("method", method).set("max_iter", 9), control,
-                             constant));
-    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control, constant));
+                             warnings));
+    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control, warnings));
   }
 
   /// A column of the family, with three categories or some known numbers.

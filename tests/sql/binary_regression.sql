@@ -1,6 +1,6 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(67);
+SELECT plan(70);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -235,4 +235,23 @@ SELECT never($$SELECT p, NOT (near(p.mean, (logreg_probability(m, 2)), 1e-12)
     AND p.lower < p.mean AND p.mean < p.upper) AS wrong
   FROM drawn, logreg_predict(m, 2) AS p WHERE name = 'gibbs'$$,
   'predictions are averages of draws');
+
+-- ---- probabilities that underflow ----
+
+CREATE TABLE far AS SELECT i, sin(i * i) AS x, sin(i * i) + sin(i) > 0 AS y
+FROM generate_series(1, 300) AS i UNION ALL SELECT 0, -3000, true;
+SELECT never($$SELECT fit, NOT (abs((s).log_density) < 1e6 AND abs((d).log_density) < 1e6) AS wrong
+  FROM (SELECT m.fit, bayes_score(model, y, ARRAY[x]) AS s,
+      bayes_score_difference(model, other, y, ARRAY[x]) AS d
+    FROM (SELECT 'logreg' AS fit, logreg_fit(y, x) AS model,
+        logreg_fit(y, x, '{"prior": {"c": 1}}') AS other FROM far WHERE i > 0
+      UNION ALL SELECT 'logreg gibbs', logreg_fit(y, x, '{"method": "gibbs", "draws": 100}'),
+        logreg_fit(y, x) FROM far WHERE i > 0
+      UNION ALL SELECT method, probit_fit(y, x, jsonb_build_object('method', method)),
+        probit_fit(y, x) FROM far, unnest('{laplace,em,vi}'::text[]) AS method WHERE i > 0
+        GROUP BY method) AS m, far GROUP BY 1) AS f$$, 'scores are finite');
+SELECT is((SELECT (bayes_info(logreg_fit(y, x, '{"method": "gibbs", "draws": 100}'))).objective
+  FROM far WHERE i > 0), NULL, 'draws have no evidence');
+SELECT throws_ok('SELECT logreg_fit(1 + i % 2, sin(i)) FROM generate_series(1, 9) AS i', '22023',
+  'the response of row 1 is 2', 'a response of 1 and 2');
 SELECT * FROM finish();

@@ -29,7 +29,10 @@ double ResponseCollector::response(const NullableDatum &y) const {
   const auto refuse = [this](const std::string &what, Errc code) {
     throw Error(code, message("the response of row {} is {}", seen_, what),
                 "It must be true or false, or one of the numbers 1 and 0.",
-                code == Errc::null_value ? "Option missing = skip leaves out such rows." : "");
+                code == Errc::null_value
+                    ? "Option missing = skip leaves out such rows."
+                    : message("Compare it with the value that is to count as true: y = {}.",
+                              base_ == UNKNOWNOID ? "'yes'" : what));
   };
   if (y.isnull) refuse("NULL", Errc::null_value);
   if (base_ == BOOLOID) return DatumGetBool(y.value) ? 1 : 0;

@@ -8,6 +8,7 @@
 #include "pg/input/feature_reader.hpp"
 #include "pg/input/response_layout.hpp"
 #include "pg/input/row_reader.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -90,6 +91,7 @@ ResponseLayout::ResponseLayout(TupleDesc description, const QueryColumns &given,
     throw Error(Errc::invalid_argument,
                 columns.empty() ? "query returns no columns" : "query returns one column",
                 "The first column is the response, the others are the predictors.", hint);
+  report_name_of_response(NameStr(TupleDescAttr(description, columns[0])->attname), objects, hint);
   form.values = 2;
   form.weighted = weight >= 0;
   form.type = TupleDescAttr(description, columns[0])->atttypid;
@@ -97,6 +99,17 @@ ResponseLayout::ResponseLayout(TupleDesc description, const QueryColumns &given,
   form.second_type = TupleDescAttr(description, row)->atttypid;
   whole = columns.size() == 2 && is_row(description, row, objects);
   if (!whole) form.second_type = RECORDOID;
+}
+
+void note_rows_left_out(const Model &model) {
+  const ModelInfo &info = model.info;
+  if (info.skipped > 0)
+    report_once(NOTICE,
+                message("{} of {} rows {} left out", info.skipped, info.rows + info.skipped,
+                        info.skipped == 1 ? "is" : "are"),
+                "A column of the query is NULL there, or the weight is NULL or 0.",
+                "Select the columns that are needed, or fill in values with coalesce(); a WHERE "
+                "clause that leaves out these rows avoids this message.");
 }
 
 PredictorRecord::PredictorRecord(TupleDesc made)

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "document/model.hpp"
 #include "pg/input/query.hpp"
 
 namespace bayes::pg {
@@ -15,5 +16,8 @@ namespace bayes::pg {
 void read_responses(const char *text, const char *hint, const QueryColumns &given, bool objects,
                     const std::function<void(const ItemForm &form)> &begin,
                     const std::function<void(const Item &item)> &take);
+
+/// NOTICE if rows of the query were left out of the fit.
+void note_rows_left_out(const Model &model);
 
 }  // namespace bayes::pg

@@ -57,6 +57,15 @@ void report_name_taken(const std::string &column, const char *what, const char *
               "It is the first column, and not part of the fit.", advice);
 }
 
+void report_name_of_response(const char *given, bool is_class, const char *hint) {
+  const std::string name = lower(given);
+  if (is_class ? name == "id" : names_a_row(name))
+    report_once(NOTICE,
+                message("column {} is taken as the {}", describe(Document(std::string(given))),
+                        is_class ? "class" : "response"),
+                "It is the first one, and its name suggests that it identifies the row.", hint);
+}
+
 void report_names_of_rows(const RowColumns &columns) {
   for (const RowColumn &column : columns)
     if (column.kind == ValueKind::number && names_a_row(lower(column.name)))

@@ -55,6 +55,10 @@ using FindFacts = std::function<NumberFacts(const std::vector<std::size_t> &aske
 void report_unlikely_numbers(const RowColumns &columns, const std::vector<std::size_t> &numbers,
                              const char *weights, const FindFacts &find);
 
+/// The first of these NOTICEs for the response of a query, its first column, or for its class.
+/// `hint`: what the query should look like.
+void report_name_of_response(const char *name, bool is_class, const char *hint);
+
 /// The first of these NOTICEs for the predictors of a regression or classifier, where a weight or a
 /// count may well be a measurement.
 void report_names_of_rows(const RowColumns &columns);

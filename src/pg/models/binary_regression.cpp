@@ -34,9 +34,19 @@ template <Link link>
 std::unique_ptr<Model> fit_binary(const FitRequest &request, ResponseCollector &data,
                                   Control &control) {
   if (!data.remote) check_predictors(response_facts(data.rows), data.rows.rows(), data.columns());
-  std::vector<std::string> constant;
-  auto model = binary_fit(link, data.source(), data.columns(), request.options, control, constant);
-  warn_constant_predictors(constant, false);
+  BinaryWarnings warnings;
+  auto model = binary_fit(link, data.source(), data.columns(), request.options, control, warnings);
+  warn_constant_predictors(warnings.constant, false);
+  warn_dependent_predictors(warnings.dependent, false);
+  if (!warnings.undetermined.empty())
+    report_once(
+        WARNING,
+        message("the rows hardly determine {} {}",
+                warnings.undetermined.size() == 1 ? "the coefficient of" : "the coefficients of",
+                list_of_terms(warnings.undetermined)),
+        "Predictors separate true responses from false ones, or nearly do, or are nearly "
+        "collinear, and the prior is nearly flat: it alone limits these coefficients.",
+        "Use the default prior or a smaller prior.c, or leave out predictors.");
   return model;
 }
 
@@ -83,6 +93,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo,
   if (*data && (*data)->no_row_complete()) warn_rows_incomplete(binding.family);
   auto model = fit_model(binding, request, *data, bytes);
   push.end();
+  if (model) note_rows_left_out(*model);
   return model;
 }
 std::unique_ptr<Model> logreg_of_query(FunctionCallInfo fcinfo, std::string *bytes) {

@@ -20,6 +20,9 @@ void emit_contrast(ResultRows &result, const Coefficient &coefficient) {
               Cell::or_null(coefficient.lower), Cell::or_null(coefficient.upper)});
 }
 
+namespace {
+
+/// The reason is the predicate `one` for a single predictor and `many` for several.
 void warn_undetermined_predictors(const std::vector<std::string> &names, const char *one,
                                   const char *many, bool left_out) {
   if (names.empty()) return;
@@ -35,8 +38,15 @@ void warn_undetermined_predictors(const std::vector<std::string> &names, const c
               single ? "Leave it out." : "Leave them out.");
 }
 
+}  // namespace
+
 void warn_constant_predictors(const std::vector<std::string> &names, bool left_out) {
   warn_undetermined_predictors(names, "is constant", "are constant", left_out);
+}
+
+void warn_dependent_predictors(const std::vector<std::string> &names, bool left_out) {
+  warn_undetermined_predictors(names, "is a linear combination of earlier ones",
+                               "are linear combinations of earlier ones", left_out);
 }
 
 void warn_no_complete_row(const char *family, const char *detail) {

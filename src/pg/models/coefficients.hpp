@@ -71,12 +71,10 @@ inline constexpr const char *response_hint =
     "array or a record (SELECT y, x FROM ...).";
 
 /// WARNING that the rows do not determine the coefficients of the predictors `names`, which are
-/// then left out of the model, or come from the prior. The reason is the predicate `one` for a
-/// single predictor and `many` for several: "is constant", "are constant". Nothing if `names` is
-/// empty.
-void warn_undetermined_predictors(const std::vector<std::string> &names, const char *one,
-                                  const char *many, bool left_out);
+/// then left out of the model, or come from the prior: because they are constant, or linear
+/// combinations of earlier ones. Nothing if `names` is empty.
 void warn_constant_predictors(const std::vector<std::string> &names, bool left_out);
+void warn_dependent_predictors(const std::vector<std::string> &names, bool left_out);
 
 /// WARNING that there is no model because all rows were left out; `detail` says why they were.
 void warn_no_complete_row(const char *family, const char *detail);

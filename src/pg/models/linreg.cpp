@@ -31,9 +31,7 @@ const ScoredFamily scored_responses(linreg_family, "response, row", 2, ErrorMeas
 
 void warn_of_terms(const LinregWarnings &warnings) {
   warn_constant_predictors(warnings.constant, warnings.constant_left_out);
-  warn_undetermined_predictors(warnings.dependent, "is a linear combination of earlier ones",
-                               "are linear combinations of earlier ones",
-                               warnings.dependent_left_out);
+  warn_dependent_predictors(warnings.dependent, warnings.dependent_left_out);
 }
 
 /// A response without variance has no unit that a default prior could be made of.
@@ -114,7 +112,10 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
   const std::optional<LinregSums> sums = data->sums();
   if (sums) {
     const RowSample sample = data->sample();
-    return fit_sums(data->progress, data->null_on_error(), *sums, &sample, request.options, bytes);
+    auto model =
+        fit_sums(data->progress, data->null_on_error(), *sums, &sample, request.options, bytes);
+    if (model) note_rows_left_out(*model);
+    return model;
   }
   warn_rows_incomplete(*data);
   return nullptr;

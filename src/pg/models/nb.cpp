@@ -226,7 +226,9 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
       if (!rows->refusals) add_or_refuse(*rows, context, [&] { rows->take(item); });
     });
   push.end();
-  return rows->fit(bytes);
+  auto model = rows->fit(bytes);
+  if (model) note_rows_left_out(*model);
+  return model;
 }
 
 /// Emits the rows of nb_classes.
