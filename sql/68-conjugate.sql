@@ -54,6 +54,14 @@ COMMENT IS @conjugate_options;
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
 
+CREATE AGGREGATE beta_bernoulli_fit(success integer [, options jsonb [, weight float8]]) (
+  @conjugate_sums
+);
+COMMENT IS 'The same for successes that are 1 and failures that are 0; 22023 for other numbers.';
+COMMENT IS @conjugate_options;
+COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
+  'is left out.';
+
 CREATE FUNCTION beta_bernoulli_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the probability of success. NULL if it does not exist. '
   @conjugate_errors;

@@ -1,5 +1,5 @@
 -- Conjugate models: the interface, posteriors, groups, merging, moving windows, errors.
-SELECT plan(52);
+SELECT plan(56);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -245,4 +245,20 @@ SELECT never($$SELECT x, n, NOT near(gamma_poisson_log_density(m, x::bigint),
   FROM (SELECT x, n, gamma_poisson_fit(x::bigint) AS m FROM unnest('{1e12,1e15,1e18}'::float8[])
     AS x, unnest('{1,10,1000}'::int[]) AS n, generate_series(1, n) GROUP BY x, n) AS f$$,
   'large counts');
+
+-- ---- successes that are 1 and 0 ----
+
+SELECT results_eq($$SELECT beta_bernoulli_fit(i % 3 / 2), beta_bernoulli_fit((i % 3 / 2)::int2,
+    '{"prior": {"a": 2}}', i) FROM generate_series(1, 20) AS i$$,
+  $$SELECT beta_bernoulli_fit(i % 3 = 2), beta_bernoulli_fit(i % 3 = 2, '{"prior": {"a": 2}}', i)
+    FROM generate_series(1, 20) AS i$$, 'integers are successes and failures');
+SELECT results_eq($$SELECT beta_bernoulli_mean(beta_bernoulli_fit(i % 2) OVER w)
+    FROM generate_series(1, 20) AS i WINDOW w AS (ORDER BY i ROWS 4 PRECEDING)$$,
+  $$SELECT beta_bernoulli_mean(beta_bernoulli_fit(i % 2 = 1) OVER w)
+    FROM generate_series(1, 20) AS i WINDOW w AS (ORDER BY i ROWS 4 PRECEDING)$$,
+  'in moving windows');
+SELECT throws_ok('SELECT beta_bernoulli_fit(i) FROM generate_series(1, 3) AS i', '22023',
+  'success of row 2 is 2', 'but no others');
+SELECT is((SELECT beta_bernoulli_fit(i, '{"on_error": "null"}') FROM generate_series(1, 3) AS i),
+  NULL, 'unless on_error says so');
 SELECT * FROM finish();

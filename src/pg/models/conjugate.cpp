@@ -35,10 +35,30 @@ std::uint64_t hash_of_options(Datum options) {
   return hash;
 }
 
-/// The type of the argument x determines the kind: boolean, bigint or double precision.
-ConjugateKind kind_of_row(FunctionCallInfo fcinfo) {
-  const Oid type = argument_type(fcinfo, 1);
-  return type == BOOLOID ? beta_bernoulli : type == INT8OID ? gamma_poisson : normal_inverse_gamma;
+/// The type of the argument x determines the kind: boolean or integer, bigint, or double precision.
+ConjugateKind kind_of_type(Oid type) {
+  return type == BOOLOID || type == INT4OID ? beta_bernoulli
+         : type == INT8OID                  ? gamma_poisson
+                                            : normal_inverse_gamma;
+}
+
+/// NOTICE that counts vary more than gamma_poisson allows for. `squares`: the sum of count^2 /
+/// exposure. Pearson's statistic has expectation n - 1 and a variance of n - 1 times 2 + 1 / mean;
+/// a Poisson distribution is more than 6 deviations away once in millions of fits.
+void note_dispersion(const ConjugateSums &sums, double squares) {
+  const double n = double(sums.rows), counts = sums.sums[0].hi, exposure = sums.sums[1].hi;
+  if (n < 10 || !(counts > 0)) return;
+  const double ratio = (squares * exposure / counts - counts) / (n - 1),
+               error = std::sqrt((2 + n / counts) / (n - 1));
+  if (!(ratio > 1.5 && ratio > 1 + 6 * error)) return;
+  report_once(
+      NOTICE, "counts vary more than those of a Poisson distribution",
+      message("Their variance is {} times what gamma_poisson expects: intervals of the rate "
+              "should be {} times as wide.",
+              format_number(std::round(100 * ratio) / 100),
+              format_number(std::round(100 * std::sqrt(ratio)) / 100)),
+      "Fit groups of one rate each, or add up the counts of rows that depend on each other; "
+      "bmm_fit with likelihood negative_binomial has a variance of its own.");
 }
 
 /// The transition state: plain data of a few hundred bytes, changed in place.
@@ -47,7 +67,9 @@ class ConjugateRows final : public ModelSums {
   explicit ConjugateRows(MemoryContext) {}
   ConjugateRows(MemoryContext, FunctionCallInfo fcinfo) {
     const Datum options = options_argument(fcinfo);
-    data_.kind = kind_of_row(fcinfo);
+    const Oid type = argument_type(fcinfo, 1);
+    data_.kind = kind_of_type(type);
+    data_.as_integers = type == INT4OID;
     data_.options = hash_of_options(options);
     const Document given = options ? document_of_jsonb(options) : Document();
     data_.prior = read_conjugate_prior(data_.kind, given);
@@ -58,14 +80,19 @@ class ConjugateRows final : public ModelSums {
   }
   void add(FunctionCallInfo fcinfo) {
     Observed row;
-    if (read(fcinfo, rows() + 1, row))
+    if (read(fcinfo, rows() + 1, row)) {
       data_.sums.add(data_.kind, row.x, row.weight, 1);
-    else
+      data_.squares += DoubleDouble{row.x * row.x / row.weight};
+    } else {
       ++data_.sums.skipped;
+    }
   }
   bool remove(FunctionCallInfo fcinfo) {
     Observed row;
-    if (read(fcinfo, 1, row)) return data_.sums.add(data_.kind, row.x, row.weight, -1);
+    if (read(fcinfo, 1, row)) {
+      data_.squares = data_.squares - DoubleDouble{row.x * row.x / row.weight};
+      return data_.sums.add(data_.kind, row.x, row.weight, -1);
+    }
     --data_.sums.skipped;
     return true;
   }
@@ -81,9 +108,11 @@ class ConjugateRows final : public ModelSums {
     }
     if (other.options != data_.options) refuse_change(Role::options);
     data_.sums.add(data_.kind, other.sums);
+    data_.squares += other.squares;
   }
   std::string model_bytes() override {
     if (data_.sums.rows == 0) return {};
+    if (data_.kind == gamma_poisson) note_dispersion(data_.sums, data_.squares.hi);
     ConjugateModel model(data_.kind, data_.prior, data_.sums);
     return bytes_of(model);
   }
@@ -96,6 +125,10 @@ class ConjugateRows final : public ModelSums {
     /// a hash of the options of the first row: class Parameters is not trivially copyable
     std::uint64_t options = 0;
     ConjugateKind kind = {};
+    /// successes are 1 and 0, not true and false
+    bool as_integers = false;
+    /// of gamma_poisson: the sum of count^2 / exposure
+    DoubleDouble squares = {};
     bool null_on_error = false;
   };
   /// A row's value and weight.
@@ -133,7 +166,15 @@ bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &ou
     if (out.weight == 0 && !exposure) return false;
   }
   switch (data_.kind) {
-    case beta_bernoulli: out.x = PG_GETARG_BOOL(1); break;
+    case beta_bernoulli:
+      out.x = data_.as_integers ? PG_GETARG_INT32(1) : PG_GETARG_BOOL(1);
+      if (out.x != 0 && out.x != 1)
+        throw Error(Errc::invalid_argument,
+                    message("success of row {} is {}", row, format_number(out.x)),
+                    "It must be true or false, or one of the numbers 1 and 0.",
+                    "Compare it with what counts as a success: x > 0. Numbers of successes are "
+                    "weights: beta_bernoulli_fit(true, NULL, n).");
+      break;
     case gamma_poisson: {
       const std::int64_t count = PG_GETARG_INT64(1);
       if (count < 0)
