@@ -65,63 +65,6 @@ unlike($session->run(q{SELECT bmm_fit(r, 1) IS NULL FROM (SELECT sin(id) AS x, '
       id % 2 AS one FROM faithful WHERE id < 10) AS r}), qr/column/,
     'nine rows say little of a column');
 
-# ---- what has no scale, or is hardly determined ----
-
-for my $case (['dpmm_fit(r)', 'id = 1'], ['nb_fit(id % 2, r)', 'true'],
-    ['bmm_fit(r, 1)', 'id < 5']) {
-    my ($fit, $where) = @$case;
-    my $said = $session->run(qq{SELECT $fit IS NULL FROM (SELECT id, r FROM faithful,
-        LATERAL (SELECT 0.003 AS k, x[1] AS y) AS r WHERE $where) AS f});
-    like($said, qr/^NOTICE:  \w{5}: column "k" has the same value in every row$/m,
-        "$fit: a constant column");
-    like($said, qr/^DETAIL:  .*its scale is taken to be 1, whatever its unit/m, 'has no scale');
-}
-like($session->run('SELECT linreg_fit(0.001, x) IS NULL FROM faithful'),
-    qr/^WARNING:  \w{5}: the variance of the noise is taken to be 0$/m, 'a constant response');
-like($session->run('SELECT linreg_fit(x[1], x[2]) FROM faithful WHERE id = 1'),
-    qr/^WARNING:  \w{5}: linreg_fit gives no model: nothing tells the variance of the noise$/m,
-    'one row');
-for my $fit ('logreg', 'probit') {
-    like($session->run(qq{SELECT ${fit}_fit(id % 3 = 0, r) IS NULL FROM (SELECT id, x[1] AS a,
-          3 - 2 * x[1] AS b FROM faithful) AS r}),
-        qr/^WARNING:  \w{5}: predictor "b" is a linear combination of earlier ones$/m,
-        "$fit: collinear predictors");
-    my $prior = $fit eq 'logreg' ? '{"c": 1e6, "c_intercept": 1e6}'
-        : '{"lambda": 1e-6, "lambda_intercept": 1e-6}';
-    like($session->run(qq{SELECT ${fit}_fit(x[1] > 3, x, '{"prior": $prior}') IS NULL
-          FROM faithful}), qr/^WARNING:  \w{5}: the rows hardly determine the coefficient/m,
-        "$fit: separation under a nearly flat prior");
-    unlike($session->run("SELECT ${fit}_fit(x[1] > 3, x) IS NULL FROM faithful"), qr/WARNING/,
-        'not under the default prior');
-}
-like($session->run('SELECT gamma_poisson_fit((x[2] * x[1])::int) IS NULL FROM faithful'),
-    qr/^NOTICE:  \w{5}: counts vary more than those of a Poisson distribution$/m, 'overdispersion');
-unlike($session->run('SELECT gamma_poisson_fit(19 + id % 9) IS NULL FROM faithful'),
-    qr/NOTICE/, 'which the Poisson distribution has not');
-
-# ---- the columns of a query ----
-
-for my $case (['linreg', 'id, x[1] AS a'], ['linreg', 'x[1] AS user_id, x[2] AS a'],
-    ['nb', 'id, x[1] AS a']) {
-    my ($family, $columns) = @$case;
-    like($session->run("SELECT count(*) FROM ${family}_fit('SELECT $columns FROM faithful')"),
-        qr/^NOTICE:  \w{5}: column "\w*id" is taken as the (?:response|class)$/m,
-        "$family of $columns: hardly the response");
-}
-for my $case (['linreg', 'x[1]'], ['logreg', 'x[1] > 3'], ['probit', 'x[1] > 3'],
-    ['nb', 'NULLIF(id % 3, 0)']) {
-    my ($family, $response) = @$case;
-    my $query = "SELECT $response AS y, NULLIF(x[2], 62) AS a FROM faithful";
-    like($session->run("SELECT count(*) FROM ${family}_fit('$query')"),
-        qr/^NOTICE:  \w{5}: \d+ of 272 rows are left out$/m, "$family: rows with NULLs");
-    unlike($session->run("SELECT count(*) FROM ${family}_fit('SELECT * FROM ($query) AS q
-        WHERE y IS NOT NULL AND a IS NOT NULL')"), qr/left out/, 'none without');
-}
-unlike($session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2, '{"likelihood": {"flag":
-      "bernoulli"}}') AS m FROM (SELECT (id % 2)::int AS flag, sin(id) AS x
-      FROM faithful) AS r) AS f}),
-    qr/NOTICE/, 'nor is there anything to say where a likelihood is given');
-
 # ---- columns without names ----
 
 for my $fit ('gmm_fit(%s, 1)', 'bmm_fit(%s, 1)', 'nb_fit(id %% 2, %s)', 'linreg_fit(x[1], %s)',

@@ -58,7 +58,7 @@ void note_dispersion(const ConjugateSums &sums, double squares) {
               format_number(std::round(100 * ratio) / 100),
               format_number(std::round(100 * std::sqrt(ratio)) / 100)),
       "Fit groups of one rate each, or add up the counts of rows that depend on each other; "
-      "bmm_fit with likelihood negative_binomial has a variance of its own.");
+      "bmm_fit has likelihoods of counts with a variance of their own.");
 }
 
 /// The transition state: plain data of a few hundred bytes, changed in place.
