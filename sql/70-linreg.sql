@@ -7,9 +7,10 @@ DEFINE @linreg_rows =
   'overflow; 54000 more than 5000 terms.';
 DEFINE @linreg_options =
   'options: see docs/linreg.md; NULL means none. The default prior of the noise precision is '
-  'Gamma(1/2, rate (1 + q) s^2 / 2), where s^2 is the variance of the least-squares residuals and '
-  'q the number of degrees of freedom that the coefficients except the intercept take; for methods '
-  'vi and gibbs without q. With fewer than five residual degrees of freedom the rate is larger. '
+  'Gamma(u / 2, rate u s^2 / 2), where s^2 is the variance of the least-squares residuals and u is '
+  '0.1, or more with less than one residual degree of freedom. One row, or a constant response '
+  'with no more rows than coefficients or a method other than exact, gives NULL and a WARNING '
+  'unless prior has a and b. '
   'Errors: 22023 invalid option; 22004 a NULL with option missing = error.';
 -- With 20 predictors a state takes some 12 kB, and a sample of many rows 128 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
