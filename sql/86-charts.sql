@@ -3,7 +3,7 @@
 DEFINE @of_charts =
   'kind: which picture, NULL for the default of the family. Of models that are distributions '
   'over rows: ellipses (of the components in two columns), columns (the density of every column, '
-  'by component) and density (over two columns); with draws band (of the densities of columns); '
+  'by component) and density (over two columns); with draws band (where densities lie, by level); '
   'of hmm transitions; of regressions coefficients, of other models parameters and weights, with '
   'intervals; of conjugate models posterior; of lda and nmf terms (the labels of greatest '
   'weight), parts (labels by component) and map (which are alike); of fits trace; of draws '

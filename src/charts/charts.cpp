@@ -71,7 +71,7 @@ constexpr Kind kinds[] = {
     {"similarity", Rows::must, has_similarity, similarity_chart, "rows seed"},
     {"band", Rows::none,
      [](const Model &model) { return model.stored_draws() > 1 && numbers_of_rows(model) >= 1; },
-     band_chart, "columns level"},
+     band_chart, "columns level seed"},
     {"transitions", Rows::none, [](const Model &model) { return model.info.family == "hmm"; },
      transitions_chart, "", "hmm"},
     {"posterior", Rows::none, is_posterior, posterior_chart},

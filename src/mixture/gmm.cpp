@@ -142,9 +142,13 @@ std::unique_ptr<RowDistribution> GaussianMixture::row_distribution() const {
     out->add(row_part(elements, parameters));
     return out;
   };
-  if (fitted.draws)
-    return of(flat_components(fitted.draws->weights, fitted.draws->draws),
-              fitted.draws->components);
+  if (fitted.draws) {
+    auto out = std::make_unique<RowDistribution>(
+        info.columns, dimension(),
+        flat_components(fitted.draws->weights, fitted.draws->draws, dirichlet_sum(info)));
+    out->add(row_part(elements, fitted.draws->components, fitted.shape().shared ? size() : 1));
+    return out;
+  }
   const std::vector<FlatComponent> components = flat_components(fitted.point.weights);
   if (fitted.linked) return of(components, fitted.linked->components);
   if (!fitted.independent) return of(components, fitted.point.components);

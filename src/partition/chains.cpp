@@ -10,28 +10,32 @@ namespace {
 
 class PartitionChain final : public ChainSampler {
  public:
-  PartitionChain(std::unique_ptr<PartitionSampler> sampler, const GammaPrior *learned,
-                 PartitionChains &out, const std::function<void(const PartitionSampler &)> &store)
+  PartitionChain(std::unique_ptr<PartitionSampler> sampler, const SamplerSetting &setting,
+                 std::uint64_t chain, PartitionChains &out,
+                 const std::function<void(const PartitionSampler &)> &store)
       : sampler_(std::move(sampler)),
-        learned_(learned),
+        setting_(setting),
+        chain_(chain),
         out_(out),
         store_(store) {}
 
   double sweep(int index, Control &control) override {
     sampler_->sweep(index, control);
+    index_ = index;
     counts_ = sampler_->counts();
     const double alpha = sampler_->concentration();
     double log_joint = sampler_->partition().log_probability(counts_) + sampler_->log_marginal();
-    if (learned_)
-      log_joint += learned_->shape * std::log(learned_->rate) - log_gamma(learned_->shape) +
-                   (learned_->shape - 1) * std::log(alpha) - learned_->rate * alpha;
+    if (setting_.learn_concentration) {
+      const GammaPrior &prior = setting_.concentration;
+      log_joint += prior.shape * std::log(prior.rate) - log_gamma(prior.shape) +
+                   (prior.shape - 1) * std::log(alpha) - prior.rate * alpha;
+    }
     return log_joint;
   }
 
   void record(std::vector<double> &values) const override {
-    const double alpha = sampler_->concentration();
-    const auto own =
-        partition_quantities(counts_, sampler_->partition().components() ? nullptr : &alpha);
+    Random random(setting_.seed, chain_, std::uint64_t(index_), 6);
+    const auto own = partition_quantities(counts_, sampler_->partition(), random);
     values.insert(values.end(), own.begin(), own.end());
   }
 
@@ -59,10 +63,12 @@ class PartitionChain final : public ChainSampler {
 
  private:
   const std::unique_ptr<PartitionSampler> sampler_;
-  const GammaPrior *const learned_;
+  const SamplerSetting &setting_;
+  const std::uint64_t chain_;
   PartitionChains &out_;
   const std::function<void(const PartitionSampler &)> &store_;
   std::vector<double> counts_;
+  int index_ = 0;
 };
 
 }  // namespace
@@ -109,15 +115,21 @@ void make_dense(std::vector<int> &labels, int k) {
 }
 
 std::vector<double> partition_quantities(const std::vector<double> &counts,
-                                         const double *concentration) {
-  double n = 0, largest = 0, entropy = 0;
-  for (const double count : counts) {
-    n += count;
-    largest = std::max(largest, count);
-  }
+                                         const PartitionPrior &prior, Random &random) {
+  double n = 0, entropy = 0, largest = 0, whole = 0;
+  for (const double count : counts) n += count;
   for (const double count : counts) entropy -= count / n * std::log(count / n);
-  std::vector<double> out{double(counts.size()), largest / n, without_rounding_errors(entropy)};
-  if (concentration) out.push_back(*concentration);
+  // Weights given the partition have a Dirichlet distribution: shares of gamma draws.
+  const auto add = [&](double alpha) {
+    const double drawn = random.gamma(alpha);
+    whole += drawn;
+    largest = std::max(largest, drawn);
+  };
+  for (const double count : counts) add(prior.weight(count));
+  for (int i = int(counts.size()); i < prior.components(); ++i) add(prior.concentration());
+  if (!prior.components()) whole += random.gamma(prior.concentration());
+  std::vector<double> out{double(counts.size()), largest / whole, without_rounding_errors(entropy)};
+  if (!prior.components()) out.push_back(prior.concentration());
   return out;
 }
 
@@ -163,9 +175,9 @@ void run_partition_chains(PartitionChains &out, const SamplerSetting &setting, M
     parameters.exchange(numbers, stored);
   };
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
-  const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
   static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {
-    return std::make_unique<PartitionChain>(begin(chain), learned, out, parameters.store);
+    return std::make_unique<PartitionChain>(begin(chain), setting, std::uint64_t(chain), out,
+                                            parameters.store);
   });
 }
 

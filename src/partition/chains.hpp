@@ -62,11 +62,11 @@ template <class Q> struct ChainDraws : PartitionChains {
 };
 
 /// Recorded quantities of a draw besides its density; they do not depend on the numbering of
-/// clusters. clusters: the number of occupied clusters; largest: the proportion of rows in the
-/// largest; entropy: of the proportions, in nats; concentration: of the Dirichlet process, if not
-/// null.
+/// clusters. clusters: the number of occupied clusters; largest: the largest weight, drawn given
+/// the partition (of a Dirichlet process that of an occupied cluster); entropy: of the shares of
+/// rows, in nats; concentration: that of a Dirichlet process.
 std::vector<double> partition_quantities(const std::vector<double> &counts,
-                                         const double *concentration);
+                                         const PartitionPrior &prior, Random &random);
 
 /// The number of kept draws, of those among them that are stored completely, and of those that can
 /// be held while the chains run (ChainSettings::max_held_draws).

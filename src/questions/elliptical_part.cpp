@@ -95,9 +95,10 @@ NormalNodes normal_nodes(const NormalIndependent &q) {
   return out;
 }
 
-EllipticalPart::EllipticalPart(std::vector<int> elements, Ellipses components)
+EllipticalPart::EllipticalPart(std::vector<int> elements, Ellipses components, int sharing)
     : RowPart(std::move(elements)),
       of_(std::move(components)),
+      sharing_(sharing),
       padded_((of_.components() + lanes - 1) / lanes * lanes),
       square_(std::size_t(padded_)),
       y_(std::size_t(of_.dimension()) * lanes) {}

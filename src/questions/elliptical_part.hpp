@@ -58,7 +58,8 @@ NormalNodes normal_nodes(const NormalIndependent &q);
 
 class EllipticalPart final : public RowPart {
  public:
-  EllipticalPart(std::vector<int> elements, Ellipses components);
+  /// `sharing`: so many components, one after the other, share one unknown scale.
+  EllipticalPart(std::vector<int> elements, Ellipses components, int sharing = 1);
 
   void condition(const double *x, bool count_unseen, double *out) override;
   void add_ties(const double *x, const double *y, double *out) override;
@@ -72,6 +73,7 @@ class EllipticalPart final : public RowPart {
                   std::vector<Marginal> &posteriors) override;
   double tail(int c, double log_density) override;
   void draw(int c, Random &random, double *x) override;
+  std::unique_ptr<RowPart> drawn(std::span<const int> of, Random &random) const override;
 
  private:
   struct Pattern;
@@ -90,7 +92,7 @@ class EllipticalPart final : public RowPart {
   double falls(const Pattern &pattern, int c, double square) const;
 
   Ellipses of_;
-  int padded_;
+  int sharing_, padded_;
   MarginalScorers<Pattern> patterns_;
   /// of the fixed elements: their number, and for every component their square and log density
   int fixed_ = 0;

@@ -27,11 +27,11 @@ std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalPoint &
   return std::make_unique<EllipticalPart>(std::move(elements), ellipses(point));
 }
 
-std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalWishart &q) {
+std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalWishart &q, int sharing) {
   if (independent(q.shape))
     return std::make_unique<ProductPart>(std::move(elements), normal_columns(q),
                                          Vector::Zero(q.dimension()));
-  return std::make_unique<EllipticalPart>(std::move(elements), ellipses(q));
+  return std::make_unique<EllipticalPart>(std::move(elements), ellipses(q), sharing);
 }
 
 std::unique_ptr<RowPart> row_part(std::vector<int> elements, const ProductPosterior &q,
@@ -48,12 +48,18 @@ std::vector<FlatComponent> flat_components(const Vector &weights) {
   return flat_components(std::vector<double>(weights.data(), weights.data() + weights.size()), 1);
 }
 
-std::vector<FlatComponent> flat_components(const std::vector<double> &weights, int draws) {
+std::vector<FlatComponent> flat_components(const std::vector<double> &weights, int draws,
+                                           double alphas) {
   std::vector<FlatComponent> out;
   const int k = int(weights.size()) / draws;
-  for (int i = 0; i < int(weights.size()); ++i)
-    out.push_back(
-        {.weight = weights[std::size_t(i)] / draws, .draw = i / k, .number = i % k, .group = i});
+  for (int i = 0; i < int(weights.size()); ++i) {
+    const double weight = weights[std::size_t(i)];
+    out.push_back({.weight = weight / draws,
+                   .draw = i / k,
+                   .number = i % k,
+                   .group = i,
+                   .alpha = alphas > 0 ? alphas * weight : 0});
+  }
   return out;
 }
 

@@ -17,8 +17,10 @@ std::vector<int> all_elements(int n);
 
 /// Normal elements, at a point.
 std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalPoint &point);
-/// Normal elements with their parameters integrated out.
-std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalWishart &q);
+/// Normal elements with their parameters integrated out. `sharing`: so many components, one after
+/// the other, share one unknown covariance.
+std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalWishart &q,
+                                  int sharing = 1);
 /// Columns of product families with their parameters integrated out. `alphas`: category_alphas of
 /// the model.
 std::unique_ptr<RowPart> row_part(std::vector<int> elements, const ProductPosterior &q,
@@ -29,7 +31,10 @@ std::unique_ptr<RowPart> row_part(std::vector<int> elements, const ProductPoint 
 
 /// The components of one mixture, with these weights.
 std::vector<FlatComponent> flat_components(const Vector &weights);
-/// The same K components in every draw, with these weights in each ([draw][component]).
-std::vector<FlatComponent> flat_components(const std::vector<double> &weights, int draws);
+/// The same K components in every draw, with these weights in each ([draw][component]). `alphas`:
+/// the sum of the parameters of the weights' Dirichlet distribution in a draw; 0 or NaN: the
+/// weights of a draw are known.
+std::vector<FlatComponent> flat_components(const std::vector<double> &weights, int draws,
+                                           double alphas = 0);
 
 }  // namespace bayes

@@ -32,6 +32,7 @@ class ProductPart final : public RowPart {
   void parameters(int c, int j, std::vector<Parameter> &out,
                   std::vector<Marginal> &posteriors) override;
   void draw(int c, Random &random, double *x) override;
+  std::unique_ptr<RowPart> drawn(std::span<const int> of, Random &random) const override;
 
  private:
   const Columns &columns() const { return posterior_ ? *posterior_->columns : *point_->columns; }

@@ -39,6 +39,9 @@ struct FlatComponent {
   /// row tells what the next one of this component is like, as in a cluster of few rows. Infinite:
   /// rows are independent given the component.
   double mass = std::numeric_limits<double>::infinity();
+  /// The parameter of the weight in the Dirichlet distribution of its draw's weights, given the
+  /// draw's partition; 0: the weight is known.
+  double alpha = 0;
 };
 
 /// Not thread-safe.
@@ -138,6 +141,12 @@ class BAYES_API RowDistribution {
 
   /// Draw `index` of the stream `seed`, of all elements: as Model::sample().
   int sample(std::uint64_t seed, std::int64_t index, std::span<double> out);
+
+  /// The same rows with the weights and parameters of every draw drawn from their posterior given
+  /// its partition: draws from the posterior of the density of rows, while the components here are
+  /// its means given the partitions. All new clusters of a draw together become a finite mixture of
+  /// 20 drawn from the prior.
+  std::unique_ptr<RowDistribution> drawn(Random &random) const;
 
  private:
   struct Place {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,6 +82,11 @@ class BAYES_API RowPart {
   virtual double tail(int c, double log_density);
   /// Draws all missing elements of x jointly.
   virtual void draw(int c, Random &random, double *x) = 0;
+
+  /// The same elements with parameters that are drawn from their posteriors, and are known then.
+  /// Component i of the result is component of[i], drawn for itself; one at a point stays there.
+  /// Nothing is fixed in the result. Throws Error(wrong_family) where components have no draws.
+  virtual std::unique_ptr<RowPart> drawn(std::span<const int> of, Random &random) const;
 
  private:
   std::vector<int> elements_;

@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
           replicate(prior, int(counts.size())));
       const double a = world.alpha,
                    log_prior = 2 * std::log(1.5) - std::lgamma(2) + std::log(a) - 1.5 * a;
-      auto truth = partition_quantities(counts, &a);
+      auto truth = partition_quantities(counts, PartitionPrior::dirichlet_process(a), random);
       truth.insert(truth.begin(), PartitionPrior::dirichlet_process(a).log_probability(counts) +
                                       log_marginal + log_prior);
       auto seeded = options;

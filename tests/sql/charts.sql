@@ -93,9 +93,9 @@ SELECT set_eq($$SELECT series FROM bayes_chart_data(of('nb'), 'columns')$$,
 
 -- ---- parameters ----
 
-SELECT set_eq($$SELECT x, lower, upper FROM bayes_chart_data(of('bmm'), 'weights')
+SELECT set_eq($$SELECT x, lower, upper FROM bayes_chart_data(of('gmm gibbs'), 'weights')
     WHERE mark = 'interval'$$,
-  $$SELECT value, lower, upper FROM bayes_parameters(of('bmm')) WHERE parameter = 'weight'$$,
+  $$SELECT value, lower, upper FROM bayes_parameters(of('gmm gibbs')) WHERE parameter = 'weight'$$,
   'weights are the parameters with their intervals');
 SELECT set_eq($$SELECT x, lower, upper, y_label
     FROM bayes_chart_data(of('linreg'), 'coefficients', '{"level": 0.5}')
@@ -193,8 +193,9 @@ SELECT never($$SELECT l.x, NOT (near(l.y, exp(bayes_log_density(of('gmm gibbs'),
   FROM bayes_chart_data(of('gmm gibbs'), 'band', '{"columns": 1}') AS l
     JOIN bayes_chart_data(of('gmm gibbs'), 'band', '{"columns": 1}') AS a USING (x)
   WHERE l.mark = 'line' AND a.mark = 'area'$$, 'a band of draws is around the density');
--- The median over draws; evidence that makes draws unequal must not change its scale.
-SELECT never($$SELECT g, NOT abs(sum(upper * step) - 1) < 0.03 AS wrong
+-- The median over draws, which need not integrate to 1 as every draw does; evidence that makes
+-- draws unequal must not change its scale.
+SELECT never($$SELECT g, NOT abs(sum(upper * step) - 1) < 0.1 AS wrong
   FROM (SELECT g, upper, x - lag(x) OVER (PARTITION BY g ORDER BY x) AS step
     FROM unnest('{80,110,130}'::float8[]) AS g, LATERAL bayes_chart_data(
       bayes_condition(of('gmm gibbs'), ARRAY[NULL, g]), 'band', '{"level": 0.0001}')
