@@ -45,10 +45,11 @@ DEFINE @parameters =
   'mcem and kmeans give a point estimate only. sd_method: how sd, lower and upper were computed. '
   'exact; draws: from posterior draws; linear response: from the posterior of vi, corrected for '
   'what the mean-field approximation leaves out; mean field: from that posterior without '
-  'correction, too narrow where components overlap; given partition: from the posterior of the '
-  'clusters given their rows; normal approximation: of the posterior at its mode. element: from 1; '
-  'column_name, label: the names of the column and of the category, if the rows were records. '
-  '42804 for a model of another family.';
+  'correction, too narrow where components overlap; components overlap: none, NULL, where the rows '
+  'do not tell the components of a fit by vi apart, with a NOTICE; given partition: from the '
+  'posterior of the clusters given their rows; normal approximation: of the posterior at its mode. '
+  'element: from 1; column_name, label: the names of the column and of the category, if the rows '
+  'were records. 42804 for a model of another family.';
 DEFINE @parameters_level =
   ' Intervals contain a parameter with probability level, 0.95 by default; 22023 unless 0 < level '
   '< 1.';

@@ -327,12 +327,13 @@ CREATE FUNCTION hmm_states(model bayes_model)
 COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins in the '
   'state; initial_sd, its posterior standard deviation (after vi corrected by linear response '
   'where that costs less than the fit, else that of the mean-field approximation, which is too '
-  'small, since it treats paths and parameters as independent: sd_method of hmm_parameters says '
-  'which; after gibbs that of the posterior draws), and initial_alpha, its parameter in the '
-  'posterior Dirichlet distribution, NULL without a posterior; stationary, its probability under '
-  'the stationary distribution, NULL if that is not unique; visits, the expected occupancy: number '
-  'of steps in it, in the sequences of the fit; dwell, the expected sojourn time in steps, '
-  'Infinity for an absorbing state. 42804 for a model of another family.';
+  'small, since it treats paths and parameters as independent, and NULL where states overlap too '
+  'much for the steps: sd_method of hmm_parameters says which; after gibbs that of the posterior '
+  'draws), and initial_alpha, its parameter in the posterior Dirichlet distribution, NULL without '
+  'a posterior; stationary, its probability under the stationary distribution, NULL if that is '
+  'not unique; visits, the expected occupancy: number of steps in it, in the sequences of the '
+  'fit; dwell, the expected sojourn time in steps, Infinity for an absorbing state. 42804 for a '
+  'model of another family.';
 
 CREATE FUNCTION hmm_transitions(model bayes_model)
   RETURNS TABLE (from_state int, to_state int, probability float8, sd float8, alpha float8,

@@ -119,6 +119,11 @@ ModelInfo read_model_info(const Document &document, std::span<const Method> meth
     info.out_of_time = true;
   }
   info.degenerate = read_degenerate(reader, info.components);
+  if (reader.has("told_apart")) {
+    info.told_apart = reader.boolean("told_apart");
+    if (info.told_apart || info.method != Method::vi)
+      reader.reject("told_apart", "must be false, of a fit by vi");
+  }
   info.objective = reader.number_or_nan("objective");
   info.log_likelihood = reader.number_or_nan("log_likelihood");
   info.seed = reader.integer("seed", std::numeric_limits<std::int64_t>::min(), max_count);
@@ -253,6 +258,7 @@ Document Model::document_with(bool seconds) const {
   document.set("converged", info.converged);
   // What else stopped a fit follows from its method and `converged`.
   if (info.out_of_time) document.set("stopped", time_member);
+  if (!info.told_apart) document.set("told_apart", false);
   // Written only if there are any, so that other models stay as earlier versions wrote them.
   if (!info.degenerate.empty()) {
     Tensor numbers{{std::int64_t(info.degenerate.size())}, {}};

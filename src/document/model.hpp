@@ -51,6 +51,9 @@ struct ModelInfo {
   /// degenerate components, from 0, in ascending order: those held at a bound that keeps the
   /// likelihood finite, so that the likelihood depends on the bound
   std::vector<int> degenerate;
+  /// false: of a variational fit, that the rows do not tell the components apart
+  /// (fit/component_need.hpp), so that nothing is known of the errors of its parameters
+  bool told_apart = true;
   /// the objective that the method maximises, including all constants
   double objective = 0;
   /// at the point estimate that the model reports; for hmm fitted by gibbs, the logarithm of the
@@ -68,6 +71,14 @@ struct ModelInfo {
   /// What later rows are compared with; nullptr in merged models, and of families without rows.
   std::shared_ptr<const RowReference> reference;
 };
+
+/// What is known of the parameters of a mixture, or of a hidden Markov model, from its q, which is
+/// `corrected` or not: a constant of Parameter.
+inline const char *source_of_variational(const ModelInfo &info, bool corrected) {
+  return !info.told_apart ? Parameter::components_overlap
+         : corrected      ? Parameter::linear_response
+                          : Parameter::mean_field;
+}
 
 /// What ended the iterations of the fit: "converged", "max_iter", "draws" (of a sampler: all have
 /// been made) or "max_seconds"; nothing if it had none.

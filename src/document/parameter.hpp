@@ -18,10 +18,13 @@ struct Parameter {
   // - draws: draws from the posterior
   // - given partition: the posterior given one partition of the rows, without the uncertainty of
   //   the partition
+  // - components overlap: none, as the rows do not tell the components apart
+  //   (fit/component_need.hpp)
   // - normal approximation: the normal approximation to the posterior at its mode
   static constexpr const char *exact = "exact", *linear_response = "linear response",
                               *mean_field = "mean field", *draws = "draws",
                               *given_partition = "given partition",
+                              *components_overlap = "components overlap",
                               *normal_approximation = "normal approximation";
 
   /// from 0; -1 if it belongs to no component, or to no element

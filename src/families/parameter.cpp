@@ -52,6 +52,10 @@ bool is_possible_deviation(double deviation, double mean) {
 void ParameterTable::under(Parameter parameter, Marginal q, double corrected) const {
   poll_here();
   parameter.known_by = under_;
+  if (under_ == Parameter::components_overlap) {
+    set_root(parameter, q);
+    return take_(parameter);
+  }
   if (q.kind == Marginal::Kind::beta && corrected > 0 &&
       !is_possible_deviation(corrected, q.mean())) {
     parameter.known_by = Parameter::mean_field;

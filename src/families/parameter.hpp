@@ -26,7 +26,8 @@ inline void correct_deviation(double &deviation, double corrected, double mean) 
 class BAYES_API ParameterTable {
  public:
   /// Without a level no intervals are computed. `under`: the Parameter::known_by of parameters
-  /// passed to under(). Throws Error(invalid_argument) for a level that is not between 0 and 1.
+  /// passed to under(), which have neither deviation nor interval if components overlap. Throws
+  /// Error(invalid_argument) for a level that is not between 0 and 1.
   ParameterTable(std::optional<double> level, const TakeParameter &take,
                  const char *under = Parameter::exact);
 

@@ -25,6 +25,7 @@
 #include <functional>
 #include <vector>
 
+#include "fit/component_need.hpp"
 #include "fit/driver.hpp"
 #include "fit/learners.hpp"
 
@@ -122,6 +123,9 @@ inline constexpr double free_operations = 5e8;
 template <Learner L> struct Response {
   /// empty if it does not pay, or does not exist
   Vector deviations;
+  /// Whether the rows tell the components apart (fit/component_need.hpp); if not, there are no
+  /// deviations.
+  bool told_apart = true;
   /// a state nearer to the maximum of the bound, if the fit ended too far from it; `objective` and
   /// `statistics` are then those of this state
   std::optional<typename L::State> moved;
@@ -162,28 +166,43 @@ Response<L> linear_response_and_approach(const L &learner, const typename L::Sta
 
 /// Linear response where it pays. If it pays only on the `trial` data (null if there are none), the
 /// fit is continued on them to their own maximum, and the mean-field standard deviations of q are
-/// multiplied by the factors that linear response finds there. If the time ends before, the
-/// deviations are empty, and the fit does not count as cut short, unless it can be resumed.
+/// multiplied by the factors that linear response finds there. The first `components` components of
+/// q must be told apart by the data. If the time ends before, the deviations are empty, and the fit
+/// does not count as cut short, unless it can be resumed.
 template <Learner L, class Data>
-Response<L> linear_response_that_pays(const L &learner, const typename L::State &q, Data &data,
-                                      Data *trial, const ResponseCost &cost, Control &control) {
+Response<L> linear_response_that_pays(const L &learner, const typename L::State &q, int components,
+                                      Data &data, Data *trial, const ResponseCost &cost,
+                                      Control &control) {
   if (control.is_cut_short) return {};
   const double natural = double(natural_parameters(q, q).size());
+  // Where the response does not exist, the components can be in doubt all the same.
+  const auto judged = [&](const typename L::State &from, Data &on) {
+    Response<L> out;
+    try {
+      out = linear_response_and_approach(learner, from, on, control);
+    } catch (const Error &error) {
+      if (error.code() != Errc::numeric) throw;
+    }
+    out.told_apart = are_told_apart(learner, out.moved ? *out.moved : from, components, q, on,
+                                    control, [&] { detail::require_time(control); });
+    if (!out.told_apart) out.deviations = {};
+    return out;
+  };
   try {
-    if (cost.pays(natural, cost.rows))
-      return linear_response_and_approach(learner, q, data, control);
+    if (cost.pays(natural, cost.rows)) return judged(q, data);
     if (!trial || !cost.pays(natural, cost.trial_rows)) return {};
     QuietControl quiet(control);
     Schedule schedule;
     typename L::State there = optimize(learner, q, *trial, quiet, schedule).state;
     if (control.checkpoint && control.is_cut_short) return {};
     control.is_cut_short = false;
-    Response<L> found = linear_response_and_approach(learner, there, *trial, control);
+    Response<L> found = judged(there, *trial);
     if (found.moved) there = std::move(*found.moved);
-    if (found.deviations.size() == 0) return {};
     Response<L> out;
-    out.deviations =
-        detail::rescaled(posterior_factors(q), posterior_factors(there), found.deviations);
+    out.told_apart = found.told_apart;
+    if (found.deviations.size() > 0)
+      out.deviations =
+          detail::rescaled(posterior_factors(q), posterior_factors(there), found.deviations);
     return out;
   } catch (const Error &error) {
     if (error.code() != Errc::numeric) throw;

@@ -138,8 +138,9 @@ HmmState HiddenMarkovModel::state_at(int index) const {
                      state->visits(index),        1 / leave};
         if (fitted.posterior) {
           out.initial_alpha = fitted.posterior->initial(index);
-          out.initial_deviation =
-              dirichlet_deviation(out.initial_alpha, fitted.posterior->initial.sum());
+          if (info.told_apart)
+            out.initial_deviation =
+                dirichlet_deviation(out.initial_alpha, fitted.posterior->initial.sum());
         }
         if (fitted.deviations)
           correct_deviation(out.initial_deviation, fitted.deviations->initial(index), out.initial);
@@ -157,8 +158,9 @@ void HiddenMarkovModel::transitions(const std::function<void(const HmmTransition
                               none, none, state->transitions(i, j)};
             if (fitted.posterior) {
               out.alpha = fitted.posterior->transition(i, j);
-              out.deviation =
-                  dirichlet_deviation(out.alpha, fitted.posterior->transition.row(i).sum());
+              if (info.told_apart)
+                out.deviation =
+                    dirichlet_deviation(out.alpha, fitted.posterior->transition.row(i).sum());
             }
             if (fitted.deviations)
               correct_deviation(out.deviation, fitted.deviations->transition(i, j),
@@ -187,7 +189,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
               const Column &column = point.columns->column(j);
               const double *const at = point.column(k, j);
               std::fill(deviations.begin(), deviations.end(), none);
-              if (fitted.posterior)
+              if (fitted.posterior && info.told_apart)
                 column.deviations(fitted.posterior->emissions.column(k, j), deviations.data());
               if (fitted.deviations && column.probabilities) {
                 const double *const corrected =
@@ -248,8 +250,9 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
 
 void HiddenMarkovModel::describe_parameters(std::optional<double> level,
                                             const TakeParameter &take) const {
-  std::visit([&](const auto &fitted) { describe_states(fitted, state->symbols, level, take); },
-             state->fitted);
+  std::visit(
+      [&](const auto &fitted) { describe_states(fitted, state->symbols, info, level, take); },
+      state->fitted);
 }
 
 void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) const {

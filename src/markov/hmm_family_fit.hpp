@@ -307,10 +307,11 @@ template <class E> class HmmFit : HmmFitBase {
       const Sequences *const some = options_.restarts > 1 ? trial() : nullptr;
       const double steps = double(sequences_.steps), of_trial = some ? double(some->steps) : 0;
       auto response = linear_response_that_pays(
-          learner, run.state, sequences_, some,
+          learner, run.state, k_, sequences_, some,
           {steps, of_trial, run_.iterations() * steps + run_.trial_iterations() * of_trial},
           control_);
       found = std::move(response.deviations);
+      model_->info.told_apart = response.told_apart;
       if (response.moved) {
         run_.improve(response.objective);
         run.state = std::move(*response.moved);

@@ -92,9 +92,9 @@ void describe_emissions(const Fitted &fitted, int i, const std::vector<std::stri
 
 template <class Fitted>
 void describe_all(const Fitted &fitted, const std::vector<std::string> &symbols,
-                  std::optional<double> level, const TakeParameter &take) {
-  const ParameterTable corrected(level, take, Parameter::linear_response),
-      mean_field(level, take, Parameter::mean_field);
+                  const ModelInfo &info, std::optional<double> level, const TakeParameter &take) {
+  const ParameterTable corrected(level, take, source_of_variational(info, true)),
+      mean_field(level, take, source_of_variational(info, false));
   const bool of_chain = fitted.deviations.has_value(),
              of_emissions = of_chain && fitted.deviations->emissions.size();
   const int k = int(fitted.point.initial.size());
@@ -110,12 +110,14 @@ void describe_all(const Fitted &fitted, const std::vector<std::string> &symbols,
 }  // namespace
 
 void describe_states(const NormalHmm &fitted, const std::vector<std::string> &symbols,
-                     std::optional<double> level, const TakeParameter &take) {
-  describe_all(fitted, symbols, level, take);
+                     const ModelInfo &info, std::optional<double> level,
+                     const TakeParameter &take) {
+  describe_all(fitted, symbols, info, level, take);
 }
 void describe_states(const ProductHmm &fitted, const std::vector<std::string> &symbols,
-                     std::optional<double> level, const TakeParameter &take) {
-  describe_all(fitted, symbols, level, take);
+                     const ModelInfo &info, std::optional<double> level,
+                     const TakeParameter &take) {
+  describe_all(fitted, symbols, info, level, take);
 }
 
 }  // namespace bayes

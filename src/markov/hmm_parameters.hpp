@@ -11,10 +11,10 @@
 namespace bayes {
 
 /// State by state: initial probability, transitions, emissions. `symbols`: names of the categories
-/// of the only element; empty: none.
+/// of the only element; empty: none. `info`: of the model.
 void describe_states(const NormalHmm &fitted, const std::vector<std::string> &symbols,
-                     std::optional<double> level, const TakeParameter &take);
+                     const ModelInfo &info, std::optional<double> level, const TakeParameter &take);
 void describe_states(const ProductHmm &fitted, const std::vector<std::string> &symbols,
-                     std::optional<double> level, const TakeParameter &take);
+                     const ModelInfo &info, std::optional<double> level, const TakeParameter &take);
 
 }  // namespace bayes

@@ -41,4 +41,20 @@ template <class Q> std::vector<PosteriorFactor> posterior_factors(const MarkovPo
   return out;
 }
 
+template <class Q> double rows_behind(const MarkovPosterior<Q> &q) {
+  return q.initial.sum() + q.transition.sum();
+}
+
+/// A local step with the states `out` left out: none begins or goes there.
+template <class Q>
+LocalResult<typename MarkovVariational<Q>::Statistics> expected_statistics_without(
+    const std::vector<int> &out, const MarkovVariational<Q> &learner, MarkovPosterior<Q> state,
+    const Sequences &sequences, Control &control) {
+  for (const int j : out) {
+    state.initial(j) = 0;
+    state.transition.col(j).setZero();
+  }
+  return expected_statistics(learner, state, sequences, control);
+}
+
 }  // namespace bayes

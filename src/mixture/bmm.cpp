@@ -145,8 +145,7 @@ void BernoulliMixture::describe_parameters(std::optional<double> level,
     of.sum_of_draw = dirichlet_sum(info);
   }
   describe_mixture(
-      of, ParameterTable(level, take,
-                         state->deviations ? Parameter::linear_response : Parameter::mean_field));
+      of, ParameterTable(level, take, source_of_variational(info, state->deviations.has_value())));
 }
 
 /// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula

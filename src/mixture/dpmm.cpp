@@ -264,7 +264,10 @@ void DirichletProcessMixture::describe_parameters(std::optional<double> level,
           return describe_mixture(of, ParameterTable(level, take));
         }
         if (!state->deviations)
-          return describe_mixture(of, ParameterTable(level, take, Parameter::given_partition));
+          return describe_mixture(of,
+                                  ParameterTable(level, take,
+                                                 info.told_apart ? Parameter::given_partition
+                                                                 : Parameter::components_overlap));
         // The variational posteriors of the clusters, not those given the rows assigned to them.
         std::vector<int> own(std::size_t(size()), 0);
         std::iota(own.begin(), own.end(), 0);

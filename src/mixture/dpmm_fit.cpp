@@ -289,8 +289,10 @@ template <class Q> class ProcessFit : ProcessFitBase {
             ? if_time_is_left(
                   control_,
                   [&] { return linear_response_and_approach(learner, q, rows_, control_); })
-            : linear_response_that_pays(learner, q, rows_, static_cast<RowSource *>(nullptr),
+            : linear_response_that_pays(learner, q, clusters, rows_,
+                                        static_cast<RowSource *>(nullptr),
                                         {rows, 0, run_.iterations() * rows}, control_);
+    model_->info.told_apart = response.told_apart;
     if (response.deviations.size() == 0) return;
     const Vector found = detail::rescaled(posterior_factors(q),
                                           posterior_factors(response.moved ? *response.moved : q),

@@ -108,6 +108,8 @@ template <class P, class Q> class FiniteFit {
     Vector counts;
     std::optional<MixturePosterior<Q>> posterior;
     std::optional<FiniteDraws<Q>> draws;
+    /// whether the rows tell the components apart (fit/component_need.hpp), if it was looked for
+    bool told_apart = true;
   } found;
 
   /// Fits by the method that the options name. A model with fewer methods calls the functions below
@@ -160,7 +162,7 @@ template <class P, class Q> class FiniteFit {
     RowSource *const trial = rows_.trial(0).data;
     const double rows = double(rows_.data.rows()), some = double(rows_.sample.rows());
     auto response = linear_response_that_pays(
-        learner, *found.posterior, rows_.data, trial,
+        learner, *found.posterior, k_, rows_.data, trial,
         {rows, some, run_.iterations() * rows + run_.trial_iterations() * some}, run_.control());
     if (response.moved) {
       run_.improve(response.objective);
@@ -169,6 +171,7 @@ template <class P, class Q> class FiniteFit {
                      point_estimate(found.posterior->components)};
       found.counts = std::move(response.statistics->count);
     }
+    found.told_apart = response.told_apart;
     return std::move(response.deviations);
   }
 
@@ -298,6 +301,7 @@ template <class P, class Q> class FiniteFit {
     totals.entropy = std::max(0.0, sums.entropy);
     model.info.log_likelihood = sums.objective;
     model.info.incomplete = rows_.all.incomplete();
+    model.info.told_apart = found.told_apart;
     run_.describe(rows_.all.rows(), rows_.all.skipped(), rows_.all.shape().dimension, k_,
                   std::move(options));
   }

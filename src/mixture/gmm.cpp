@@ -89,8 +89,7 @@ GmmPosterior GaussianMixture::posterior(int index) const {
 void GaussianMixture::describe_parameters(std::optional<double> level,
                                           const TakeParameter &take) const {
   const GmmFitted &fitted = state->fitted;
-  const ParameterTable out(level, take,
-                           state->deviations ? Parameter::linear_response : Parameter::mean_field);
+  const ParameterTable out(level, take, source_of_variational(info, state->deviations.has_value()));
   const auto take_deviations = [this](auto &of) {
     if (!state->deviations) return;
     of.deviations = &*state->deviations;

@@ -147,8 +147,9 @@ std::span<const double> ConditionalModel::row(std::span<const double> x) const {
 
 void ConditionalModel::describe_parameters(std::optional<double> level,
                                            const TakeParameter &take) const {
-  const ParameterTable out(level, take,
-                           is_variational(info.method) ? Parameter::mean_field : Parameter::exact);
+  const ParameterTable out(
+      level, take,
+      is_variational(info.method) ? source_of_variational(info, false) : Parameter::exact);
   RowDistribution &rows = *rows_;
   const std::vector<double> nothing(std::size_t(rows.dimension()), std::nan(""));
   std::vector<double> weights(std::size_t(outcomes()), 0.0);

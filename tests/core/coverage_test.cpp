@@ -186,9 +186,10 @@ BOOST_AUTO_TEST_CASE(intervals_of_normal_mixtures) {
   found.check("gibbs");
 }
 
-// Two components that overlap, fitted by default: what vi says of their parameters, and how many of
-// them it calls changed between two tables of the same process. Intervals of 90 % are to hold 85 to
-// 93 %, 5 % are to be called changed.
+// Two components that overlap, fitted by default: what vi says of their parameters where it says
+// anything, and how many of them it calls changed between two tables of the same process. Intervals
+// of 90 % are to hold 85 to 93 %, 5 % are to be called changed. Of 300 rows at 2.5 standard
+// deviations nearly no fit may say anything.
 BOOST_AUTO_TEST_CASE(intervals_and_changes_of_components_that_overlap) {
   struct Setting {
     const char *shape;
@@ -199,11 +200,13 @@ BOOST_AUTO_TEST_CASE(intervals_and_changes_of_components_that_overlap) {
                                         {"full", 2.5, 1500},
                                         {"diagonal", 2.5, 1500},
                                         {"spherical", 2.5, 500},
-                                        {"tied", 2.5, 700}}) {
+                                        {"tied", 2.5, 700},
+                                        {"full", 2.5, 300}}) {
     const int pairs = support::effort(100);
     Random random(24);
     Coverage found(std::string(shape) + " " + std::to_string(apart).substr(0, 3));
     double changed = 0, compared = 0;
+    int silent = 0;
     for (int pair = 0; pair < pairs; ++pair) {
       std::unique_ptr<GaussianMixture> models[2];
       for (auto &model : models) {
@@ -213,6 +216,10 @@ BOOST_AUTO_TEST_CASE(intervals_and_changes_of_components_that_overlap) {
           for (int j = 0; j < 2; ++j) x(i, j) = random.normal() + (j == 0 ? shift : 0);
         }
         model = support::fit(x, 2, {{"covariance", shape}, {"restarts", 5}});
+        if (!model->info.told_apart) {
+          ++silent;
+          continue;
+        }
         auto truth = truth_of({0.5, 0.5});
         for (int k = 0; k < 2; ++k)
           for (int j = 0; j < 2; ++j) {
@@ -227,13 +234,20 @@ BOOST_AUTO_TEST_CASE(intervals_and_changes_of_components_that_overlap) {
         changed += std::abs(p.difference()) > 1.96 * p.deviation;
       });
     }
-    BOOST_TEST_CONTEXT(shape << ", " << apart << " apart") {
+    BOOST_TEST_CONTEXT(shape << ", " << apart << " apart, " << n << " rows") {
+      if (n == 300 && apart < 3) {
+        BOOST_TEST(silent > 0.8 * 2 * pairs);
+        continue;
+      }
+      BOOST_TEST(silent < 0.6 * 2 * pairs);
       const double held = found.mean("vi", 1), error = found.error("vi", 1);
       BOOST_TEST((held > 0.85 - 4 * error && held < 0.93 + 4 * error));
       // of 10 parameters of a pair of models that go together
-      BOOST_TEST(changed / compared < 0.05 + 4 * std::sqrt(0.05 / pairs));
+      BOOST_TEST(changed < (0.05 + 4 * std::sqrt(0.05 / pairs)) * compared);
     }
-    BOOST_TEST_MESSAGE("  called changed: " << 100 * changed / compared << " %");
+    BOOST_TEST_MESSAGE("  told apart: " << 2 * pairs - silent << " of " << 2 * pairs
+                                        << ", called changed: " << 100 * changed / compared
+                                        << " %");
   }
 }
 
@@ -290,6 +304,7 @@ BOOST_AUTO_TEST_CASE(intervals_of_mixtures_of_columns) {
     found.add("gibbs", *latent::fitted(x, 2, with(own, few_draws)), truth);
     try {
       const auto corrected = latent::fitted(x, 2, with(own, {{"restarts", 3}}));
+      if (!corrected->info.told_apart) continue;
       found.add("linear response", *corrected, truth);
       found.add("mean field",
                 *latent::fitted(x, 2, with(own, {{"restarts", 3}, {"linear_response", false}})),
@@ -350,6 +365,7 @@ BOOST_AUTO_TEST_CASE(intervals_of_hidden_markov_models) {
     found.add("gibbs", *hidden_markov::fitted(data, 2, with(own, few_draws)), truth);
     try {
       const auto corrected = hidden_markov::fitted(data, 2, with(own, {{"restarts", 3}}));
+      if (!corrected->info.told_apart) continue;
       found.add("linear response", *corrected, truth);
       found.add(
           "mean field",

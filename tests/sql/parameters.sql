@@ -1,5 +1,5 @@
 -- F_parameters: the numbers of a model with their intervals.
-SELECT plan(25);
+SELECT plan(29);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -66,6 +66,22 @@ SELECT never($$SELECT *, abs(a.lower - b.lower) > 0.2 * a.sd OR abs(a.upper - b.
   JOIN gmm_parameters((SELECT gmm_fit(x, 2, '{"method": "collapsed"}') FROM faithful)) AS b
     USING (component, parameter) WHERE a.element IS NOT DISTINCT FROM b.element$$,
   'where components hardly overlap all methods agree');
+-- Two eruptions in three, or states of few steps.
+CREATE TABLE doubtful AS SELECT 'gmm' AS family, gmm_fit(x, 3) AS model FROM faithful
+  UNION ALL SELECT 'bmm', bmm_fit(ARRAY[id % 2 = 0, id % 3 = 0, id % 5 = 0], 2) FROM faithful
+  UNION ALL SELECT 'hmm', hmm_fit(s, 2) FROM (SELECT array_agg(x[2] ORDER BY id) AS s
+    FROM faithful WHERE id <= 40 AND x[1] > 3) AS f;
+SELECT never($$SELECT family, p.*, NOT (sd IS NULL AND lower IS NULL AND upper IS NULL
+    AND value IS NOT NULL AND sd_method = 'components overlap') AS wrong
+  FROM doubtful, bayes_parameters(model) AS p$$,
+  'where rows do not tell components apart nothing is known');
+SELECT ok(bool_and(sd IS NULL AND change_in_sd IS NULL) AND count(difference) > 0,
+  'nor whether they have changed')
+  FROM doubtful, bayes_compare(model, model) WHERE family = 'gmm';
+SELECT never($$SELECT t.*, sd IS NOT NULL AS wrong FROM doubtful, hmm_transitions(model) AS t
+  WHERE family = 'hmm'$$, 'nor of transitions');
+SELECT never($$SELECT p.*, sd IS NULL AS wrong FROM gmm_parameters((SELECT gmm_fit(x, 3,
+  '{"linear_response": true}') FROM faithful)) AS p$$, 'those of the optimum on request');
 
 -- ---- columns and labels ----
 
@@ -98,7 +114,8 @@ SELECT never($$SELECT c.cluster, abs(p.value - c.weight) > 1e-12 AS wrong FROM r
 
 -- ---- hmm ----
 
-CREATE TABLE chains AS SELECT method, hmm_fit(s, 2, jsonb_build_object('method', method)) AS model
+CREATE TABLE chains AS SELECT method, hmm_fit(s, 2, jsonb_build_object('method', method)
+    || CASE method WHEN 'vi' THEN '{"linear_response": true}' ELSE '{}' END::jsonb) AS model
   FROM names, unnest('{vi,gibbs,em}'::text[]) AS method GROUP BY method;
 SELECT set_eq($$SELECT DISTINCT element, likelihood, parameter, category, label
     FROM chains, hmm_parameters(model)$$, $$VALUES

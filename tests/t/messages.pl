@@ -45,6 +45,20 @@ my $said = $session->run(
 my @warnings = $said =~ /^WARNING/mg;
 is(scalar @warnings, 4, 'every group has its WARNING');
 
+# ---- components that overlap ----
+
+$session->run('CREATE TABLE overlapping AS SELECT gmm_fit(x, 3) AS model FROM faithful');
+for my $reads ('gmm_parameters(model), bayes_parameters(model)', 'bayes_compare(model, model)') {
+    $said = $session->run("SELECT count(*) FROM overlapping, $reads");
+    like($said, qr/^NOTICE:  \w{5}: the rows do not tell the components of the model apart$/m,
+        'a NOTICE for who reads intervals');
+    like($said, qr/^HINT:  Method gibbs /m, 'and what to do');
+    my @notices = $said =~ /^NOTICE/mg;
+    is(scalar @notices, 1, 'once');
+}
+unlike($session->run('SELECT count(*) FROM overlapping, gmm_components(model)'), qr/NOTICE/,
+    'and for nobody else');
+
 # ---- columns that are hardly meant ----
 
 $said = $session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2) AS m FROM (SELECT sin(id) AS x,

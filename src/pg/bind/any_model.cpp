@@ -81,10 +81,21 @@ std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo, const cha
 
 }  // namespace
 
+void report_overlap(const Model &model) {
+  if (model.info.told_apart) return;
+  const std::string_view parts = model.words().parts;
+  report_once(NOTICE, message("the rows do not tell the {} of the model apart", parts),
+              message("The {} overlap or have few rows, so other values of the parameters, far "
+                      "away, are about as probable: sd, lower and upper are NULL.",
+                      parts),
+              message("Method gibbs draws from all of the posterior; or use fewer {}.", parts));
+}
+
 Datum parameter_rows(FunctionCallInfo fcinfo, const char *family) {
   const double level = level_argument(fcinfo);
   ResultRows result(fcinfo);
   const auto model = load_model(PG_GETARG_DATUM(0), family);
+  report_overlap(*model);
   model->describe_parameters(
       level, [&](const Parameter &parameter) { emit_parameter(result, model->info, parameter); });
   return Datum(0);

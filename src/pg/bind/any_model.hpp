@@ -4,9 +4,14 @@
 // any.
 #pragma once
 
+#include "document/model.hpp"
 #include "pg/server/boundary.hpp"
 
 namespace bayes::pg {
+
+/// NOTICE, once in a statement, if the rows do not tell the components of the model apart, so that
+/// its parameters have no standard deviations.
+void report_overlap(const Model &model);
 
 /// (model [, level]): all parameters of the model, one row each.
 Datum parameter_rows(FunctionCallInfo fcinfo, const char *family);

@@ -2,6 +2,7 @@
 #include "models/matching.hpp"
 
 #include "models/comparison.hpp"
+#include "pg/bind/any_model.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
@@ -28,6 +29,8 @@ BAYES_FUNCTION(bayes_compare) {
   ResultRows result(fcinfo);
   const std::unique_ptr<Model> before = load_model(PG_GETARG_DATUM(0)),
                                after = load_model(PG_GETARG_DATUM(1));
+  report_overlap(*before);
+  report_overlap(*after);
   compare_components(*before, *after, [&](const ComparedParameter &p) {
     poll_interrupts();
     const auto text = [](const std::string &name) {
