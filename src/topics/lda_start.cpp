@@ -7,6 +7,7 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "topics/lda_state.hpp"
+#include "topics/topic_chain.hpp"
 
 namespace bayes {
 
@@ -80,10 +81,10 @@ PaddedMatrix LdaStart::model_numbers() const {
 
 TopicStart LdaStart::initial_topics(int number) const {
   if (is_from_model(number)) return topics_of_model();
-  TopicStart out =
-      starting_topics(corpus_, {default_prior_.alpha, default_prior_.eta, {}}, options_.drawn(),
-                      options_.seed, number - (model_ ? 1 : 0), control_);
-  if (prior_.added.rows()) initialise_seeded_topics(out);
+  const int fresh = number - (model_ ? 1 : 0);
+  TopicStart out = starting_topics(corpus_, {default_prior_.alpha, default_prior_.eta, {}},
+                                   options_.drawn(), options_.seed, fresh, control_);
+  if (prior_.added.rows()) initialise_seeded_topics(out, share_of_seeds(fresh));
   if (!options_.sampled() && options_.method != Method::cvb0) smooth(out);
   return out;
 }
@@ -117,9 +118,19 @@ TopicStart LdaStart::topics_of_model() const {
   return out;
 }
 
-/// Each seeded topic starts from the discovered topic that has most of its seed words, and gets all
-/// tokens of those words. Otherwise topics found without seeds would hardly move to their numbers.
-void LdaStart::initialise_seeded_topics(TopicStart &start) const {
+/// The share of the seed words' tokens that the seeded topics get. All of them in the first restart
+/// and in every chain: topics found without seeds would otherwise hardly move to their numbers. A
+/// random share in the other restarts, which would otherwise begin alike wherever the seeds name
+/// most terms.
+double LdaStart::share_of_seeds(int number) const {
+  if (options_.sampled() || number <= 1) return 1;
+  return Random(options_.seed, std::uint64_t(number), 0, std::uint64_t(TopicStream::seeds))
+      .uniform();
+}
+
+/// Each seeded topic starts from the discovered topic that has most of its seed words, and gets
+/// this share of the tokens of those words.
+void LdaStart::initialise_seeded_topics(TopicStart &start, double share_of_tokens) const {
   PaddedMatrix &counts = start.counts;
   std::vector<std::int32_t> seed_words;
   std::vector<bool> seeded(std::size_t(k_), false);
@@ -152,7 +163,7 @@ void LdaStart::initialise_seeded_topics(TopicStart &start) const {
     const double *const added = prior_.added.row(w);
     const double all = std::accumulate(row, row + k_, 0.0),
                  sum = std::accumulate(added, added + k_, 0.0);
-    for (int k = 0; k < k_; ++k) row[k] = all * added[k] / sum;
+    for (int k = 0; k < k_; ++k) row[k] += share_of_tokens * (all * added[k] / sum - row[k]);
   }
 }
 

@@ -58,7 +58,8 @@ class LdaStart {
   void add_model_posterior();
   void add_seeds(const Document::List &seeds);
   TopicStart topics_of_model() const;
-  void initialise_seeded_topics(TopicStart &start) const;
+  double share_of_seeds(int number) const;
+  void initialise_seeded_topics(TopicStart &start, double share_of_tokens) const;
   void smooth(TopicStart &start) const;
 
   Corpus &corpus_;

@@ -171,7 +171,7 @@ class TokenUniforms {
 };
 
 /// Random streams of a chain.
-enum class TopicStream : std::uint64_t { beginning = 30, tokens, topics, prior, moves };
+enum class TopicStream : std::uint64_t { beginning = 30, tokens, topics, prior, moves, seeds };
 inline RowRandom topic_stream(const TopicChain &chain, int sweep, TopicStream stream) {
   return RowRandom(chain.seed, std::uint64_t(chain.number), std::uint64_t(sweep),
                    std::uint64_t(stream));

@@ -33,9 +33,72 @@ Fitted seeded(Document::List seeds, Options options) {
   return fitted(blocks, 40, int(seeds.size()), std::move(options));
 }
 
+/// The highest bound that coordinate ascent reaches from random topics; eta[k][w].
+Real best_of_random_starts(const Corpus &documents, const Reals &alpha, const Table &eta,
+                           int starts) {
+  bayes::Random random(17);
+  Real best = -HUGE_VAL;
+  for (int start = 0; start < starts; ++start) {
+    Table posterior = eta;
+    for (Reals &topic : posterior)
+      for (Real &x : topic) x += 4 * random.uniform();
+    Table gammas(documents.size());
+    for (Reals &gamma : gammas)
+      for (const Real a : alpha) gamma.push_back(a + 4 * random.uniform());
+    Real bound = 0;
+    for (int pass = 0; pass < 400; ++pass) {
+      Table log_weights, next = eta;
+      bound = 0;
+      for (std::size_t k = 0; k < eta.size(); ++k) {
+        log_weights.push_back(expected_logs(posterior[k]));
+        bound += minus_divergence(posterior[k], eta[k]);
+      }
+      for (std::size_t d = 0; d < documents.size(); ++d) {
+        Reals counts(alpha.size(), 0);
+        bound += document_bound(documents[d], alpha, gammas[d], log_weights, &next, &counts);
+        for (std::size_t k = 0; k < alpha.size(); ++k) gammas[d][k] = alpha[k] + counts[k];
+      }
+      posterior = next;
+    }
+    best = std::max(best, bound);
+  }
+  return best;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(lda_seeds)
+
+// Seeds that name all terms of a small corpus determine the first start, and not the others.
+BOOST_AUTO_TEST_CASE(restarts_with_seeds_differ) {
+  const Corpus few = {{{0, 2}, {1, 1}, {2, 1}}, {{1, 1}, {2, 2}}, {{0, 1}, {2, 1}, {3, 1}}};
+  const std::vector<double> alpha = {0.9, 0.3};
+  const Table added = {{0.9, 0.4, 0, 0}, {0, 0.1, 0.5, 0.9}};
+  Document::List seeds(2);
+  for (std::size_t k = 0; k < 2; ++k) {
+    Options of_topic;
+    for (int w = 0; w < 4; ++w)
+      if (added[k][at(w)] > 0) of_topic.emplace_back(names(4)[at(w)], double(added[k][at(w)]));
+    seeds[k] = of_topic;
+  }
+  for (const double eta : {0.1, 0.2, 0.5}) {
+    Table etas = added;
+    for (Reals &topic : etas)
+      for (Real &x : topic) x += eta;
+    const double best = double(best_of_random_starts(few, reals(alpha), etas, 40));
+    for (const int seed : {1, 2, 3, 4, 5}) {
+      const Fitted model = fitted(
+          few, 4, 2,
+          {{"seed", seed},
+           {"restarts", 10},
+           {"tol", 1e-7},
+           {"prior", prior({{"alpha", Tensor{{2}, alpha}}, {"eta", eta}, {"terms", seeds}})}});
+      BOOST_TEST(model->info.objective > best - 1e-3, "eta " << eta << ", seed " << seed << ": "
+                                                             << model->info.objective << " < "
+                                                             << best);
+    }
+  }
+}
 
 // The seeds are so weak that they would change nothing, were it not for where topics begin.
 BOOST_AUTO_TEST_CASE(weak_seeds_determine_the_numbering) {
