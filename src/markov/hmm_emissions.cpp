@@ -1,6 +1,7 @@
 #include "markov/hmm_emissions.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/message.hpp"
 #include "data/local_step.hpp"
@@ -33,6 +34,13 @@ MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t
     for (std::size_t j = 0; j < x.size(); ++j) x[j] = at[j * block_rows];
     out.append(x.data(), at[x.size() * block_rows]);
   }
+  return out;
+}
+
+/// 0, ..., n - 1, and 0 up to k numbers: a group that repeats another one gets no rows.
+std::vector<int> first_repeated(int n, int k) {
+  std::vector<int> out(std::size_t(k), 0);
+  std::iota(out.begin(), out.begin() + n, 0);
   return out;
 }
 
@@ -80,7 +88,7 @@ double NormalEmissions::numbers(int d, int k) const {
   return shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
 }
 
-NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
+NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart, bool grouped) {
   Random random(options_.seed, std::uint64_t(restart));
   const KMeans kmeans(floor_.deviation());
   if (options_.means) {
@@ -89,7 +97,7 @@ NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
     out.mean = centres;
     return out;
   }
-  if (sample_.rows() < k_) {
+  if (sample_.rows() < k_ && !grouped) {
     const Matrix centres = survey_.mean.replicate(1, k_);
     return local_step<ScatteredAllocation>(sample_, control_,
                                            kmeans.nearest(survey_.shape, centres),
@@ -99,9 +107,11 @@ NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
   }
   // Missing elements of a centre are replaced by their expectation given the observed ones.
   MemoryRows &from = completion_ ? completion_->rows : sample_;
+  const int n = int(std::min<std::int64_t>(k_, sample_.rows()));
   Matrix centres = restart % 3 == 0
-                       ? random_rows(from, k_, random)
-                       : kmeans_plus_plus(from, k_, floor_.deviation(), random, control_);
+                       ? random_rows(from, n, random)
+                       : kmeans_plus_plus(from, n, floor_.deviation(), random, control_);
+  if (n < k_) centres = pick_columns(centres, first_repeated(n, k_));
   if (restart % 3 == 1)
     centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
   return allocated_to_nearest(kmeans, centres);
@@ -151,7 +161,7 @@ void ProductEmissions::write_prior(Document &out) const {
   out.set_all(product_prior_options(prior_, options_.emission));
 }
 
-ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) {
+ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart, bool grouped) {
   Random random(options_.seed, std::uint64_t(restart));
   bool ordered = false;
   columns().for_each(
@@ -160,10 +170,12 @@ ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) 
   if (options_.means) {
     first_rows = given_means(options_, dimension());
     check_means();
-  } else if (ordered && sample_.rows() >= k_) {
+  } else if (grouped || (ordered && sample_.rows() >= k_)) {
     if (!starts_) starts_.emplace(sample_, columns(), survey_.variance);
-    first_rows = starts_->rows(restart % 2 == 0 ? starts_->anywhere(k_, random)
-                                                : starts_->spread(k_, random, control_));
+    const int n = int(std::min<std::int64_t>(k_, sample_.rows()));
+    first_rows = starts_->rows(restart % 2 == 0 ? starts_->anywhere(n, random)
+                                                : starts_->spread(n, random, control_));
+    if (n < k_) first_rows = pick_columns(*first_rows, first_repeated(n, k_));
   }
   const std::vector<double> even(std::size_t(k_), 0.0);
   if (first_rows)
@@ -176,6 +188,37 @@ ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) 
                                          even,
                                          {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
       .statistics;
+}
+
+ProductEmissions::Point ProductEmissions::given_probabilities(
+    const std::vector<std::string> &symbols) const {
+  Point out{shared_columns(), Matrix::Zero(Eigen::Index(symbols.size()), k_)};
+  const auto &states = *options_.probabilities.as<Document::List>();
+  for (int i = 0; i < k_; ++i) {
+    double left = 1;
+    std::vector<bool> given(symbols.size(), false);
+    for (const auto &[symbol, p] : *states[std::size_t(i)].as<Document::Object>()) {
+      const auto at = std::find(symbols.begin(), symbols.end(), symbol);
+      if (at == symbols.end())
+        throw Error(Errc::invalid_argument, "option \"init.probabilities\" names symbol \"" +
+                                                symbol + "\", which occurs in no sequence");
+      given[std::size_t(at - symbols.begin())] = true;
+      left -= out.values(at - symbols.begin(), i) = *to_number(p, false);
+    }
+    const auto others = std::count(given.begin(), given.end(), false);
+    if (others == 0 && left > 1e-6)
+      throw Error(Errc::invalid_argument,
+                  "option \"init.probabilities\" names all symbols for state " +
+                      std::to_string(i + 1) + ", but their probabilities do not sum to 1",
+                  "The remaining probability is " + describe(left) + ".");
+    for (std::size_t v = 0; v < given.size(); ++v)
+      if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
+    out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
+    double sum = 0;  // sequentially: Eigen's order of summation depends on memory alignment
+    for (Eigen::Index v = 0; v < out.values.rows(); ++v) sum += out.values(v, i);
+    if (std::abs(sum - 1) > exact_sum) out.values.col(i) /= sum;
+  }
+  return out;
 }
 
 ProductEmissions::Point ProductEmissions::first_point(const Statistics &statistics) const {

@@ -42,7 +42,10 @@ class NormalEmissions {
     return numbers(d, k) * NormalScorer::sums_per_number(survey_.shape, d);
   }
 
-  Statistics starting_statistics(int restart);
+  /// `grouped`: groups around rows of the data, even if there are fewer distinct ones than states.
+  /// Allocates the sample to K groups. `grouped`: groups around distinct rows, even if there are
+  /// fewer of these than states, some of which then have none.
+  Statistics starting_statistics(int restart, bool grouped);
 
   /// The first covariances are regularised by the default prior, so that a small group does not
   /// begin with a nearly singular one.
@@ -86,7 +89,13 @@ class ProductEmissions {
   double numbers(int, int k) const { return double(k) * columns().size().posterior; }
   double sums(int, int k) const { return double(k) * ProductScorer::sums_per_component(columns()); }
 
-  Statistics starting_statistics(int restart);
+  /// `grouped`: groups around rows of the data, even if there are fewer distinct ones than states.
+  /// As of NormalEmissions.
+  Statistics starting_statistics(int restart, bool grouped);
+
+  /// The probabilities of option init. Throws Error(invalid_argument) if they name other symbols,
+  /// or all symbols with a sum below 1.
+  Point given_probabilities(const std::vector<std::string> &symbols) const;
 
   /// Posterior means, not modes: no probability begins at 0 or 1, where it would stay.
   Point first_point(const Statistics &statistics) const;

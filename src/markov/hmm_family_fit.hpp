@@ -19,6 +19,7 @@
 #include "markov/hmm_gibbs.hpp"
 #include "markov/hmm_trial.hpp"
 #include "markov/markov_response.hpp"
+#include "markov/path_start.hpp"
 
 namespace bayes {
 
@@ -45,11 +46,21 @@ class HmmFitBase {
   /// The transition matrix at the start of a restart. Restarts differ in their emissions; every
   /// third one also begins with persistent states (self-transition probability 0.8).
   Matrix first_transition(int restart) const;
+  /// Where a restart begins: with emissions found in the data and the transitions of
+  /// first_transition(); or on a path (markov/path_start.hpp), of such emissions alone or of the
+  /// best restart so far. Paths need exchangeable states of sequences that are here.
+  enum class Origin { emissions, path, best_path };
+  Origin origin_of(int restart) const;
   MarkovWeights prior_of_options() const;
   void require_no_weights() const;
   /// A subset of the sequences, on which restarts and the searches for starting points of chains
   /// run; null if all sequences have few enough steps.
   const Sequences *trial();
+  /// The data on which restarts run.
+  const Sequences &data_of_restarts() {
+    const Sequences *const some = options_.sampled() || options_.restarts > 1 ? trial() : nullptr;
+    return some ? *some : sequences_;
+  }
   void set_counts(const MarkovCounts &counts) {
     model_->state->visits = counts.count;
     model_->state->transitions = counts.transitions;
@@ -110,8 +121,9 @@ template <class E> class HmmFit : HmmFitBase {
     if (options_.linear_response.value_or(false))
       require_linear_response_size(double(markov::natural_parameters(prior_).size()) +
                                    natural_size(prior_.emissions));
-    if (!start_ && !options_.probabilities.is_null())
-      start_point_ = MarkovPoint<P>{first_, given_probabilities()};
+    if constexpr (std::is_same_v<E, ProductEmissions>)
+      if (!start_ && !options_.probabilities.is_null())
+        start_point_ = MarkovPoint<P>{first_, emissions_.given_probabilities(symbols_)};
   }
 
   std::unique_ptr<HiddenMarkovModel> run() {
@@ -149,43 +161,9 @@ template <class E> class HmmFit : HmmFitBase {
     }
   }
 
-  P given_probabilities() {
-    if constexpr (std::is_same_v<E, ProductEmissions>) {
-      P out{emissions_.shared_columns(), Matrix::Zero(Eigen::Index(symbols_.size()), k_)};
-      const auto &states = *options_.probabilities.template as<Document::List>();
-      for (int i = 0; i < k_; ++i) {
-        double left = 1;
-        std::vector<bool> given(symbols_.size(), false);
-        for (const auto &[symbol, p] : *states[std::size_t(i)].template as<Document::Object>()) {
-          const auto at = std::find(symbols_.begin(), symbols_.end(), symbol);
-          if (at == symbols_.end())
-            throw Error(Errc::invalid_argument, "option \"init.probabilities\" names symbol \"" +
-                                                    symbol + "\", which occurs in no sequence");
-          given[std::size_t(at - symbols_.begin())] = true;
-          left -= out.values(at - symbols_.begin(), i) = *to_number(p, false);
-        }
-        const auto others = std::count(given.begin(), given.end(), false);
-        if (others == 0 && left > 1e-6)
-          throw Error(Errc::invalid_argument,
-                      "option \"init.probabilities\" names all symbols for state " +
-                          std::to_string(i + 1) + ", but their probabilities do not sum to 1",
-                      "The remaining probability is " + bayes::describe(left) + ".");
-        for (std::size_t v = 0; v < given.size(); ++v)
-          if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
-        out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
-        double sum = 0;  // sequentially: Eigen's order of summation depends on memory alignment
-        for (Eigen::Index v = 0; v < out.values.rows(); ++v) sum += out.values(v, i);
-        if (std::abs(sum - 1) > exact_sum) out.values.col(i) /= sum;
-      }
-      return out;
-    } else {
-      throw Error(Errc::internal, "probabilities of normals");
-    }
-  }
-
-  auto starting_statistics(int restart) {
+  auto starting_statistics(int restart, bool grouped) {
     emissions_.sample().scale_weights(sequences_.weight);
-    return emissions_.starting_statistics(restart);
+    return emissions_.starting_statistics(restart, grouped);
   }
 
   /// Is this restart initialized from the data, not from start_point_? With a start model only the
@@ -195,14 +173,14 @@ template <class E> class HmmFit : HmmFitBase {
 
   MarkovPoint<P> begin_point(int restart) {
     if (!is_fresh(restart)) return *start_point_;
-    auto emissions = emissions_.first_point(starting_statistics(fresh(restart)));
+    auto emissions = emissions_.first_point(starting_statistics(fresh(restart), false));
     return {{first_.initial, first_transition(fresh(restart))}, std::move(emissions)};
   }
 
   /// Must the states be matched to the prior's numbering? If the chain's prior is asymmetric, and
   /// neither a start model nor given means number the states.
   bool must_match_prior() const {
-    // The final run, after all restarts, continues the best one.
+    // The final run continues the best one.
     const int number = run_.schedule().restart,
               restart = number > options_.restarts ? run_.best_restart() : number;
     return !names_.of_prior.empty() && is_fresh(restart) && !options_.means;
@@ -214,29 +192,72 @@ template <class E> class HmmFit : HmmFitBase {
   template <class L, class Go>
   auto run_and_renumber(const L &learner, typename L::State state, Schedule schedule, Go go) {
     auto run = go(std::move(state), schedule);
-    if constexpr (requires { learner.renamed(run.state, *run.statistics, {}); }) {
-      while (must_match_prior() && run.iterations < schedule.max_iterations) {
-        const std::vector<int> order =
-            markov::best_state_order(*run.statistics, prior_, names_.of_prior);
-        if (markov::is_identity(order) || control_.out_of_time()) break;
-        schedule.max_iterations -= run.iterations + 1;
-        auto next = go(learner.renamed(run.state, *run.statistics, order), schedule);
-        if (!(next.trace.back() > run.trace.back())) break;
-        next.trace.insert(next.trace.begin(), run.trace.begin(), run.trace.end());
-        next.iterations += run.iterations + 1;
-        run = std::move(next);
-      }
+    while (must_match_prior() && run.iterations < schedule.max_iterations) {
+      const std::vector<int> order =
+          markov::best_state_order(*run.statistics, prior_, names_.of_prior);
+      if (markov::is_identity(order) || control_.out_of_time()) break;
+      schedule.max_iterations -= run.iterations + 1;
+      auto next =
+          go(learner.rearranged(run.state, markov::reordered(*run.statistics, order), order),
+             schedule);
+      if (!(next.trace.back() > run.trace.back())) break;
+      next.trace.insert(next.trace.begin(), run.trace.begin(), run.trace.end());
+      next.iterations += run.iterations + 1;
+      run = std::move(next);
     }
     return run;
   }
 
+  /// `number` selects random streams; `best`: the state of the best restart so far, or null.
+  template <class L>
+  typename L::State begin_restart(const L &learner, int restart, int number,
+                                  const typename L::State *best) {
+    const Origin origin = origin_of(restart);
+    if (origin == Origin::best_path && best) return on_path(learner, *best, *best, k_ - 1, number);
+    constexpr bool is_point = std::is_same_v<typename L::State, MarkovPoint<P>>;
+    if constexpr (is_point) {
+      if (origin == Origin::emissions) return begin_point(restart);
+    } else if (origin == Origin::emissions) {
+      return begin_posterior(learner, restart);
+    }
+    // (Without the best run a recorded one is repeated: any start will do.)
+    auto statistics = starting_statistics(number, true);
+    const Vector shares = (statistics.count / statistics.count.sum()).cwiseMax(1e-12);
+    const MarkovPoint<P> point{{shares, Vector::Ones(k_) * shares.transpose()},
+                               emissions_.first_point(statistics)};
+    Random random(options_.seed, std::uint64_t(number), 0, 14);
+    const int keep = k_ - int(random.below(std::uint64_t(k_ / 2 + 1)));
+    if constexpr (is_point)
+      return on_path(learner, point, point, keep, number);
+    else
+      return on_path(
+          learner,
+          learner.update({{point.initial, point.transition, shares}, std::move(statistics)},
+                         prior_),
+          point, keep, number);
+  }
+
+  /// `from`: has the emissions of the states; `drawn`: the parameters at which a path is drawn.
+  template <class L, class Drawn>
+  typename L::State on_path(const L &learner, const typename L::State &from, const Drawn &drawn,
+                            int keep, int number) {
+    const Sequences &data = data_of_restarts();
+    const auto scorer = make_scorer(drawn.emissions);
+    const PathStart start = start_on_path(data, control_, markov::chain_of(drawn),
+                                          *emissions_of(scorer, E::whole_steps, data.values), keep,
+                                          options_.seed, number);
+    return learner.rearranged(from, start.counts, start.emissions);
+  }
+
   template <class L> void fit_point(const L &learner, Fitted &fitted) {
-    auto run =
-        best_of_restarts([&](int restart) { return begin_point(restart); },
-                         [&](auto state, const Sequences &data) {
-                           return run_and_renumber(learner, std::move(state), run_.schedule(),
-                                                   by_sweeps(learner, data, control_));
-                         });
+    auto run = best_of_restarts(
+        [&](int restart, const typename L::State *best = nullptr) {
+          return begin_restart(learner, restart, restart, best);
+        },
+        [&](auto state, const Sequences &data) {
+          return run_and_renumber(learner, std::move(state), run_.schedule(),
+                                  by_sweeps(learner, data, control_));
+        });
     set_counts(*run.statistics);
     model_->info.log_likelihood = run.sums.objective;
     fitted.point = std::move(run.state);
@@ -257,9 +278,8 @@ template <class E> class HmmFit : HmmFitBase {
                                           *emissions_of(scorer, E::whole_steps, sequences_.values));
       return learner.update(markov::statistics_of(sums, scorer), prior_);
     }
-    // Not inside the braced initializer: if this throws there, g++ 16 with Eigen 5 destroys the
-    // empty vector before it is constructed.
-    auto emissions = starting_statistics(fresh(restart));
+    // Not in the braces: if this throws there, g++ 16 with Eigen 5 destroys an unborn vector.
+    auto emissions = starting_statistics(fresh(restart), false);
     const Matrix moves = first_transition(fresh(restart)) * (sequences_.weight / k_);
     return learner.update(
         {{first_.initial * sequences_.weights, moves, Vector()}, std::move(emissions)}, prior_);
@@ -280,15 +300,17 @@ template <class E> class HmmFit : HmmFitBase {
 
   void fit_variational(Fitted &fitted) {
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    auto run =
-        best_of_restarts([&](int restart) { return begin_posterior(learner, restart); },
-                         [&](auto state, const Sequences &data) {
-                           if (!options_.stochastic())
-                             return run_and_renumber(learner, std::move(state), run_.schedule(),
-                                                     by_sweeps(learner, data, control_));
-                           return run_and_renumber(learner, std::move(state), run_.schedule(),
-                                                   by_minibatches(learner, data));
-                         });
+    auto run = best_of_restarts(
+        [&](int restart, const MarkovPosterior<Q> *best = nullptr) {
+          return begin_restart(learner, restart, restart, best);
+        },
+        [&](auto state, const Sequences &data) {
+          const Schedule &plan = run_.schedule();
+          return options_.stochastic() ? run_and_renumber(learner, std::move(state), plan,
+                                                          by_minibatches(learner, data))
+                                       : run_and_renumber(learner, std::move(state), plan,
+                                                          by_sweeps(learner, data, control_));
+        });
     set_counts(*run.statistics);
     if (options_.corrected()) correct(learner, run, fitted);
     fitted.point = mean_parameters(run.state);
@@ -340,19 +362,26 @@ template <class E> class HmmFit : HmmFitBase {
 
   void sample(Fitted &fitted) {
     require_no_weights();
-    // Each chain begins after a few variational iterations of a restart of its own.
-    const Sequences *const some = trial();
-    const Sequences &data = some ? *some : sequences_;
+    // Each chain begins after a few variational iterations: at the best of some restarts of its
+    // own.
+    constexpr int restarts = 7;
+    const Sequences &data = data_of_restarts();
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
     const std::function<MarkovPoint<P>(int)> begin = [&](int chain) {
       if (start_point_) return *start_point_;
-      Schedule brief;
-      brief.max_iterations = 20;
-      brief.tolerance = 1e-4 * data.weight;
+      Schedule brief{.max_iterations = 20, .tolerance = 1e-4 * data.weight};
       QuietControl quiet(control_);
-      return mean_parameters(run_and_renumber(learner, begin_posterior(learner, chain + 1), brief,
-                                              by_sweeps(learner, data, quiet))
-                                 .state);
+      const auto go = [&](MarkovPosterior<Q> state) {
+        return run_and_renumber(learner, std::move(state), brief, by_sweeps(learner, data, quiet));
+      };
+      auto best = go(begin_posterior(learner, chain + 1));
+      const int last = origin_of(2) == Origin::path ? restarts : 1;
+      for (int restart = 2; restart <= last && !control_.out_of_time(); ++restart) {
+        const int number = options_.chains.chains + chain * restarts + restart;
+        auto other = go(begin_restart(learner, restart, number, &best.state));
+        if (other.trace.back() > best.trace.back()) best = std::move(other);
+      }
+      return mean_parameters(best.state);
     };
     SampledHmm<P, Q> draws = sample_hmm(sequences_, prior_, E::whole_steps, names_, options_.chains,
                                         options_.seed, control_, begin);
@@ -394,7 +423,7 @@ template <class E> class HmmFit : HmmFitBase {
          d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
   }
 
-  /// Sorts symbols by name: they are numbered in the order of appearance.
+  /// Symbols are numbered in the order of appearance.
   void sort_symbols(Fitted &fitted) {
     if constexpr (std::is_same_v<E, ProductEmissions>) {
       if (symbols_.empty() || std::is_sorted(symbols_.begin(), symbols_.end())) return;

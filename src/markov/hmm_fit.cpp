@@ -81,6 +81,13 @@ Matrix HmmFitBase::first_transition(int restart) const {
   return out;
 }
 
+HmmFitBase::Origin HmmFitBase::origin_of(int restart) const {
+  if (k_ < 2 || named_ || !names_.of_prior.empty() || sequences_.rows.remote() || restart == 1 ||
+      restart % 6 == 0)
+    return Origin::emissions;
+  return restart > 4 && restart % 3 == 2 ? Origin::best_path : Origin::path;
+}
+
 MarkovWeights HmmFitBase::prior_of_options() const {
   return {(first_.initial.array() > 0).select(options_.initial_prior.row(k_), 0.0),
           (first_.transition.array() > 0).select(options_.transition_prior.square(k_), 0.0)};

@@ -120,9 +120,9 @@ inline std::string numbering(const Sequences &sequences) {
   return sequences.rows.skipped() > 0 ? " Sequences that were left out are not counted." : "";
 }
 
-/// f(row, sequence from 1, step from 1, weight) for every step, in order. The row's d + labelled
-/// numbers have a stride of block_rows.
-template <class F> void for_each_step(const Sequences &sequences, Control &control, F f) {
+/// f(numbers, row, sequence from 1, step from 1, weight) for every step, in order. The row's d +
+/// labelled numbers have a stride of block_rows.
+template <class F> void for_each_step_row(const Sequences &sequences, Control &control, F f) {
   const RowShape shape = sequences.rows.shape();
   Buffer block(shape.block_doubles());
   std::int64_t sequence = 0, step = 0;
@@ -135,8 +135,14 @@ template <class F> void for_each_step(const Sequences &sequences, Control &contr
     const double weight = at[std::size_t(shape.dimension) * block_rows];
     if (weight == 0) continue;
     if (weight < 0) ++sequence, step = 0;
-    f(at, sequence, ++step, std::fabs(weight));
+    f(at, row, sequence, ++step, std::fabs(weight));
   }
+}
+/// The same without the index of the row.
+template <class F> void for_each_step(const Sequences &sequences, Control &control, F f) {
+  for_each_step_row(sequences, control,
+                    [&f](const double *x, std::int64_t, std::int64_t sequence, std::int64_t step,
+                         double weight) { f(x, sequence, step, weight); });
 }
 
 }  // namespace bayes

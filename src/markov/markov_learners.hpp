@@ -100,6 +100,11 @@ template <class Point, class Floor> class MarkovMaximumLikelihood {
     return {markov::maximum_likelihood(s, state),
             maximum_likelihood(s.emissions, state.emissions, floor_)};
   }
+  /// A state with the chain of these counts, and the emissions of these states.
+  State rearranged(const State &state, const MarkovCounts &counts,
+                   const std::vector<int> &emissions) const {
+    return {markov::maximum_likelihood(counts, state), pick(state.emissions, emissions)};
+  }
   std::vector<bool> degenerate(const State &state) const {
     return at_floor(state.emissions, floor_);
   }
@@ -126,13 +131,10 @@ template <class Point, class Prior> class MarkovMaximumPosterior {
     return {markov::maximum_posterior(s, prior_, state),
             maximum_posterior(s.emissions, prior_.emissions)};
   }
-  /// The states in this order, with their chain re-estimated from the counts at `state`.
-  State renamed(const State &state, const MarkovCounts &counts,
-                const std::vector<int> &order) const {
-    State out = reordered(state, order);
-    static_cast<MarkovWeights &>(out) =
-        markov::maximum_posterior(markov::reordered(counts, order), prior_, out);
-    return out;
+  /// A state with the chain of these counts, and the emissions of these states.
+  State rearranged(const State &state, const MarkovCounts &counts,
+                   const std::vector<int> &emissions) const {
+    return {markov::maximum_posterior(counts, prior_, state), pick(state.emissions, emissions)};
   }
   const bool whole_steps;
 
@@ -162,11 +164,10 @@ template <class Posterior> class MarkovVariational {
     return {markov::natural_gradient_step(from, to, step),
             natural_gradient_step(from.emissions, to.emissions, step)};
   }
-  /// The states in this order, with their chain re-estimated from the counts at `state`.
-  State renamed(const State &state, const MarkovCounts &counts,
-                const std::vector<int> &order) const {
-    return {markov::posterior(markov::reordered(counts, order), prior_),
-            pick(state.emissions, order)};
+  /// A state with the chain of these counts, and the emissions of these states.
+  State rearranged(const State &state, const MarkovCounts &counts,
+                   const std::vector<int> &emissions) const {
+    return {markov::posterior(counts, prior_), pick(state.emissions, emissions)};
   }
   const bool whole_steps;
 
