@@ -31,7 +31,7 @@ bool names_a_frequency(const std::string &name) {
 
 /// Columns with more different values are hardly named by them.
 constexpr std::size_t max_of_few = 10;
-/// With so few rows these checks prove nothing.
+/// With so few rows the check for identifiers proves nothing.
 constexpr std::int64_t min_rows = 200;
 
 constexpr const char *leave_out_name =
@@ -137,10 +137,12 @@ bool NumberFacts::identifies(std::size_t j) const {
 }
 
 /// Columns with few values are hardly normal: each value becomes a component of variance nearly 0.
+/// Few rows have few values of any column, so each value must come many times.
 bool NumberFacts::has_few_values(std::size_t j) const {
+  constexpr std::size_t min_repetitions = 10;
   const Column &column = columns[j];
-  return examined >= min_rows && column.whole && column.values.size() > 2 &&
-         column.values.size() <= max_of_few;
+  return column.whole && column.values.size() > 2 && column.values.size() <= max_of_few &&
+         examined >= std::int64_t(min_repetitions * column.values.size());
 }
 
 Document NumberFacts::message() const {

@@ -33,7 +33,7 @@ struct NumberFacts {
   void add(const NumberFacts &other);
   /// Does it have a different whole number of a small range in every row?
   bool identifies(std::size_t column) const;
-  /// Does it have three to ten different values, all whole numbers?
+  /// Does it have three to ten different values, all whole numbers, each ten times on average?
   bool has_few_values(std::size_t column) const;
   /// As a message to another server, and back; throws Error(invalid_binary) unless it is one, of
   /// `columns` columns.
@@ -50,8 +50,8 @@ using FindFacts = std::function<NumberFacts(const std::vector<std::size_t> &aske
 /// NOTICEs, each once in a statement, for columns among `numbers` (from 0) that look like an
 /// identifier of the row (called id or ..._id, or with a different whole number of a small range in
 /// every row) or like a frequency (called count, weight, ...), or have three to ten different
-/// values, all whole numbers. The fit treats them as any other number. `weights`: the HINT for a
-/// frequency.
+/// values, all whole numbers, that come ten times on average. The fit treats them as any other
+/// number. `weights`: the HINT for a frequency.
 void report_unlikely_numbers(const RowColumns &columns, const std::vector<std::size_t> &numbers,
                              const char *weights, const FindFacts &find);
 
