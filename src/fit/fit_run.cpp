@@ -67,6 +67,11 @@ SharedTime::SharedTime(const Document &options, std::size_t fits, Control &contr
       }()),
       left_(fits) {}
 
+bool may_depend_on_k(const Error &error) {
+  return error.code() == Errc::invalid_argument || error.code() == Errc::numeric ||
+         error.code() == Errc::too_large;
+}
+
 BudgetScope SharedTime::next() {
   return BudgetScope(control_, all_.share(1 / double(std::max<std::size_t>(1, left_--))));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "base/error.hpp"
 #include "data/rows.hpp"
 #include "document/model.hpp"
 #include "fit/fit_options.hpp"
@@ -76,6 +77,11 @@ struct FitPlan {
   Document given_prior;
 };
 
+/// Takes k and the error of a fit of a selection that is impossible.
+using FailedFit = std::function<void(int k, const Error &)>;
+/// May another k have a fit where one has this error?
+BAYES_API bool may_depend_on_k(const Error &error);
+
 /// The time of the fits of one statement, which option max_seconds gives to all of them together:
 /// each may take an equal share of what is left when it begins.
 class BAYES_API SharedTime {
@@ -84,6 +90,19 @@ class BAYES_API SharedTime {
   SharedTime(const Document &options, std::size_t fits, Control &control);
   /// The scope of the next fit.
   BudgetScope next();
+  /// Makes the next fit of a selection, and passes its model to `emit`, or to `failed` that there
+  /// is none.
+  template <class Fit, class Emit> void select(int k, Fit fit, Emit emit, const FailedFit &failed) {
+    const BudgetScope share = next();
+    decltype(fit()) model;
+    try {
+      model = fit();
+    } catch (const Error &error) {
+      if (!may_depend_on_k(error)) throw;
+      return failed(k, error);
+    }
+    emit(std::move(model));
+  }
 
  private:
   Control &control_;

@@ -14,6 +14,7 @@
 #include "markov/hmm_parameters.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
+#include "markov/markov_learners.hpp"
 
 namespace bayes {
 namespace {
@@ -124,6 +125,18 @@ std::unique_ptr<HiddenMarkovModel> HiddenMarkovModel::with_labels_of(
     if (fitted->posterior) fitted->posterior->emissions.columns = shared;
     for (auto &draw : fitted->draws) draw.emissions.columns = shared;
   }
+  return out;
+}
+
+std::vector<int> HiddenMarkovModel::never_left() const {
+  const Matrix &transition = std::visit(
+      [](const auto &fitted) -> const Matrix & { return fitted.point.transition; }, state->fitted);
+  const double none = markov::negligible_count({{}, state->transitions, state->visits});
+  std::vector<int> out;
+  for (Eigen::Index i = 0; i < transition.rows(); ++i)
+    if (state->visits(i) > none && !(state->transitions.row(i).sum() > none) &&
+        (transition.row(i).array() > 0).count() > 1)
+      out.push_back(int(i));
   return out;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/aligned.hpp"
 #include "base/control.hpp"
+#include "base/error.hpp"
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
@@ -157,6 +158,9 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
   /// from 0
   HmmState state_at(int index) const;
+  /// The states, from 0, in which sequences end and from which none goes on, of those with several
+  /// possible successors: a point estimate has nothing from which to learn where they lead to.
+  std::vector<int> never_left() const;
   /// all K x K, row by row
   void transitions(const std::function<void(const HmmTransition &)> &take) const;
   void emissions(const std::function<void(const HmmEmission &)> &take) const;
@@ -320,10 +324,12 @@ BAYES_API std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences,
 BAYES_API HmmRowOptions hmm_check_select_options(std::span<const int> ks, const Document &options,
                                                  SequenceElements elements, bool vectors);
 
-/// Fits a model for every k in ks, in order, as hmm_fit does, with these options.
+/// Fits a model for every k in ks, in order, as hmm_fit does, with these options, and passes it to
+/// `emit`, or to `failed` that there is none.
 BAYES_API void hmm_select(Sequences &sequences, const std::vector<std::string> &symbols,
                           std::span<const int> ks, const Document &options,
                           SequenceElements elements, bool vectors, Control &control,
-                          const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit);
+                          const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit,
+                          const std::function<void(int k, const Error &)> &failed);
 
 }  // namespace bayes

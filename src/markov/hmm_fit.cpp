@@ -212,12 +212,17 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
 void hmm_select(Sequences &sequences, const std::vector<std::string> &symbols,
                 std::span<const int> ks, const Document &options, SequenceElements elements,
                 bool vectors, Control &control,
-                const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit) {
+                const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit,
+                const std::function<void(int k, const Error &)> &failed) {
   SharedTime time(options, ks.size(), control);
-  for (const int k : ks) {
-    const BudgetScope share = time.next();
-    emit(hmm_fit(sequences, symbols, k, options, elements, vectors, nullptr, false, control));
-  }
+  for (const int k : ks)
+    time.select(
+        k,
+        [&] {
+          return hmm_fit(sequences, symbols, k, options, elements, vectors, nullptr, false,
+                         control);
+        },
+        emit, failed);
 }
 
 }  // namespace bayes

@@ -28,13 +28,16 @@ double over_rows(const MarkovWeights &a, const MarkovWeights &b,
   return total;
 }
 
-Vector shares(const Vector &counts, const Vector &before) {
+/// Shares of counts. Without any, which is a sum of at most `none`, equal ones of what is possible.
+Vector shares(const Vector &counts, const Vector &before, double none) {
   const double sum = counts.sum();
-  return sum > 0 ? Vector(counts / sum) : before;
+  if (sum > none) return counts / sum;
+  const Vector possible = (before.array() > 0).cast<double>();
+  return possible / possible.sum();
 }
 
-Vector mode(const Vector &counts, const Vector &alpha, const Vector &before) {
-  return shares(counts + alpha.unaryExpr([](double a) { return a > 0 ? a - 1 : 0; }), before);
+Vector mode(const Vector &counts, const Vector &alpha, const Vector &before, double none) {
+  return shares(counts + alpha.unaryExpr([](double a) { return a > 0 ? a - 1 : 0; }), before, none);
 }
 
 Vector expected_logs(const Vector &alpha) {
@@ -64,19 +67,23 @@ Vector possible(const Vector &of, const Vector &alpha) {
   return out.head(n);
 }
 
+double negligible_count(const MarkovCounts &counts) { return 1e-9 * counts.count.sum(); }
+
 MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before) {
-  MarkovWeights out{shares(counts.initial, before.initial), before.transition};
+  const double none = negligible_count(counts);
+  MarkovWeights out{shares(counts.initial, before.initial, 0), before.transition};
   for (Eigen::Index i = 0; i < out.transition.rows(); ++i)
-    out.transition.row(i) = shares(counts.transitions.row(i), before.transition.row(i));
+    out.transition.row(i) = shares(counts.transitions.row(i), before.transition.row(i), none);
   return out;
 }
 
 MarkovWeights maximum_posterior(const MarkovCounts &counts, const MarkovWeights &prior,
                                 const MarkovWeights &before) {
-  MarkovWeights out{mode(counts.initial, prior.initial, before.initial), before.transition};
+  const double none = negligible_count(counts);
+  MarkovWeights out{mode(counts.initial, prior.initial, before.initial, 0), before.transition};
   for (Eigen::Index i = 0; i < out.transition.rows(); ++i)
     out.transition.row(i) =
-        mode(counts.transitions.row(i), prior.transition.row(i), before.transition.row(i));
+        mode(counts.transitions.row(i), prior.transition.row(i), before.transition.row(i), none);
   return out;
 }
 

@@ -46,9 +46,13 @@ namespace markov {
 /// The entries that are not structural zeros: those with alpha > 0.
 Vector possible(const Vector &of, const Vector &alpha);
 
-/// Normalised counts; distributions without counts stay as `before`.
+/// Transitions from a state that are fewer than this are none: what they lead to is a rounding
+/// error.
+double negligible_count(const MarkovCounts &counts);
+/// Normalised counts. Without counts the entries that are possible `before` are equally probable.
 MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before);
-/// The modes of the posterior's Dirichlet distributions; those without a mode stay as `before`.
+/// The modes of the posterior's Dirichlet distributions. Without counts and prior the entries that
+/// are possible `before` are equally probable.
 MarkovWeights maximum_posterior(const MarkovCounts &counts, const MarkovWeights &prior,
                                 const MarkovWeights &before);
 MarkovWeights posterior(const MarkovCounts &counts, const MarkovWeights &prior);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "base/error.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
@@ -149,10 +150,11 @@ BAYES_API std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, cons
                                                     const BernoulliMixture *start, bool update,
                                                     Control &control);
 
-/// Passes a fit for every k to `emit`: the rows of bmm_select.
+/// Passes a fit for every k to `emit`, or to `failed` that there is none: the rows of bmm_select.
 BAYES_API void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
-                          const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit);
+                          const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit,
+                          const std::function<void(int k, const Error &)> &failed);
 BAYES_API RowOptions bmm_check_select_options(std::span<const int> ks, const Document &options);
 
 }  // namespace bayes

@@ -199,13 +199,13 @@ std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, const Document
 }
 
 void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options, Control &control,
-                const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit) {
+                const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit,
+                const std::function<void(int k, const Error &)> &failed) {
   const BmmOptions read = read_bmm_options(ks, options, nullptr, false);
   SharedTime time(options, ks.size(), control);
-  for (const int k : ks) {
-    const BudgetScope share = time.next();
-    emit(fit(rows, k, read, nullptr, false, control));
-  }
+  for (const int k : ks)
+    time.select(
+        k, [&] { return fit(rows, k, read, nullptr, false, control); }, emit, failed);
 }
 
 }  // namespace bayes

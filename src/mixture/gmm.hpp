@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "base/error.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
@@ -143,10 +144,12 @@ BAYES_API std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const
                                                    Control &control);
 
 /// Passes a fit for every k and every covariance of options.covariance (here a name or an array of
-/// names) to `emit`: the rows of gmm_select.
+/// names) to `emit`, or to `failed` that there is
+/// none: the rows of gmm_select.
 BAYES_API void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
-                          const std::function<void(std::unique_ptr<GaussianMixture>)> &emit);
+                          const std::function<void(std::unique_ptr<GaussianMixture>)> &emit,
+                          const std::function<void(int k, const Error &)> &failed);
 BAYES_API RowOptions gmm_check_select_options(std::span<const int> ks, const Document &options);
 
 }  // namespace bayes

@@ -318,15 +318,16 @@ std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document 
 }
 
 void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options, Control &control,
-                const std::function<void(std::unique_ptr<GaussianMixture>)> &emit) {
+                const std::function<void(std::unique_ptr<GaussianMixture>)> &emit,
+                const std::function<void(int k, const Error &)> &failed) {
   const GmmOptions all = read_gmm_options(ks, options, nullptr, false, true);
   SharedTime time(options, all.covariance.size() * ks.size(), control);
   for (const std::string &covariance : all.covariance)
     for (const int k : ks) {
       GmmOptions one = all;
       one.covariance = {covariance};
-      const BudgetScope share = time.next();
-      emit(fit(rows, k, one, nullptr, false, control));
+      time.select(
+          k, [&] { return fit(rows, k, one, nullptr, false, control); }, emit, failed);
     }
 }
 

@@ -403,12 +403,14 @@ BOOST_AUTO_TEST_CASE(bic_and_icl_agree_with_their_definitions) {
   const int ks[] = {2, 3};
   bayes::gmm_select(
       rows, ks, Document(Options{{"method", "em"}, {"covariance", Document::List{"full", "tied"}}}),
-      control, [&](Model model) {
+      control,
+      [&](Model model) {
         seen.push_back(model->covariance() + std::to_string(model->size()));
         BOOST_TEST(model->info.objective ==
                    fit(x, model->size(), {{"method", "em"}, {"covariance", model->covariance()}})
                        ->info.objective);
-      });
+      },
+      [](int, const bayes::Error &error) { throw error; });
   BOOST_TEST((seen == std::vector<std::string>{"full2", "full3", "tied2", "tied3"}));
 }
 

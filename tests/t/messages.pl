@@ -127,7 +127,31 @@ $said = $session->run(q{SELECT degenerate
       FROM gmm_select('SELECT x FROM acidity', '{3,4}', '{"method": "em"}')});
 is($said, "f\nf", 'of the lakes there are four groups without any of one row');
 
+# ---- what nothing is known of ----
+
+for my $method ('em', 'map') {
+    my $said = $session->run(qq{SELECT bool_and(t.probability BETWEEN 0.49 AND 0.51)
+          FROM (SELECT hmm_fit('{a,b}'::text[], 2, '{"method": "$method"}') AS m
+            FROM generate_series(1, 20)) AS f, hmm_transitions(m) AS t,
+            hmm_emissions(m) AS e
+          WHERE t.from_state = e.state AND e.symbol = 'b' AND e.probability > 0.5});
+    like($said, qr/^WARNING:  \w{5}: transitions from state \d are unknown/m,
+        "$method: a state that nothing follows is told");
+    like($said, qr/^t$/m, 'its transitions are equal');
+}
+$said = $session->run(q{SELECT k FROM bmm_select('SELECT i % 2 = 0 AS x FROM generate_series(1, 9) i',
+      '{1,5}')});
+like($said, qr/^NOTICE:  \w{5}: k = 5 is left out: k is 5, but there are only 2 distinct rows$/m,
+    'a k that is impossible is told');
+
 # ---- numbers that are hardly measurements ----
+
+$said = $session->run(q{SELECT gmm_fit(r, 1) IS NULL
+      FROM (SELECT i * 7 % 6 AS passengers, sin(i) AS a FROM generate_series(1, 93) AS i) AS r});
+like($said, qr/column "passengers" is taken as a number/, 'few values, each of them many times');
+unlike($session->run(q{SELECT gmm_fit(r, 1) IS NULL
+      FROM (SELECT i * 7 % 6 AS passengers, sin(i) AS a FROM generate_series(1, 40) AS i) AS r}),
+    qr/NOTICE/, 'but not where rows are few');
 
 $session->run(q{CREATE TABLE visits AS SELECT i AS customer_id, i AS "ID", i % 7 AS store_id,
       (i * 7919) % 501 AS code, 1 + i % 3 AS freq, 1 + i % 4 AS "N", sin(i) AS a, cos(i) AS b,

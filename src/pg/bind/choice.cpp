@@ -43,6 +43,10 @@ void Choice::add(Model &model, std::initializer_list<Cell> after_k,
 }
 
 void Choice::finish() {
+  if (rows_.empty() && !failures_.empty()) throw Error(failures_[0].second);
+  for (const auto &[k, error] : failures_)
+    report(NOTICE, message("k = {} is left out: {}", k, error.what()), error.detail(),
+           error.hint());
   const Row *top = nullptr, *best = nullptr;
   for (const Row &row : rows_)
     if (row.criterion.score == row.criterion.score &&

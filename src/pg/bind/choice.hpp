@@ -2,11 +2,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "document/model.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/input/fit_request.hpp"
@@ -48,8 +51,14 @@ class Choice {
     add(model, after_k, after_bic);
   }
 
+  /// Takes a k that has no fit, and why: the others are compared without it.
+  std::function<void(int k, const Error &)> failed() {
+    return [this](int k, const Error &error) { failures_.emplace_back(k, error); };
+  }
+
   /// Calls fits(), which adds the fits, and then passes their rows to `take`, also if a later fit
-  /// has failed. NOTICE if the best k is the largest of several.
+  /// has failed. NOTICE for every k that has no fit, and if the best k is the largest of several.
+  /// Throws the first failure if no k has a fit.
   template <class F> void run(F fits) {
     try {
       fits();
@@ -75,6 +84,7 @@ class Choice {
   const TakeCells &take_;
   std::deque<std::string> kept_;  // texts and models of cells
   std::vector<Row> rows_;
+  std::vector<std::pair<int, Error>> failures_;
 };
 
 }  // namespace bayes::pg

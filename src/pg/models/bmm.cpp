@@ -41,10 +41,12 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                    const TakeCells &take) {
   Choice choice(request, take);
   choice.run([&] {
-    bmm_select(data.source(), request.ks, request.options, control,
-               [&](std::unique_ptr<BernoulliMixture> model) {
-                 choice.add(*model, data, control, {}, {Cell::or_null(model->icl())});
-               });
+    bmm_select(
+        data.source(), request.ks, request.options, control,
+        [&](std::unique_ptr<BernoulliMixture> model) {
+          choice.add(*model, data, control, {}, {Cell::or_null(model->icl())});
+        },
+        choice.failed());
   });
 }
 

@@ -42,12 +42,14 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                    const TakeCells &take) {
   Choice choice(request, take);
   choice.run([&] {
-    gmm_select(data.source(), request.ks, request.options, control,
-               [&](std::unique_ptr<GaussianMixture> model) {
-                 const std::string covariance = model->covariance();
-                 choice.add(*model, data, control, {Cell::text(covariance)},
-                            {Cell::or_null(model->icl())});
-               });
+    gmm_select(
+        data.source(), request.ks, request.options, control,
+        [&](std::unique_ptr<GaussianMixture> model) {
+          const std::string covariance = model->covariance();
+          choice.add(*model, data, control, {Cell::text(covariance)},
+                     {Cell::or_null(model->icl())});
+        },
+        choice.failed());
   });
 }
 

@@ -31,15 +31,31 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, Cell name, Se
   });
 }
 
+/// WARNING if point estimates have transitions that nothing was learned about.
+void warn_if_never_left(const HiddenMarkovModel &model) {
+  const Method method = model.info.method;
+  if ((method != Method::em && method != Method::map) || model.info.iterations == 0) return;
+  const std::vector<int> states = model.never_left();
+  if (states.empty()) return;
+  report(WARNING,
+         message("transitions from state {} are unknown: no sequence goes on from it", states[0] + 1),
+         states.size() > 1
+             ? message("So are those from {} other states. They are equal by convention.",
+                       states.size() - 1)
+             : "They are equal by convention.",
+         "Method vi tells how uncertain they are.");
+}
+
 /// Fits all models of a selection and emits one row of type hmm_selection for each.
 void select_hmms(const FitRequest &request, SequenceCollector &data, Control &control,
                  const TakeCells &take) {
   Choice choice(request, take);
   choice.run([&] {
-    hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
-               data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
-                 choice.add(*model, data, control);
-               });
+    hmm_select(
+        data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
+        data.vectors(), control,
+        [&](std::unique_ptr<HiddenMarkovModel> model) { choice.add(*model, data, control); },
+        choice.failed());
   });
 }
 
@@ -58,8 +74,10 @@ constexpr Binding<SequenceCollector> hmm = {
         renumbered = start->with_labels_of(data.columns());
         start = renumbered.get();
       }
-      return hmm_fit(data.sequences(), data.symbols(), request.k, request.options, data.elements(),
-                     data.vectors(), start, request.update, control);
+      auto model = hmm_fit(data.sequences(), data.symbols(), request.k, request.options,
+                           data.elements(), data.vectors(), start, request.update, control);
+      warn_if_never_left(*model);
+      return model;
     },
     .check_selection =
         [](const FitRequest &request, SequenceElements elements, bool vectors) {

@@ -106,23 +106,28 @@ BAYES_FUNCTION(lda_select) {
     Choice choice(request, take);
     SharedTime time(request.options, request.ks.size(), control);
     choice.run([&] {
-      for (const int k : request.ks) {
-        const BudgetScope share = time.next();
-        const std::unique_ptr<TopicModel> model = lda_fit(documents.corpus(), documents.terms(), k,
-                                                          request.options, nullptr, false, control);
-        warn_of(*model);
-        const HeldOut found = evaluate_topics(*model, documents.held_out(), documents.terms(), {},
-                                              documents.in_fit(), control);
-        const auto perplexity = found.perplexity();
-        const ModelInfo &info = model->info;
-        const double error = found.perplexity_error();
-        choice.add(k,
-                   {"perplexity", perplexity ? -*perplexity : std::nan(""),
-                    error == error ? error : 0, "one standard error"},
-                   {k, perplexity ? Cell(*perplexity) : Cell(), found.tokens,
-                    Cell::or_null(info.objective), info.iterations, info.converged,
-                    choice.model(*model), Cell::or_null(error)});
-      }
+      for (const int k : request.ks)
+        time.select(
+            k,
+            [&] {
+              return lda_fit(documents.corpus(), documents.terms(), k, request.options, nullptr,
+                             false, control);
+            },
+            [&](const std::unique_ptr<TopicModel> model) {
+              warn_of(*model);
+              const HeldOut found = evaluate_topics(*model, documents.held_out(), documents.terms(),
+                                                    {}, documents.in_fit(), control);
+              const auto perplexity = found.perplexity();
+              const ModelInfo &info = model->info;
+              const double error = found.perplexity_error();
+              choice.add(k,
+                         {"perplexity", perplexity ? -*perplexity : std::nan(""),
+                          error == error ? error : 0, "one standard error"},
+                         {k, perplexity ? Cell(*perplexity) : Cell(), found.tokens,
+                          Cell::or_null(info.objective), info.iterations, info.converged,
+                          choice.model(*model), Cell::or_null(error)});
+            },
+            choice.failed());
     });
   });
   push.end();

@@ -135,24 +135,25 @@ BAYES_FUNCTION(nmf_select) {
     Choice choice(request, take);
     SharedTime time(request.options, request.ks.size(), control);
     choice.run([&] {
-      for (const int k : request.ks) {
-        const BudgetScope share = time.next();
-        const std::unique_ptr<NmfModel> model =
-            nmf_fit(table.table(), k, request.options, nullptr, control);
-        warn_of(*model);
-        const NmfHeldOut found = nmf_held_out(*model, table.held_out(), lines, control);
-        const ModelInfo &info = model->info;
-        // The evidence lower bound finds the number of factors even where the held-out likelihood
-        // is too noisy.
-        const bool variational = is_variational(info.method);
-        choice.add(k,
-                   variational ? Criterion{"objective", info.objective, 1, "1 nat"}
-                               : Criterion{"log_likelihood", found.log_likelihood, found.error,
-                                           "one standard error"},
-                   {k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
-                    info.iterations, info.converged, choice.model(*model),
-                    Cell::or_null(found.documents > 1 ? found.error : std::nan(""))});
-      }
+      for (const int k : request.ks)
+        time.select(
+            k, [&] { return nmf_fit(table.table(), k, request.options, nullptr, control); },
+            [&](const std::unique_ptr<NmfModel> model) {
+              warn_of(*model);
+              const NmfHeldOut found = nmf_held_out(*model, table.held_out(), lines, control);
+              const ModelInfo &info = model->info;
+              // The evidence lower bound finds the number of factors even where the held-out
+              // likelihood is too noisy.
+              const bool variational = is_variational(info.method);
+              choice.add(k,
+                         variational ? Criterion{"objective", info.objective, 1, "1 nat"}
+                                     : Criterion{"log_likelihood", found.log_likelihood,
+                                                 found.error, "one standard error"},
+                         {k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
+                          info.iterations, info.converged, choice.model(*model),
+                          Cell::or_null(found.documents > 1 ? found.error : std::nan(""))});
+            },
+            choice.failed());
     });
   });
   push.end();
