@@ -33,8 +33,8 @@ SELECT ok((SELECT gmm_fit(x, (SELECT gmm_fit(x, 2) FROM faithful)) FROM nothing)
 SELECT ok((SELECT gmm_update(x, (SELECT gmm_fit(x, 2) FROM faithful)) FROM nothing) IS NULL,
   'no rows to learn from: NULL');
 SELECT ok((SELECT gmm_select(x, '{1,2}') FROM nothing) IS NULL, 'no rows to choose from: NULL');
-SELECT results_eq($$SELECT k FROM gmm_select('SELECT x FROM faithful', '{1,2,300}')$$, '{1,2}'::int[],
-  'a k that is impossible is left out');
+SELECT results_eq($$SELECT k FROM gmm_select('SELECT x FROM faithful', '{1,2,300}')$$,
+  '{1,2}'::int[], 'a k that is impossible is left out');
 SELECT results_eq($$SELECT k FROM gmm_select('SELECT x FROM faithful', '{300,1}')$$, '{1}'::int[],
   'also if it comes first');
 SELECT same((SELECT bits(gmm_fit(x, 2, NULL)) FROM faithful),

@@ -139,8 +139,8 @@ for my $method ('em', 'map') {
         "$method: a state that nothing follows is told");
     like($said, qr/^t$/m, 'its transitions are equal');
 }
-$said = $session->run(q{SELECT k FROM bmm_select('SELECT i % 2 = 0 AS x FROM generate_series(1, 9) i',
-      '{1,5}')});
+$said = $session->run(q{SELECT k
+      FROM bmm_select('SELECT i % 2 = 0 AS x FROM generate_series(1, 9) i', '{1,5}')});
 like($said, qr/^NOTICE:  \w{5}: k = 5 is left out: k is 5, but there are only 2 distinct rows$/m,
     'a k that is impossible is told');
 

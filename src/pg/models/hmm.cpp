@@ -37,13 +37,14 @@ void warn_if_never_left(const HiddenMarkovModel &model) {
   if ((method != Method::em && method != Method::map) || model.info.iterations == 0) return;
   const std::vector<int> states = model.never_left();
   if (states.empty()) return;
-  report(WARNING,
-         message("transitions from state {} are unknown: no sequence goes on from it", states[0] + 1),
-         states.size() > 1
-             ? message("So are those from {} other states. They are equal by convention.",
-                       states.size() - 1)
-             : "They are equal by convention.",
-         "Method vi tells how uncertain they are.");
+  report(
+      WARNING,
+      message("transitions from state {} are unknown: no sequence goes on from it", states[0] + 1),
+      states.size() > 1
+          ? message("So are those from {} other states. They are equal by convention.",
+                    states.size() - 1)
+          : "They are equal by convention.",
+      "Method vi tells how uncertain they are.");
 }
 
 /// Fits all models of a selection and emits one row of type hmm_selection for each.
