@@ -223,9 +223,8 @@ std::unique_ptr<RowDistribution> BernoulliMixture::row_distribution() const {
   const Vector alphas = category_alphas(state->columns(), info);
   auto out = std::make_unique<RowDistribution>(
       info.columns, dimension(),
-      state->draws
-          ? flat_components(state->draws->weights, state->draws->draws, dirichlet_sum(info))
-          : flat_components(state->point.weights));
+      state->draws ? flat_components(state->draws->weights, state->draws->draws, rows_of_draw(info))
+                   : flat_components(state->point.weights));
   if (state->draws)
     out->add(row_part(elements, state->draws->components, alphas));
   else if (state->posterior)

@@ -343,8 +343,7 @@ std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() con
           flat.push_back({.weight = weight / draws,
                           .draw = int(draw),
                           .together = together,
-                          .mass = all_rows * weight,
-                          .alpha = all_rows * weight});
+                          .mass = all_rows * weight});
         };
         int next = 0;
         for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {

@@ -30,6 +30,11 @@ double dirichlet_sum(const ModelInfo &info) {
                              : std::numeric_limits<double>::quiet_NaN();
 }
 
+double rows_of_draw(const ModelInfo &info) {
+  const double sum = dirichlet_sum(info);
+  return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
+}
+
 void read_totals(const MemberReader &in, int components, FiniteTotals &totals) {
   totals.weight = in.number("weight", 0, 1e300, true);
   totals.entropy = in.number("entropy", 0, 1e300);

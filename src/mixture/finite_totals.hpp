@@ -26,6 +26,9 @@ struct FiniteTotals {
 /// For a sampled mixture, the sum of the parameters of the weights' Dirichlet posterior given the
 /// partition, rows + K alpha; NaN if the options in force do not contain alpha.
 double dirichlet_sum(const ModelInfo &info);
+/// The same; infinite if it is not known, as if there were so many rows that the next one told
+/// nothing of the parameters.
+double rows_of_draw(const ModelInfo &info);
 
 // Both throw Error(invalid_text) naming the invalid member.
 

@@ -144,7 +144,7 @@ std::unique_ptr<RowDistribution> GaussianMixture::row_distribution() const {
   if (fitted.draws) {
     auto out = std::make_unique<RowDistribution>(
         info.columns, dimension(),
-        flat_components(fitted.draws->weights, fitted.draws->draws, dirichlet_sum(info)));
+        flat_components(fitted.draws->weights, fitted.draws->draws, rows_of_draw(info)));
     out->add(row_part(elements, fitted.draws->components, fitted.shape().shared ? size() : 1));
     return out;
   }

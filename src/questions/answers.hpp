@@ -27,8 +27,8 @@ BAYES_API bool asked_for(double x);
 
 /// The probability that both rows come from one component of the model, given what each has
 /// observed: within a draw by the components' densities, between draws by their evidence. In a
-/// cluster of a Dirichlet process a row also tells of the parameters and of the weight of the
-/// cluster (FlatComponent::mass), without which two rows of a new cluster had to be like the prior.
+/// draw of a sampled mixture a row also tells of the parameters and of the weight of its component
+/// (FlatComponent::mass), without which two rows of one with few rows had to be like the prior.
 BAYES_API double similarity(RowDistribution &rows, std::span<const double> one,
                             std::span<const double> other);
 

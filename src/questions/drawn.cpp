@@ -74,12 +74,13 @@ std::unique_ptr<RowDistribution> RowDistribution::drawn(Random &random) const {
       FlatComponent each = components_[c];
       const int parts = each.together < 1 ? of_new_clusters : 1;
       each.weight = std::exp(log_weights_[c]) / parts;  // before anything was fixed
-      each.alpha /= parts;
+      const double alpha = each.mass / parts;
+      each.mass = std::numeric_limits<double>::infinity();
       each.together = 1;
       for (int i = 0; i < parts; ++i) {
-        if (each.alpha > 0) {
+        if (alpha > 0 && std::isfinite(alpha)) {
           unknown.push_back(components.size());
-          alphas.push_back(each.alpha);
+          alphas.push_back(alpha);
           whole += each.weight;
         }
         components.push_back(each);

@@ -49,17 +49,15 @@ std::vector<FlatComponent> flat_components(const Vector &weights) {
 }
 
 std::vector<FlatComponent> flat_components(const std::vector<double> &weights, int draws,
-                                           double alphas) {
+                                           double rows) {
   std::vector<FlatComponent> out;
   const int k = int(weights.size()) / draws;
-  for (int i = 0; i < int(weights.size()); ++i) {
-    const double weight = weights[std::size_t(i)];
-    out.push_back({.weight = weight / draws,
+  for (int i = 0; i < int(weights.size()); ++i)
+    out.push_back({.weight = weights[std::size_t(i)] / draws,
                    .draw = i / k,
                    .number = i % k,
                    .group = i,
-                   .alpha = alphas > 0 ? alphas * weight : 0});
-  }
+                   .mass = weights[std::size_t(i)] * rows});
   return out;
 }
 

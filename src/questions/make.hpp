@@ -2,6 +2,7 @@
 // known at a point, or by a posterior under which their parameters are integrated out.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -31,10 +32,9 @@ std::unique_ptr<RowPart> row_part(std::vector<int> elements, const ProductPoint 
 
 /// The components of one mixture, with these weights.
 std::vector<FlatComponent> flat_components(const Vector &weights);
-/// The same K components in every draw, with these weights in each ([draw][component]). `alphas`:
-/// the sum of the parameters of the weights' Dirichlet distribution in a draw; 0 or NaN: the
-/// weights of a draw are known.
+/// The same K components in every draw, with these weights in each ([draw][component]). `rows`: the
+/// number of rows that all weights of a draw stand for (FlatComponent::mass).
 std::vector<FlatComponent> flat_components(const std::vector<double> &weights, int draws,
-                                           double alphas = 0);
+                                           double rows = std::numeric_limits<double>::infinity());
 
 }  // namespace bayes

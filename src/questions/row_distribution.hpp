@@ -35,13 +35,11 @@ struct FlatComponent {
   /// The probability that two rows of this group come from one component of the model: less than 1
   /// for all new clusters together.
   double together = 1;
-  /// The number of rows that the weight stands for, a parameter of its Dirichlet distribution, if a
-  /// row tells what the next one of this component is like, as in a cluster of few rows. Infinite:
-  /// rows are independent given the component.
+  /// The number of rows that the weight stands for: its parameter in the Dirichlet distribution of
+  /// its draw's weights, given the draw's partition. So a row tells what the next one of this
+  /// component is like, as in a cluster of few rows. Infinite: the weight is known, and rows are
+  /// independent given the component.
   double mass = std::numeric_limits<double>::infinity();
-  /// The parameter of the weight in the Dirichlet distribution of its draw's weights, given the
-  /// draw's partition; 0: the weight is known.
-  double alpha = 0;
 };
 
 /// Not thread-safe.
