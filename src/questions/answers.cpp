@@ -144,10 +144,11 @@ Surprise surprise(RowDistribution &rows, std::span<const double> x, int element,
   out.expected = value_given(rows, element);
   if (const std::vector<double> &categories = rows.categories(element); !categories.empty()) {
     const std::vector<double> p = rows.probabilities(element);
-    const double bound = is_unseen(value) ? 0 : std::exp(-out.nats) * (1 + 1e-9);
+    const double own = std::exp(-out.nats), bound = own * (1 + 1e-9);
+    if (is_unseen(value)) out.tail = own;
     for (const double each : p)
       if (each <= bound) out.tail += each;
-    out.tail = is_unseen(value) ? std::exp(-out.nats) : std::min(1.0, out.tail);
+    out.tail = std::min(1.0, out.tail);
     return out;
   }
   out.lower = quantile_given(rows, element, (1 - level) / 2);

@@ -66,7 +66,7 @@ struct Surprise {
   /// -log p(element | the others)
   double nats;
   /// The probability of a value that is at least as far out: of a number twice that of the smaller
-  /// tail, of a category that of all categories that are no more probable.
+  /// tail, of a category its own and those of all known categories that are no more probable.
   double tail;
   /// the value expected: value_given()
   double expected;

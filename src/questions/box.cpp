@@ -84,6 +84,14 @@ bool is_label(const RowDistribution &rows, std::size_t element) {
          rows.columns()[element].kind == ValueKind::label;
 }
 
+/// Is there such a bound? An unseen category is one.
+bool binds(double bound) { return !std::isnan(bound) || is_unseen(bound); }
+
+std::string name_of_label(const RowDistribution &rows, std::size_t element, double label) {
+  return is_unseen(label) ? std::string("a label that the model does not know")
+                          : describe(Document(rows.label(int(element), label)));
+}
+
 bool is_boolean(const RowDistribution &rows, std::size_t element) {
   return !rows.columns().empty() && rows.columns()[element].kind == ValueKind::boolean;
 }
@@ -242,43 +250,51 @@ void multiply_elliptical_box(std::span<const double> lower, std::span<const doub
 BoxProbability box_probability(RowDistribution &rows, std::span<const double> lower,
                                std::span<const double> upper, std::span<const double> given) {
   const std::size_t d = std::size_t(rows.dimension());
-  std::vector<double> low(d, -infinite), high(d, infinite);
+  std::vector<double> low(d, -infinite), high(d, infinite), unseen(d, std::nan(""));
   bool impossible = false;
   for (std::size_t j = 0; j < d; ++j) {
     double a = lower[j], b = upper[j];
-    if (is_unseen(a) || is_unseen(b)) {
-      impossible = true;
-      continue;
-    }
-    if (is_label(rows, j) || (is_boolean(rows, j) && std::isnan(a) != std::isnan(b))) {
-      if (std::isnan(a)) a = b;
-      if (std::isnan(b)) b = a;
-      if (a != b && !std::isnan(a))
+    if (is_label(rows, j) || (is_boolean(rows, j) && binds(a) != binds(b))) {
+      if (!binds(a)) a = b;
+      if (!binds(b)) b = a;
+      if (binds(a) && a != b && !(is_unseen(a) && is_unseen(b)))
         throw Error(Errc::invalid_argument,
                     message("{} has the bounds {} and {}", name_of_bound(rows, j),
-                            describe(Document(rows.label(int(j), a))),
-                            describe(Document(rows.label(int(j), b)))),
+                            name_of_label(rows, j, a), name_of_label(rows, j, b)),
                     "Labels have no order.", "Give one label, in either bound or in both.");
     }
     if (a > b)
       throw Error(Errc::invalid_argument,
                   message("the lower bound of {} is {}, above the upper bound {}",
                           name_of_bound(rows, j), a, b));
+    if (is_unseen(a) || is_unseen(b) || (a == b && rows.unknown(int(j), a))) {
+      unseen[j] = unseen_category;
+      impossible |= !std::isnan(given[j]) || rows.categories(int(j)).empty();
+      continue;
+    }
     if (!std::isnan(a)) low[j] = a;
     if (!std::isnan(b)) high[j] = b;
     if (!std::isnan(given[j]) && !(low[j] <= given[j] && given[j] <= high[j])) impossible = true;
   }
   rows.condition(given);
   if (impossible) return {0, 0};
+  double share = 1;
+  if (has_unseen(unseen)) {
+    share = std::exp(rows.log_density(unseen, given));
+    if (!(share > 0)) return {0, 0};
+    for (std::size_t j = 0; j < d; ++j)
+      if (!std::isnan(given[j])) unseen[j] = given[j];
+    rows.condition(unseen, true);
+  }
   std::vector<double> estimates(shifts);
   rows.box(low, high, estimates);
   if (std::all_of(estimates.begin(), estimates.end(),
                   [&](double each) { return each == estimates[0]; }))
-    return {std::clamp(estimates[0], 0.0, 1.0), 0};
+    return {share * std::clamp(estimates[0], 0.0, 1.0), 0};
   double mean = 0, square = 0;
   for (const double each : estimates) mean += each / shifts;
   for (const double each : estimates) square += (each - mean) * (each - mean);
-  return {std::clamp(mean, 0.0, 1.0), std::sqrt(square / (shifts - 1.0) / shifts)};
+  return {share * std::clamp(mean, 0.0, 1.0), share * std::sqrt(square / (shifts - 1.0) / shifts)};
 }
 
 }  // namespace bayes

@@ -14,8 +14,9 @@ struct BoxProbability {
 };
 
 /// P(lower <= x <= upper | given), element by element. A bound that is NaN does not bind; of a
-/// label one bound suffices, which is then both. Unseen categories have the probability 0. Throws
-/// Error if a lower bound is above the upper one, or both are different labels.
+/// label one bound suffices, which is then both. An unseen category has the probability that log
+/// densities give it, and is in no range of several. Throws Error if a lower bound is above the
+/// upper one, or both are different labels.
 ///
 /// Exact where the bound elements are independent given the component, or one of those that are not
 /// is bound, or two (of at least fewest_degrees). Otherwise by quasi-Monte Carlo with a fixed seed.

@@ -410,19 +410,25 @@ void EllipticalPart::parameters(int c, int j, std::vector<Parameter> &out,
   posteriors.push_back({Marginal::Kind::root, degrees, left});
 }
 
-/// |z|^2 is chi-squared, or o times an F variable of o and nu degrees, which is a beta variable in
-/// other words. Given f fixed elements the others are such a Student t too, of nu + f degrees; the
-/// log density at its centre follows from their own.
-double EllipticalPart::tail(int c, double log_density) {
+bool EllipticalPart::observes() const { return int(pattern_->observed.size()) > fixed_; }
+
+/// Given f fixed elements the others are such a Student t too, of nu + f degrees; the log density
+/// at its centre follows from their own.
+EllipticalDensity EllipticalPart::density_of_others(int c) const {
   const std::size_t at = std::size_t(c);
-  const double o = double(pattern_->observed.size()) - fixed_;
   double centre = pattern_->constant[at];
   if (fixed_ > 0) centre -= falls(*pattern_, c, fixed_square_[at]) + fixed_log_density_[at];
-  const double away = std::max(0.0, centre - log_density);
-  if (!(o > 0)) return 1;
-  if (!student()) return chi_square_tail(2 * away, o);
-  // away = half log(1 + square / nu)
-  return beta_below((of_.degrees(c) + fixed_) / 2, o / 2, std::exp(-away / pattern_->half[at]));
+  return {double(pattern_->observed.size()) - fixed_, student() ? of_.degrees(c) + fixed_ : 0,
+          centre};
+}
+
+double EllipticalPart::tail(int c, double log_density) {
+  return density_tail(density_of_others(c), log_density);
+}
+
+void EllipticalPart::add_powers(int c, PowerLogs &out) {
+  const PowerLogs own = power_logs(density_of_others(c));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] += own[i];
 }
 
 void EllipticalPart::draw(int c, Random &random, double *x) {

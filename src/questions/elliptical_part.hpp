@@ -71,7 +71,9 @@ class EllipticalPart final : public RowPart {
   void fix(const double *x) override;
   void parameters(int c, int j, std::vector<Parameter> &out,
                   std::vector<Marginal> &posteriors) override;
+  bool observes() const override;
   double tail(int c, double log_density) override;
+  void add_powers(int c, PowerLogs &out) override;
   void draw(int c, Random &random, double *x) override;
   std::unique_ptr<RowPart> drawn(std::span<const int> of, Random &random) const override;
 
@@ -88,6 +90,8 @@ class EllipticalPart final : public RowPart {
   Conditional conditional(int c, int j) const;
   double factor_of(int c) const;
   bool student() const { return of_.degrees.size() > 0; }
+  /// The distribution of the observed elements that are not fixed, given these.
+  EllipticalDensity density_of_others(int c) const;
   /// What a square takes from the log density of the pattern's elements.
   double falls(const Pattern &pattern, int c, double square) const;
 

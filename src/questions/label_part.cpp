@@ -10,6 +10,7 @@ namespace bayes {
 
 double RowPart::checked(int, double x, const Where &) const { return x; }
 std::vector<double> RowPart::categories(int) const { return {}; }
+bool RowPart::names(int) const { return false; }
 
 void RowPart::add_ties(const double *, const double *, double *) {}
 void RowPart::fix(const double *) {}
@@ -33,8 +34,9 @@ std::vector<double> LabelPart::categories(int) const {
   return out;
 }
 
-void LabelPart::condition(const double *x, bool, double *out) {
-  missing_ = std::isnan(*x);
+/// No component has a label that is unknown.
+void LabelPart::condition(const double *x, bool count_unseen, double *out) {
+  missing_ = std::isnan(*x) && !(count_unseen && is_unseen(*x));
   if (missing_) return;
   for (int c = 0; c < components_; ++c)
     if (c + first_ != *x) out[c] = -std::numeric_limits<double>::infinity();

@@ -1,7 +1,9 @@
 #include "questions/product_part.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/message.hpp"
 #include "base/unseen.hpp"
@@ -10,6 +12,9 @@
 
 namespace bayes {
 namespace {
+
+/// Of numbers whose powers have to be summed; after sampling there are many components.
+constexpr int max_summed_components = 1000;
 
 SharedColumns columns_of_normals(int dimension) {
   return std::make_shared<const Columns>(
@@ -58,6 +63,7 @@ std::vector<double> ProductPart::categories(int j) const {
 
 void ProductPart::condition(const double *x, bool count_unseen, double *out) {
   row_.assign(x, x + size());
+  counted_ = count_unseen;
   if (clusters_)
     clusters_->log_predictive(x, scores_.data());
   else
@@ -140,6 +146,77 @@ void ProductPart::box(int c, const double *lower, const double *upper, std::span
     p *= within;
   }
   for (double &each : out) each *= p;
+}
+
+void ProductPart::fix(const double *x) {
+  for (int j = 0; j < size(); ++j) fixed_.push_back(!std::isnan(x[j]));
+}
+
+bool ProductPart::observes(int j) const {
+  const double x = row_[std::size_t(j)];
+  if (!fixed_.empty() && fixed_[std::size_t(j)]) return false;
+  return !std::isnan(x) || (counted_ && is_unseen(x));
+}
+
+bool ProductPart::observes() const {
+  for (int j = 0; j < size(); ++j)
+    if (observes(j)) return true;
+  return false;
+}
+
+double ProductPart::log_density_of(int c, int j, double value) {
+  const Column &column = columns().column(j);
+  if (!column.allowed(value)) return -std::numeric_limits<double>::infinity();
+  const double x = column.element(value);
+  statistics_.assign(std::size_t(column.size().statistics), 0.0);
+  column.add(x, 1, statistics_.data());
+  return column.log_carrier(x) +
+         (posterior_ ? column.log_marginal_likelihood(statistics_.data(), posterior_->column(c, j))
+                     : column.log_likelihood(point_->column(c, j), statistics_.data()));
+}
+
+/// Of one number, or of normals at a point.
+double ProductPart::tail(int c, double log_density) {
+  EllipticalDensity all{0, 0, 0};
+  for (int j = 0; j < size(); ++j) {
+    if (!observes(j)) continue;
+    const Predicted of = predicted(c, j);
+    if (of.support != Predicted::Support::real) return std::nan("");
+    const EllipticalDensity own = elliptical_density(of);
+    if (all.elements > 0 && (all.degrees > 0 || own.degrees > 0)) return std::nan("");
+    all = {all.elements + 1, own.degrees, all.centre + own.centre};
+  }
+  return density_tail(all, log_density);
+}
+
+const PowerLogs &ProductPart::powers_of(int c, int j) {
+  if (powers_.empty()) powers_.resize(std::size_t(components_) * std::size_t(size()));
+  std::optional<PowerLogs> &out = powers_[std::size_t(c) * std::size_t(size()) + std::size_t(j)];
+  if (out) return *out;
+  const std::vector<double> values = categories(j);
+  const Predicted of = predicted(c, j);
+  if (!values.empty()) {
+    std::vector<double> logs;
+    for (const double value : values) logs.push_back(log_density_of(c, j, value));
+    out = power_logs(logs);
+  } else if (of.support == Predicted::Support::real) {
+    out = power_logs(elliptical_density(of));
+  } else if (components_ <= max_summed_components) {
+    out = power_logs(of, [&](double value) { return log_density_of(c, j, value); });
+  } else {
+    out.emplace().fill(std::numeric_limits<double>::infinity());
+  }
+  return *out;
+}
+
+void ProductPart::add_powers(int c, PowerLogs &out) {
+  for (int j = 0; j < size(); ++j) {
+    if (!observes(j)) continue;
+    const bool unseen = is_unseen(row_[std::size_t(j)]);
+    const PowerLogs own =
+        unseen ? power_logs(std::array{unseen_->log_probability(j, c)}) : powers_of(c, j);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += own[i];
+  }
 }
 
 /// Elements that are observed tell nothing of the parameters of others.

@@ -44,13 +44,22 @@ void RowDistribution::add(std::unique_ptr<RowPart> part) {
 }
 
 std::string RowDistribution::label(int element, double category) const {
-  if (!labels_.empty() && element == dimension_ - 1) return labels_[std::size_t(category) - 1];
+  if (!labels_.empty() && element == dimension_ - 1 && category >= 1 &&
+      category <= double(labels_.size()))
+    return labels_[std::size_t(category) - 1];
   if (!columns_.empty()) {
     const RowColumn &column = columns_[std::size_t(element)];
     if (const std::string *const known = label_of(column, category)) return *known;
     if (column.kind == ValueKind::boolean) return category != 0 ? "true" : "false";
   }
   return message("{}", std::int64_t(category));
+}
+
+bool RowDistribution::unknown(int element, double x) const {
+  const Place place = places_[std::size_t(element)];
+  const std::vector<double> &known = categories(element);
+  return parts_[std::size_t(place.part)]->names(place.within) && x == std::floor(x) &&
+         !std::binary_search(known.begin(), known.end(), x);
 }
 
 std::span<const double> RowDistribution::checked(std::span<const double> x) {
@@ -172,15 +181,45 @@ double RowDistribution::log_density(std::span<const double> x, std::span<const d
   return both - evidence;
 }
 
+RowPart *RowDistribution::only_observed() const {
+  RowPart *out = nullptr;
+  for (const auto &part : parts_) {
+    if (!part->observes()) continue;
+    if (out) return nullptr;
+    out = part.get();
+  }
+  return out;
+}
+
+double RowDistribution::exact_tail(double log_density) {
+  int only = -1;
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    if (!(components_[c].weight > 0)) continue;
+    if (only >= 0) return std::nan("");
+    only = int(c);
+  }
+  RowPart *const part = only_observed();
+  return part ? part->tail(only, log_density - std::log(components_[std::size_t(only)].weight))
+              : std::nan("");
+}
+
 /// p(x) >= w_c p_c(x), so that p(X) <= p implies p_c(X) <= p / w_c for X of any component c.
 double RowDistribution::tail_bound(double log_density) {
-  const int only = places_[0].part;
-  for (const Place &place : places_)
-    if (place.part != only) return std::nan("");
+  RowPart *const part = only_observed();
   double out = 0;
-  for (std::size_t c = 0; c < components_.size(); ++c)
-    if (const double weight = components_[c].weight; weight > 0)
-      out += weight * parts_[std::size_t(only)]->tail(int(c), log_density - std::log(weight));
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    poll_here();
+    const double weight = components_[c].weight, own = log_density - std::log(weight);
+    if (!(weight > 0)) continue;
+    double p = part ? part->tail(int(c), own) : std::nan("");
+    if (std::isnan(p)) {
+      PowerLogs powers = {};
+      for (const auto &each : parts_)
+        if (each->observes()) each->add_powers(int(c), powers);
+      p = bayes::tail_bound(powers, own);
+    }
+    out += weight * p;
+  }
   return std::min(1.0, out);
 }
 
@@ -190,8 +229,8 @@ void RowDistribution::parameters(int c, int element, std::vector<Parameter> &out
   parts_[std::size_t(place.part)]->parameters(c, place.within, out, posteriors);
 }
 
-void RowDistribution::condition(std::span<const double> x) {
-  const std::span<const double> joint = log_joint(x);
+void RowDistribution::condition(std::span<const double> x, bool count_unseen) {
+  const std::span<const double> joint = log_joint(x, count_unseen);
   const double largest = *std::max_element(joint.begin(), joint.end());
   if (!std::isfinite(largest)) refuse_impossible();
   active_.clear();
@@ -302,8 +341,8 @@ int RowDistribution::draw(Random &random, std::span<double> x) {
 }
 
 int RowDistribution::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) {
-  Random random(seed, std::uint64_t(index));
   std::fill(out.begin(), out.end(), std::nan(""));
+  Random random(seed, std::uint64_t(index));
   condition(out);
   return components_[std::size_t(draw(random, out))].number;
 }

@@ -61,6 +61,8 @@ class BAYES_API RowDistribution {
   const std::vector<double> &categories(int element) const {
     return categories_[std::size_t(element)];
   }
+  /// Is x a category that the model does not know, though the element might have it?
+  bool unknown(int element, double x) const;
   /// The label of a category: of a column of labels its text, else true, false or the number.
   std::string label(int element, double category) const;
   /// For a classifier of rows that are arrays: the labels of the last element, whose values are
@@ -102,16 +104,18 @@ class BAYES_API RowDistribution {
   /// Throws Error(numeric): what is given has density 0.
   [[noreturn]] void refuse_impossible() const;
 
-  /// After log_joint(): an upper bound of the probability that the log density of a row that is
-  /// observed in the same elements is at most `log_density`; exact if a single component has any
-  /// weight. NaN if it is unknown.
+  /// After log_joint() of a row: the probability that the log density of a row that is observed in
+  /// the same elements, and has the same unseen categories, is at most `log_density`; NaN unless
+  /// one component has all the weight, and it has a closed form there.
+  double exact_tail(double log_density);
+  /// The same: an upper bound, which may be 1.
   double tail_bound(double log_density);
 
   // ---- given the observed elements of a row ----
 
-  /// Conditions on the observed elements of x, with unseen categories as missing. Throws Error if
-  /// their density is 0.
-  void condition(std::span<const double> x);
+  /// Conditions on the observed elements of x, with unseen categories as log_joint() takes them.
+  /// Throws Error if their density is 0.
+  void condition(std::span<const double> x, bool count_unseen = false);
   /// The components that have any weight, and their weights, which sum to 1.
   std::span<const int> active() const { return active_; }
   std::span<const double> weights() const { return weights_; }
@@ -152,6 +156,8 @@ class BAYES_API RowDistribution {
   };
   /// Row x with the elements that are fixed, as parts take rows. Valid until the next call.
   std::span<const double> with_fixed(std::span<const double> x);
+  /// The only part with observed elements that are not fixed; nullptr unless there is one.
+  RowPart *only_observed() const;
   /// The elements that a part has of such a row. Valid until the next call.
   const double *of_part(const RowPart &part, std::span<const double> whole);
 

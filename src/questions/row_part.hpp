@@ -16,6 +16,7 @@
 #include "document/parameter.hpp"
 #include "families/marginal.hpp"
 #include "families/predicted.hpp"
+#include "questions/density_tail.hpp"
 
 namespace bayes {
 
@@ -47,6 +48,8 @@ class BAYES_API RowPart {
   /// The values of an element that is a category or a boolean, in ascending order; empty for a
   /// number.
   virtual std::vector<double> categories(int j) const;
+  /// Are the values of an element names, so that there may be others than its categories?
+  virtual bool names(int j) const;
 
   /// Adds to out[c] the log density of the observed elements of x under every component c; NaN is
   /// missing. `count_unseen`: whether unseen categories have a probability, or are missing.
@@ -77,9 +80,14 @@ class BAYES_API RowPart {
   /// them; parameters that are known, and those at a point, have none. By default there are none.
   virtual void parameters(int c, int j, std::vector<Parameter> &out,
                           std::vector<Marginal> &posteriors);
+  /// Is any element observed that is not fixed? An unseen category is, if condition() counted it.
+  virtual bool observes() const = 0;
   /// The probability, under component c and given the elements that are fixed, that the log density
   /// of the other observed elements is at most `log_density`; NaN if it has no closed form.
   virtual double tail(int c, double log_density);
+  /// Adds the logarithms of the integrals of powers of that density (density_tail.hpp), over all
+  /// values of these elements but for unseen categories, which stay what they are.
+  virtual void add_powers(int c, PowerLogs &out) = 0;
   /// Draws all missing elements of x jointly.
   virtual void draw(int c, Random &random, double *x) = 0;
 

@@ -83,9 +83,12 @@ void UnseenCategories::add(const double *x, double *out) const {
     if (is_unseen(x[j])) add(j, out);
 }
 
+Eigen::Index UnseenCategories::place_of(int column) const {
+  return std::lower_bound(columns_.begin(), columns_.end(), column) - columns_.begin();
+}
+
 void UnseenCategories::add(int column, double *out) const {
-  const auto at = std::lower_bound(columns_.begin(), columns_.end(), column);
-  const auto logs = logs_.col(at - columns_.begin());
+  const auto logs = logs_.col(place_of(column));
   for (Eigen::Index k = 0; k < logs.size(); ++k) out[k] += logs(k);
 }
 

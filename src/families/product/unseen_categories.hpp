@@ -39,8 +39,12 @@ class BAYES_API UnseenCategories {
   void add(const double *x, double *out) const;
   /// The same for an unseen category in one column, which must have categories.
   void add(int column, double *out) const;
+  /// of such a category in component k
+  double log_probability(int column, int k) const { return logs_(k, place_of(column)); }
 
  private:
+  /// the place of a column in columns_
+  Eigen::Index place_of(int column) const;
   /// `sum(k, j)`: the sum of component k's Dirichlet parameters for column j
   template <class Sum>
   void fill(const Columns &columns, int components, const Vector &alphas, Sum sum);
