@@ -282,6 +282,14 @@ void hash_block(int numbers, std::uint64_t seed, const double *block, std::uint6
   }
 }
 
+std::uint64_t hash_row(std::span<const double> x, std::uint64_t seed) {
+  std::vector<double> block(x.size() * block_rows, 0.0);
+  for (std::size_t j = 0; j < x.size(); ++j) block[j * block_rows] = x[j];
+  std::uint64_t hashes[block_rows];
+  hash_block(int(x.size()), seed, block.data(), hashes);
+  return hashes[0];
+}
+
 RowNumbers arrange_rows(RowSource &rows, Control &control) {
   if (rows.rows() == 0) return {};
   return Arrangement(rows, control).run();

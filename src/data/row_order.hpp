@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -18,6 +19,9 @@ namespace bayes {
 /// Content hashes of the rows of a block with this many elements. Equal rows have equal hashes (0
 /// and -0 are equal, and so are all NaNs). out: block_rows numbers.
 BAYES_API void hash_block(int numbers, std::uint64_t seed, const double *block, std::uint64_t *out);
+
+/// The same of one row.
+BAYES_API std::uint64_t hash_row(std::span<const double> x, std::uint64_t seed);
 
 using RowNumbers = std::vector<std::uint32_t, Untouched<std::uint32_t>>;
 

@@ -4,8 +4,10 @@
 #include <tuple>
 #include <utility>
 
+#include "data/row_order.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "families/predicted.hpp"
+#include "markov/hmm_observations.hpp"
 #include "markov/hmm_scorer.hpp"
 
 namespace bayes {
@@ -277,6 +279,13 @@ void HiddenMarkovModel::sample_after(
     const std::function<void(int draw, int step, int state, std::span<const double> x)> &take)
     const {
   const PollScope scope(control);
+  // Draws of different sequences with one seed are independent.
+  std::uint64_t stream = 0;
+  std::vector<double> given(static_cast<std::size_t>(dimension()));
+  for_each_step(one, control, [&](const double *x, auto...) {
+    for (std::size_t j = 0; j < given.size(); ++j) given[j] = x[j * block_rows];
+    stream = hash_row(given, stream);
+  });
   std::visit(
       [&]<class Fitted>(const Fitted &fitted) {
         auto points = possible_points(fitted, scorer(), one, control);
@@ -289,7 +298,7 @@ void HiddenMarkovModel::sample_after(
             row(static_cast<std::size_t>(size()));
         for (int d = 0; d < draws; ++d) {
           poll_here();
-          Random random(seed, std::uint64_t(d), 11);
+          Random random(seed, std::uint64_t(d), 11, stream);
           const std::size_t which = points.size() > 1 ? random.below(points.size()) : 0;
           const auto &at = points[which];
           // Observations in the same state are dependent: under a posterior all steps of a draw

@@ -9,6 +9,7 @@
 #include "base/message.hpp"
 #include "base/special.hpp"
 #include "base/unseen.hpp"
+#include "data/row_order.hpp"
 #include "document/members.hpp"
 
 namespace bayes {
@@ -340,9 +341,16 @@ int RowDistribution::draw(Random &random, std::span<double> x) {
   return c;
 }
 
+std::uint64_t RowDistribution::stream(std::span<const double> x) {
+  const std::span<const double> whole = with_fixed(x);
+  const bool any =
+      std::any_of(whole.begin(), whole.end(), [](double each) { return !std::isnan(each); });
+  return any ? hash_row(whole, 0) : 0;
+}
+
 int RowDistribution::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) {
   std::fill(out.begin(), out.end(), std::nan(""));
-  Random random(seed, std::uint64_t(index));
+  Random random(seed, std::uint64_t(index), stream(out));
   condition(out);
   return components_[std::size_t(draw(random, out))].number;
 }

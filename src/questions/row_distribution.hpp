@@ -141,6 +141,10 @@ class BAYES_API RowDistribution {
   /// component, as an index into components().
   int draw(Random &random, std::span<double> x);
 
+  /// The name of the random stream of a row, which with a seed determines its draws: different rows
+  /// have different streams. That of a row without observed elements is 0; those that are fixed are
+  /// observed.
+  std::uint64_t stream(std::span<const double> x);
   /// Draw `index` of the stream `seed`, of all elements: as Model::sample().
   int sample(std::uint64_t seed, std::int64_t index, std::span<double> out);
 

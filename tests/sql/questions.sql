@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(102);
+SELECT plan(104);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -172,6 +172,18 @@ SELECT never($$SELECT name, s.*, array_length(s.x, 1) < 3 OR s.x[1] <> 33
 SELECT same_rows($$SELECT s.x[1] FROM bayes_sample(model_of('arrays'), 9, 4, '{NULL,60}'::float8[])
     AS s$$, $$SELECT d[1] FROM bayes_impute(model_of('arrays'), '{NULL,60}'::float8[], 9, 4) AS d$$,
   'they are draws of missing columns');
+-- Rows have random numbers of their own, whatever the seed: the ranks of their draws agree no
+-- more than by chance (rho of 4,000 pairs, of neighbours and of draws and the next row's).
+SELECT ok(abs(corr(rank, next)) < 5 / sqrt(3960), 'draws of different rows are independent')
+FROM (SELECT rank, lead(rank) OVER (PARTITION BY draw ORDER BY id) AS next
+  FROM (SELECT id, draw, rank() OVER (PARTITION BY id ORDER BY d.x[1]) AS rank
+    FROM faithful, bayes_impute(model_of('arrays'), ARRAY[NULL, id + 0.5]::float8[], 40, 1)
+      WITH ORDINALITY AS d(x, draw) WHERE id <= 100) AS r) AS s;
+SELECT ok(abs(corr(rank, next)) < 5 / sqrt(3960), 'so are samples given different columns')
+FROM (SELECT rank, lead(rank) OVER (PARTITION BY draw ORDER BY id) AS next
+  FROM (SELECT id, draw, rank() OVER (PARTITION BY id ORDER BY d.x[1]) AS rank
+    FROM faithful, bayes_sample(model_of('arrays'), 40, 1, ARRAY[NULL, id + 0.5]::float8[])
+      WITH ORDINALITY AS d(component, x, draw) WHERE id <= 100) AS r) AS s;
 SELECT ok(bool_and(s.x[2] IS NULL AND s.x[3] IN (0, 1)), 'an unknown label is held as NULL')
 FROM bayes_sample(model_of('bmm vi'), 9, 1, (SELECT g FROM (SELECT 'gold' AS plan) AS g)) AS s;
 

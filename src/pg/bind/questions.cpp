@@ -159,10 +159,11 @@ BAYES_FUNCTION(bayes_sample_given) {
   RowDistribution &rows = site.distribution(fcinfo);
   const std::span<const double> given = site.row(fcinfo, 0);
   rows.condition(given);
+  const std::uint64_t stream = rows.stream(given);
   std::vector<double> x;
   for (int i = 0; i < n; ++i) {
     poll_interrupts();
-    Random random(seed, std::uint64_t(i));
+    Random random(seed, std::uint64_t(i), stream);
     x.assign(given.begin(), given.end());
     const int component = rows.components()[std::size_t(rows.draw(random, x))].number;
     // A label that the model does not know is held, and has no number.
@@ -217,6 +218,7 @@ BAYES_FUNCTION(bayes_impute_draws) {
   const FilledRows filled(site.type(0), site.reader(0), rows, row);
   const std::vector<int> places = places_to_fill(filled, x);
   if (!places.empty()) rows.condition(x);
+  const std::uint64_t stream = rows.stream(x);
   const ScopedContext scratch(CurrentMemoryContext, "pg_bayes imputed rows");
   std::vector<double> values;
   for (int i = 0; i < n; ++i) {
@@ -225,7 +227,7 @@ BAYES_FUNCTION(bayes_impute_draws) {
     const CurrentContext here(scratch);
     values.assign(x.begin(), x.end());
     if (!places.empty()) {
-      Random random(seed, std::uint64_t(i));
+      Random random(seed, std::uint64_t(i), stream);
       rows.draw(random, values);
     }
     result.value(places.empty() ? row : filled.row(places, values));
