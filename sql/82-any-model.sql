@@ -65,7 +65,8 @@ COMMENT IS 'n draws of rows from the (predictive) mixture, of gmm, bmm, dpmm and
 
 CREATE TYPE bayes_drift AS (
   element int, column_name text, rows bigint, distance float8, log_density float8,
-  log_density_fit float8, z float8, p float8, nulls float8, nulls_fit float8, unknown float8
+  log_density_fit float8, z float8, p float8, nulls float8, nulls_fit float8, unknown float8,
+  unknown_p float8
 );
 COMMENT ON TYPE bayes_drift IS
   'How far new rows are from those of a model''s fit: as whole rows (element NULL), or in one '
@@ -77,7 +78,9 @@ COMMENT ON TYPE bayes_drift IS
   '1 - p, large under drift; p: the probability of at least such a difference without drift, NULL '
   'if there are too few rows to tell; nulls, nulls_fit: the share of rows with a NULL here (for '
   'whole rows: in any column), among the new rows and those of the fit; unknown: the share of new '
-  'rows with a label that the model does not know.';
+  'rows with a label that the model does not know; unknown_p: the probability of at least so many '
+  'without drift, judged by the labels of the fit that only one row or two have, NULL for columns '
+  'without labels; for whole rows the least of the columns times their number.';
 
 CREATE FUNCTION _bayes_drift_transition(state internal, model bayes_model, x "any")
   RETURNS internal
@@ -91,7 +94,8 @@ CREATE AGGREGATE bayes_drift(model bayes_model, x "any") (
 );
 COMMENT IS 'How far new rows are from those of the model''s fit, one element of type bayes_drift '
   'for whole rows and one for each column (none if there are more than 256): SELECT d.* FROM '
-  'unnest((SELECT bayes_drift(model, t) FROM t)) AS d ORDER BY p. Columns are matched by name. For '
+  'unnest((SELECT bayes_drift(model, t) FROM t)) AS d ORDER BY least(p, unknown_p). Columns are '
+  'matched by name; absent ones count as NULL. For '
   'models that take rows: gmm, bmm, dpmm, nb, linreg, logreg and probit; regressions have no log '
   'density of rows. Rows with a NULL are left out of the tests if the fit left them out '
   '(missing = skip), else NULL is a value like others. A row or a model that is NULL is left out; '

@@ -190,6 +190,17 @@ DriftEntry Drift::of_column(std::size_t j) const {
     const BinPair unknown = bins.back(), rare = bins[bins.size() - 2];
     bins.resize(bins.size() - 2);
     special.push_back({rare.fit + unknown.fit, rare.now + unknown.now});
+    double known = 0, now = rare.now + unknown.now;
+    for (const BinPair &bin : bins) {
+      known += bin.fit;
+      now += bin.now;
+    }
+    // A reference of an earlier version has counted no categories: all rare ones may be so.
+    const RareCategories fit =
+        std::isnan(column.once)
+            ? RareCategories{known + rare.fit, rare.fit, 0}
+            : RareCategories{reference_.rows - column.nulls, column.once, column.twice};
+    out.unknown_p = unknown_probability(fit, now, unknown.now);
   }
   const Comparison found = compare_bins(std::move(bins), special, column.categories);
   out.z = found.z;
@@ -201,7 +212,14 @@ std::vector<DriftEntry> Drift::entries() const {
   std::vector<DriftEntry> out;
   if (rows_ == 0) return out;
   out.push_back(of_rows());
-  for (std::size_t j = 0; j < columns_.size(); ++j) out.push_back(of_column(j));
+  double least = 1, tests = 0;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    out.push_back(of_column(j));
+    if (std::isnan(out.back().unknown_p)) continue;
+    least = std::min(least, out.back().unknown_p);
+    ++tests;
+  }
+  if (tests > 0) out[0].unknown_p = std::min(1.0, tests * least);
   return out;
 }
 

@@ -35,6 +35,9 @@ struct DriftEntry {
   double nulls = none, nulls_fit = none;
   /// share of the new rows with a category, or some category, that the model does not know
   double unknown = none;
+  /// The probability of at least so many rows with such a category without drift; of whole rows
+  /// that of the least one of a column, times the number of columns that have one.
+  double unknown_p = none;
 };
 
 /// Counts of new rows. Their size is bounded by that of the reference; in which order rows are

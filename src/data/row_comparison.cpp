@@ -68,9 +68,9 @@ std::vector<BinPair> join_categories(std::vector<BinPair> bins, const Totals &to
 }
 
 /// The probability of at least so many new rows in a bin, given all that are in it.
-double probability_above(const BinPair &bin, const Totals &totals) {
+double probability_above(const BinPair &bin, double fit, double now) {
   if (bin.now <= 0) return 1;
-  return beta_below(bin.now, bin.fit + 1, totals.now / (totals.fit + totals.now));
+  return beta_below(bin.now, bin.fit + 1, now / (fit + now));
 }
 
 /// The z with P(normal > z) = p, far out, given log p: log p is -z^2 / 2 - log z - log sqrt(2 pi)
@@ -160,12 +160,18 @@ Comparison compare_bins(std::vector<BinPair> bins, std::span<const BinPair> spec
   joined.insert(joined.end(), alone.begin(), alone.end());
   Comparison out = chi_square(joined);
   for (const BinPair &bin : small) {
-    const double p = special_factor * probability_above(bin, totals);
+    const double p = special_factor * probability_above(bin, totals.fit, totals.now);
     if (!(p < 1) || p >= out.p) continue;
     out.p = p;
     out.z = -normal_quantile(std::max(p, 1e-300));
   }
   return out;
+}
+
+double unknown_probability(const RareCategories &fit, double now, double unknown) {
+  if (!(unknown > 0) || !(now > 0) || !(fit.rows > 0)) return 1;
+  const double spread = 1 + fit.twice / ((fit.once + 1) * (1 + fit.rows / now));
+  return probability_above({fit.once / spread, unknown / spread}, fit.rows, now);
 }
 
 Comparison compare_means(const Moments &fit, const Moments &now, double optimism) {

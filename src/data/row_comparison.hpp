@@ -38,6 +38,17 @@ struct Comparison {
 BAYES_API Comparison compare_bins(std::vector<BinPair> bins, std::span<const BinPair> special,
                                   bool categories);
 
+/// What the rows of a fit tell of categories that none of them has.
+struct RareCategories {
+  /// all rows; those with a category that no other row has, and with one that one other has
+  double rows, once, twice;
+};
+/// The probability that of `now` new rows of the same distribution at least `unknown` have a
+/// category that no row of the fit has. As many rows as have a category of their own would have
+/// been such (Good and Turing), and the variance of their share grows with the categories of two
+/// rows; both are Poisson numbers but for that. Conservative where categories are few.
+BAYES_API double unknown_probability(const RareCategories &fit, double now, double unknown);
+
 struct Moments {
   double count, mean, variance;
   /// the third central moment

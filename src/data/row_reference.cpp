@@ -26,11 +26,27 @@ double take_nulls(std::vector<WeightedValue> &values) {
   return out;
 }
 
-/// Sorts values, and joins equal ones.
-void join_equal(std::vector<WeightedValue> &values) {
+/// The weight of the values that so many rows have; values are sorted.
+double weight_of_runs(std::span<const WeightedValue> values, std::size_t length) {
+  double out = 0;
+  for (std::size_t i = 0, end = 0; i < values.size(); i = end) {
+    double weight = 0;
+    for (; end < values.size() && values[end].value == values[i].value; ++end)
+      weight += values[end].weight;
+    if (end - i == length) out += weight;
+  }
+  return out;
+}
+
+void sort_values(std::vector<WeightedValue> &values) {
   for (WeightedValue &each : values) each.value += 0.0;  // no -0
   std::sort(values.begin(), values.end(),
             [](const WeightedValue &a, const WeightedValue &b) { return a.value < b.value; });
+}
+
+/// Sorts values, and joins equal ones.
+void join_equal(std::vector<WeightedValue> &values) {
+  sort_values(values);
   std::size_t last = 0;
   for (std::size_t i = 1; i < values.size(); ++i)
     if (values[i].value == values[last].value)
@@ -200,6 +216,9 @@ BinnedColumn count_categories(std::vector<WeightedValue> &values) {
   BinnedColumn out;
   out.categories = true;
   out.nulls = take_nulls(values);
+  sort_values(values);
+  out.once = weight_of_runs(values, 1);
+  out.twice = weight_of_runs(values, 2);
   join_equal(values);
   // Which categories are the frequent ones is decided by a part of the rows, and they are counted
   // in the others: in those that decide they are more frequent than they are.

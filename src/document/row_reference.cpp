@@ -1,6 +1,7 @@
 #include "document/row_reference.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/message.hpp"
@@ -16,10 +17,12 @@ Tensor tensor_of(const std::vector<double> &values) {
 }
 
 Document document_of(const BinnedColumn &column) {
-  return Document::object()
-      .set(column.categories ? "codes" : "bounds", tensor_of(column.points))
+  Document out = Document::object();
+  out.set(column.categories ? "codes" : "bounds", tensor_of(column.points))
       .set("weights", tensor_of(column.weights))
       .set("nulls", column.nulls);
+  if (!std::isnan(column.once)) out.set("once", column.once).set("twice", column.twice);
+  return out;
 }
 
 BinnedColumn read_column(const MemberReader &in) {
@@ -34,6 +37,10 @@ BinnedColumn read_column(const MemberReader &in) {
   if (std::any_of(out.weights.begin(), out.weights.end(), [](double w) { return w < 0; }))
     in.reject("weights", "must not be negative");
   out.nulls = in.number("nulls", 0, unlimited);
+  if (out.categories && in.has("once")) {
+    out.once = in.number("once", 0, unlimited);
+    out.twice = in.number("twice", 0, unlimited);
+  }
   return out;
 }
 

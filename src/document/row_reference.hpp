@@ -5,6 +5,7 @@
 // there was one, and merged models, have none.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -25,6 +26,9 @@ struct BinnedColumn {
   std::vector<double> weights;
   /// the weight of the rows without a value
   double nulls = 0;
+  /// Of categories: the weights of those that one row has, and of those that two rows have. NaN if
+  /// an earlier version made it.
+  double once = std::numeric_limits<double>::quiet_NaN(), twice = once;
 };
 
 /// The log densities of the rows under the fitted model.

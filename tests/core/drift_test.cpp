@@ -123,6 +123,44 @@ BOOST_AUTO_TEST_CASE(news_that_no_row_of_the_fit_has_is_found_in_few_rows) {
   BOOST_TEST(news[0].nulls == 1);
 }
 
+// A new label is news where those of the fit are frequent, and none where most are rare.
+BOOST_AUTO_TEST_CASE(unknown_labels_are_news_unless_labels_are_rare) {
+  const RowColumns column = {{"label", ValueKind::label, {"a", "b", "c"}}};
+  std::vector<std::vector<double>> fit, now;
+  for (int i = 0; i < 93; ++i) {
+    fit.push_back({double(i % 3)});
+    now.push_back({i % 7 < 2 ? unseen_category : double(i % 3)});
+  }
+  const auto model = model_of(column, fit);
+  const auto found = drift_of(model, now);
+  BOOST_TEST(found[1].unknown_p < 1e-6);
+  BOOST_TEST(found[0].unknown_p == found[1].unknown_p);
+  BOOST_TEST(drift_of(model, fit)[1].unknown_p == 1);
+  BOOST_TEST(drift_of(model, {now.begin(), now.begin() + 1})[1].unknown_p > 0.005);
+  int alarms = 0;
+  constexpr int runs = 300;
+  for (int run = 0; run < runs; ++run) {
+    Source source{Random(17, std::uint64_t(run))};
+    RowColumns labels = {{"label", ValueKind::label, {}}};
+    std::map<double, int> codes;
+    std::vector<std::vector<double>> rows, later;
+    for (int i = 0; i < 200; ++i) {
+      const double label = source.row()[5];
+      codes.emplace(label, int(codes.size()));
+      rows.push_back({double(codes[label])});
+    }
+    for (std::size_t i = 0; i < codes.size(); ++i)
+      labels[0].labels.push_back("l" + std::to_string(1000 + i));
+    for (int i = 0; i < 150; ++i) {
+      const auto known = codes.find(source.row()[5]);
+      later.push_back({known == codes.end() ? unseen_category : double(known->second)});
+    }
+    alarms += drift_of(model_of(labels, rows), later)[1].unknown_p < 0.05;
+  }
+  // At most 5 %: above 35 of 300 with less than 1e-5.
+  BOOST_TEST(alarms < 35);
+}
+
 BOOST_AUTO_TEST_CASE(rows_that_a_fit_leaves_out_are_left_out_of_tests) {
   std::vector<std::vector<double>> x;
   for (int i = 0; i < 400; ++i) x.push_back({std::sin(i), std::cos(3 * i)});

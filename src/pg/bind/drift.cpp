@@ -82,7 +82,8 @@ BAYES_FUNCTION(bayes_drift_final) {
         Cell::or_null(e.p),
         Cell::or_null(e.nulls),
         Cell::or_null(e.nulls_fit),
-        Cell::or_null(e.unknown)};
+        Cell::or_null(e.unknown),
+        Cell::or_null(e.unknown_p)};
     result.add(cells);
   }
   return result.finish();
