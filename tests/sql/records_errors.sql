@@ -1,5 +1,5 @@
 -- Records that cannot be rows: what is said, and what to do about it.
-SELECT plan(52);
+SELECT plan(53);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -93,8 +93,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($$SELECT bmm_fit(p, 2, '{"metod": "vi"}') FROM (SELECT age FROM people) AS p$$,
     '22023 unknown option "metod"'),
   -- scoring
-  ('SELECT bmm_predict(model, p) FROM models, (SELECT age, city FROM people) AS p',
+  ('SELECT bmm_predict(strict, p) FROM models, (SELECT age, city FROM people) AS p',
     '22023 rows have no column "member"'),
+  ('SELECT bmm_predict(model, p) FROM models, (SELECT born FROM people) AS p',
+    '22023 rows have no column "age"'),
   ('SELECT bmm_predict(model, ROW(1, 2)) FROM models',
     '42804 columns of a record have no names, but those of the model are "age", "city", '
     '"member"'),

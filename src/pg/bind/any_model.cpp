@@ -64,7 +64,7 @@ struct SampleGenerator {
 struct DensityCallSite {
   DensityCallSite(MemoryContext context, FunctionCallInfo fcinfo)
       : models(nullptr),
-        rows(context, argument_type(fcinfo, 1)),
+        rows(context, argument_type(fcinfo, 1), AbsentColumns::as_missing, true),
         steps(context, fcinfo, 1, 1) {}
   ModelCache models;
   RowsOfModels rows;

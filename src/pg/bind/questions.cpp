@@ -6,6 +6,7 @@
 #include "base/unseen.hpp"
 #include "pg/bind/filled_row.hpp"
 #include "pg/bind/scalar.hpp"
+#include "pg/input/unknown_names.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/json.hpp"
@@ -51,6 +52,7 @@ RowDistribution &Questions::distribution(FunctionCallInfo fcinfo) {
       entry.readers.push_back(std::make_unique<RowReader>(readers_context_, type, one_label));
       RowReader &reader = *entry.readers.back();
       if (reader.records() || reader.labels()) reader.expect(info);
+      reader.report_unknown();
       reader.allow_absent(std::size_t(info.dimension - model->info.dimension));
     }
     entry.rows.resize(types_.size());
@@ -72,7 +74,15 @@ std::span<const double> Questions::row(FunctionCallInfo fcinfo, int which, bool 
   if (row.size() != own && row.size() != whole) wrong_length(row.size(), own, "the model", 0);
   row.resize(whole, std::nan(""));
   if (bounds) return row;
+  const RowDistribution &rows = *entry_->distribution;
   const std::span<const double> checked = entry_->distribution->checked(row);
+  for (std::size_t j = 0; j < row.size(); ++j)
+    if (is_unseen(checked[j]) && !std::isnan(row[j]))
+      report_unknown_label(message("element {}", j + 1), rows.label(int(j), row[j]), [&rows, j] {
+        std::vector<std::string> out;
+        for (const double each : rows.categories(int(j))) out.push_back(rows.label(int(j), each));
+        return out;
+      });
   row.assign(checked.begin(), checked.end());
   return row;
 }

@@ -10,10 +10,12 @@ namespace {
 
 /// State of a call site between its calls.
 struct CallSite {
-  CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
+  /// `keep`: missing values are kept whatever the model's options, and nothing is predicted.
+  CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row, bool keep)
       : context(context),
         models(family),
-        rows(context, type_of(fcinfo, row)) {}
+        rows(context, type_of(fcinfo, row),
+             keep ? AbsentColumns::as_null : AbsentColumns::as_missing, !keep) {}
   static Oid type_of(FunctionCallInfo fcinfo, int argument) {
     return argument_type(fcinfo, argument);
   }
@@ -41,7 +43,7 @@ std::optional<std::span<const double>> RowsOfModels::read(const std::shared_ptr<
   // Models of other kinds may take arguments that are not rows, and their error must name the
   // model, not the type.
   model->require_rows();
-  if (!readers_) readers_.emplace(context_, type_);
+  if (!readers_) readers_.emplace(context_, type_, nullptr, absent_, report_unknown_);
   if (model->info.dimension == 0 && arrays_ && is_empty_array(row))
     return std::span<const double>();
   RowReader &reader = readers_->of(model);
@@ -55,7 +57,7 @@ std::optional<std::span<const double>> RowsOfModels::read(const std::shared_ptr<
 }
 
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family) {
-  auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 1);
+  auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 1, false);
   const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
   const auto x = site.rows.read(model, PG_GETARG_DATUM(1));
   if (!x) return std::nullopt;
@@ -87,7 +89,7 @@ TupleDesc scalar_result_row(FunctionCallInfo fcinfo) {
 
 ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
                                     std::shared_ptr<const Model> &keep) {
-  auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 2);
+  auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 2, true);
   keep = site.models.share(PG_GETARG_DATUM(1));
   return {*keep, *site.rows.read(keep, PG_GETARG_DATUM(2), Missing::keep)};
 }

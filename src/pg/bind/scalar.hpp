@@ -16,9 +16,12 @@ namespace bayes::pg {
 class RowsOfModels {
  public:
   /// `type`: of the rows. PostgreSQL's allocations go below `context`, which must outlive this.
-  RowsOfModels(MemoryContext context, Oid type)
+  /// `report_unknown`: a NOTICE tells of labels that the model does not know.
+  RowsOfModels(MemoryContext context, Oid type, AbsentColumns absent, bool report_unknown)
       : context_(context),
         type_(type),
+        absent_(absent),
+        report_unknown_(report_unknown),
         arrays_(is_array_type(type)) {}
 
   /// The numbers of a row, valid until the next call. Missing values are treated by the option
@@ -33,6 +36,8 @@ class RowsOfModels {
  private:
   MemoryContext context_;
   Oid type_;
+  AbsentColumns absent_;
+  bool report_unknown_;
   /// rows are arrays
   bool arrays_;
   std::optional<ModelReaders> readers_;

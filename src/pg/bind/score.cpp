@@ -26,7 +26,8 @@ const ScoredFamily *last_registered = nullptr;
 /// Scores rows by their log density.
 class DensityScorer final : public RowScorer {
  public:
-  DensityScorer(MemoryContext context, const Oid *types) : rows_(context, types[0]) {}
+  DensityScorer(MemoryContext context, const Oid *types)
+      : rows_(context, types[0], AbsentColumns::as_missing, false) {}
   std::optional<Score> score(const std::shared_ptr<const Model> &model,
                              const NullableDatum *row) override {
     const auto x = rows_.read(model, row->value);

@@ -5,6 +5,7 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/input/row_reader.hpp"
+#include "pg/input/unknown_names.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -85,7 +86,18 @@ std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const 
                   "Columns are matched by name; additional columns are ignored.");
     out.push_back(std::size_t(at));
   }
+  report_misspelt(given);
   return out;
+}
+
+/// NOTICE of a column that rows lack, if it seems to be there by another name.
+void RowReader::report_misspelt(const RowColumns &given) const {
+  if (!absent_allowed_) return;
+  std::vector<std::string> others;
+  for (const RowColumn &each : given)
+    if (find_column(columns_, each.name) < 0) others.push_back(each.name);
+  for (const RowColumn &each : columns_)
+    if (find_column(given, each.name) < 0) report_misspelt_column(each.name, others);
 }
 
 }  // namespace bayes::pg

@@ -8,14 +8,27 @@
 
 namespace bayes::pg {
 
+/// Treatment of columns that records lack.
+enum class AbsentColumns : char {
+  /// an error
+  refused,
+  /// as NULL, if the model takes NULL as a missing value (option missing of its fit)
+  as_missing,
+  /// as NULL
+  as_null
+};
+
 /// Records need a reader for each model; arrays and single values share one.
 class ModelReaders {
  public:
   /// `type`: of the rows. PostgreSQL's allocations go below `context`, which must outlive this.
   ModelReaders(MemoryContext context, Oid type,
-               std::function<std::string(std::int64_t number)> name_row = {})
+               std::function<std::string(std::int64_t number)> name_row = {},
+               AbsentColumns absent = AbsentColumns::refused, bool report_unknown = false)
       : context_(context),
         type_(type),
+        absent_(absent),
+        report_unknown_(report_unknown),
         name_row_(std::move(name_row)),
         plain_(context, type) {}
 
@@ -33,6 +46,10 @@ class ModelReaders {
       auto reader = std::make_unique<RowReader>(readers_context_, type_);
       reader->expect(model->info);
       reader->name_rows(name_row_);
+      if (absent_ == AbsentColumns::as_null ||
+          (absent_ == AbsentColumns::as_missing && missing_option(model->info) == "marginalize"))
+        reader->allow_absent(0);
+      if (report_unknown_) reader->report_unknown();
       found = readers_.emplace(model.get(), Entry{model, std::move(reader)}).first;
     }
     last_ = &found->second;
@@ -54,6 +71,8 @@ class ModelReaders {
 
   MemoryContext context_, readers_context_ = nullptr;
   Oid type_;
+  AbsentColumns absent_;
+  bool report_unknown_;
   const std::function<std::string(std::int64_t number)> name_row_;
   RowReader plain_;
   std::unordered_map<const Model *, Entry> readers_;

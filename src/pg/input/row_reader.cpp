@@ -7,6 +7,7 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "pg/input/unknown_names.hpp"
 #include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
@@ -331,6 +332,7 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
         x_[0] = std::nan("");
         refuse(0, false, number);
       }
+      if (reports_unknown_ && std::isnan(x_[0])) report_unknown_label_of(0, row);
       return x_;
     case Form::value: break;
   }
@@ -376,7 +378,9 @@ std::optional<std::span<const double>> RowReader::read_from(const Source &source
     const Field &field = fields_[j];
     if (is_null(j)) continue;
     x_[j] = field.type->symbol(source.value(field.index), *labels_[j]);
-    if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
+    if (!std::isnan(x_[j])) continue;
+    if (reports_unknown_) report_unknown_label_of(j, source.value(field.index));
+    if (missing == Missing::keep) continue;
     if (missing == Missing::skip || missing == Missing::skip_null) return std::nullopt;
     throw Error(Errc::invalid_argument,
                 message("{} has label {}, which the model does not know", place_of(j, number),
@@ -400,6 +404,14 @@ std::optional<std::span<const double>> RowReader::checked(IsNull is_null, std::i
     if (!(std::fabs(x_[j]) <= max_abs_element)) refuse(j, null, number);
   }
   return x_;
+}
+
+/// By its value, as codes of values are cached, also those of unknown labels.
+void RowReader::report_unknown_label_of(std::size_t column, Datum value) {
+  const auto label = fields_[column].type->text(value);
+  if (label)
+    report_unknown_label(place_of(column, 0), *label,
+                         [this, column] { return labels_[column]->all(); });
 }
 
 std::string RowReader::place_of(std::size_t column, std::int64_t number) const {

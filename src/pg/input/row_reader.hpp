@@ -51,6 +51,8 @@ class RowReader {
     absent_allowed_ = true;
     trailing_ = trailing;
   }
+  /// From now on a NOTICE tells of a label that the model does not know.
+  void report_unknown() { reports_unknown_ = true; }
   /// Sets what messages call a record, by its number, instead of "row 2".
   void name_rows(std::function<std::string(std::int64_t number)> name) {
     name_row_ = std::move(name);
@@ -121,6 +123,7 @@ class RowReader {
   void match(TupleDesc description, int first);
   std::vector<std::size_t> find_columns(const RowColumns &given) const;
   [[noreturn]] void refuse_positions(bool given) const;
+  void report_misspelt(const RowColumns &given) const;
   void place(std::size_t column, TupleDesc description, int index);
   void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
   std::optional<std::span<const double>> read_array(Datum array, std::int64_t number,
@@ -132,6 +135,7 @@ class RowReader {
   std::optional<std::span<const double>> checked(IsNull is_null, std::int64_t number,
                                                  Missing missing);
   std::string place_of(std::size_t column, std::int64_t number) const;
+  void report_unknown_label_of(std::size_t column, Datum value);
   [[noreturn]] void refuse(std::size_t column, bool null, std::int64_t number) const;
 
   void find_cast(Oid type);
@@ -156,6 +160,7 @@ class RowReader {
   bool only_labels_ = false;
   bool absent_allowed_ = false;
   std::size_t trailing_ = 0;
+  bool reports_unknown_ = false;
   std::function<std::string(std::int64_t number)> name_row_;
   std::vector<double> x_;
 };

@@ -17,6 +17,7 @@
 #include "pg/bind/score.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/input/unknown_names.hpp"
 #include "pg/models/nb_rows.hpp"
 #include "pg/models/pushed_sums.hpp"
 #include "pg/server/argument_type.hpp"
@@ -28,9 +29,10 @@ using namespace bayes::pg;
 namespace {
 
 /// Appends a feature of a sparse row to `row`, unless the model does not know its name. Clears
-/// `usable` if option missing = skip leaves the row out.
+/// `usable` if option missing = skip leaves the row out. `report_unknown`: NOTICE of unknown
+/// labels.
 void take_word(const BayesClassifier &model, const NamedFeature &given, Missing missing,
-               std::vector<NbWord> &row, bool &usable) {
+               bool report_unknown, std::vector<NbWord> &row, bool &usable) {
   const std::int32_t feature = model.find_feature(given.name);
   if (feature < 0) return;
   if (!given.kind) {
@@ -56,6 +58,9 @@ void take_word(const BayesClassifier &model, const NamedFeature &given, Missing 
                                                   name_of_feature(given.name, 0),
                                                   describe(Document(abbreviated(given.label)))));
     usable &= known || missing == Missing::keep;
+    if (!known && report_unknown)
+      report_unknown_label(name_of_feature(given.name, 0), given.label,
+                           [&column] { return column.labels; });
   }
   row.push_back({feature, x});
 }
@@ -74,13 +79,16 @@ struct Scored {
 /// Scores rows of one SQL type.
 class NbReader {
  public:
-  NbReader(MemoryContext context, Oid features) {
+  /// `report_unknown`: a NOTICE tells of labels that the model does not know.
+  NbReader(MemoryContext context, Oid features, bool report_unknown)
+      : report_unknown_(report_unknown) {
     const Oid base = guarded([features] { return getBaseType(features); });
     FeatureReader::require_type(base);
     if (FeatureReader::reads(base))
       words_ = std::make_unique<FeatureReader>(features);
     else
-      readers_ = std::make_unique<ModelReaders>(context, features);
+      readers_ = std::make_unique<ModelReaders>(context, features, nullptr,
+                                                AbsentColumns::as_missing, report_unknown);
   }
 
   /// The scores of a row, valid until the next call; nullopt if option missing = skip leaves it
@@ -100,7 +108,7 @@ class NbReader {
       row_.clear();
       bool usable = true;
       words_->read(row, 0, [&](const NamedFeature &given) {
-        take_word(model, given, missing, row_, usable);
+        take_word(model, given, missing, report_unknown_, row_, usable);
       });
       if (!usable) return std::nullopt;
       return Scored{model, model.log_joint(std::span<const NbWord>(row_))};
@@ -123,6 +131,7 @@ class NbReader {
   }
   std::shared_ptr<const Model> last_;
   Missing missing_ = Missing::keep;
+  bool report_unknown_;
   std::unique_ptr<ModelReaders> readers_;
   std::unique_ptr<FeatureReader> words_;
   std::vector<NbWord> row_;
@@ -132,7 +141,7 @@ class NbReader {
 struct NbSite {
   NbSite(MemoryContext context, Oid features)
       : models(nb_family),
-        rows(context, features),
+        rows(context, features, true),
         label(context) {}
   ModelCache models;
   NbReader rows;
@@ -158,7 +167,9 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
 /// Scores labels of rows. A label that the model does not know has the probability 0.
 class LabelScorer final : public RowScorer {
  public:
-  LabelScorer(MemoryContext context, const Oid *types) : rows_(context, types[1]), label_(context) {
+  LabelScorer(MemoryContext context, const Oid *types)
+      : rows_(context, types[1], false),
+        label_(context) {
     label_.use(types[0]);
   }
   std::optional<Score> score(const std::shared_ptr<const Model> &model,

@@ -21,7 +21,7 @@ template <class M, bool binary> class ResponseScorer final : public RowScorer {
  public:
   ResponseScorer(MemoryContext context, const Oid *types)
       : base_(guarded([types] { return getBaseType(types[0]); })),
-        rows_(context, types[1]) {
+        rows_(context, types[1], AbsentColumns::as_missing, false) {
     require_response_type(base_, types[0], binary);
   }
   std::optional<Score> score(const std::shared_ptr<const Model> &model,

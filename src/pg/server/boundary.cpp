@@ -131,14 +131,18 @@ void report(int level, const std::string &message, const std::string &detail,
   });
 }
 
-void report_once(int level, const std::string &message, const std::string &detail,
-                 const std::string &hint) {
+bool first_in_statement(const std::string &key) {
   static TimestampTz statement = 0;
   static std::set<std::string> said;
   const TimestampTz now = GetCurrentStatementStartTimestamp();
   if (now != statement) said.clear();
   statement = now;
-  if (said.insert(message).second) report(level, message, detail, hint);
+  return said.insert(key).second;
+}
+
+void report_once(int level, const std::string &message, const std::string &detail,
+                 const std::string &hint) {
+  if (first_in_statement(message)) report(level, message, detail, hint);
 }
 
 }  // namespace bayes::pg

@@ -119,6 +119,8 @@ void report(int level, const std::string &message, const std::string &detail = {
 /// The same, but reports a message only once in a statement: fits of many groups would repeat it.
 void report_once(int level, const std::string &message, const std::string &detail = {},
                  const std::string &hint = {});
+/// Is this the first call with this key in the client's statement?
+bool first_in_statement(const std::string &key);
 
 }  // namespace bayes::pg
 
