@@ -1,12 +1,13 @@
 -- Functions for a model of any family.
 
 DEFINE @model_takes_rows =
-  'Columns are matched by name. For models that take rows: gmm, bmm, dpmm, nb, linreg, logreg and '
-  'probit. Option missing of the fit determines the result for a NULL, or a label that the model '
-  'does not know: marginalize, the other elements alone count; skip, the result is NULL; error, an '
-  'error (22004, 22023). Errors: 42804 for a model of any other family, with the functions of that '
-  'family to use instead; 2202E if the row does not have the length of the model''s rows, 22023 '
-  'for an invalid element.';
+  'Columns are matched by name; absent ones count as NULL with missing = marginalize. For models '
+  'that take rows: gmm, bmm, dpmm, nb, linreg, logreg and probit. Option missing of the fit '
+  'determines the result for a NULL, or a label that the model does not know (a NOTICE names the '
+  'nearest one that it knows): marginalize, the other elements alone count; skip, the result is '
+  'NULL; error, an error (22004, 22023). Errors: 42804 for a model of any other family, with the '
+  'functions of that family to use instead; 2202E if the row does not have the length of the '
+  'model''s rows, 22023 for an invalid element.';
 
 CREATE FUNCTION bayes_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table

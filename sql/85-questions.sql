@@ -2,14 +2,15 @@
 
 DEFINE @rows_of_questions =
   'Rows are records whose columns are matched by name (others are ignored, absent ones count as '
-  'NULL), arrays, or single values; NULL is not observed, whatever option missing of the fit says. '
-  'The class of nb is one more column of rows, called class (class_ if a feature is called so), of '
-  'arrays one more element, the number of the class from 1. A label that the model does not know '
-  'is no evidence. Rows of hmm are single steps: of names a value is a row, or a record with a '
-  'column called symbol; nothing is known of their past, so that a state has its share of the '
-  'steps of the fit. Errors: 42804 for a model that is no distribution over rows (gmm, bmm, dpmm '
-  'and nb are, and hmm of steps), 2202E for rows of another length, 22023 for a value that a '
-  'column cannot have, 22003 if the density of what is given is 0.';
+  'NULL), arrays, or single values; NULL is not observed, whatever option missing of the fit '
+  'says. The class of nb is one more column of rows, called class (class_ if a feature is called '
+  'so), of arrays one more element, the number of the class from 1. A label that the model does '
+  'not know is no evidence, and a NOTICE names the nearest one that it knows. Rows of hmm are '
+  'single steps: of names a value is a row, or a record with a column called symbol; nothing is '
+  'known of their past, so that a state has its share of the steps of the fit. Errors: 42804 for '
+  'a model that is no distribution over rows (gmm, bmm, dpmm and nb are, and hmm of steps), '
+  '2202E for rows of another length, 22023 for a value that a column cannot have, 22003 if the '
+  'density of what is given is 0.';
 
 CREATE FUNCTION bayes_log_density(model bayes_model, x "any", given "any") RETURNS float8
   AS 'MODULE_PATHNAME', 'bayes_log_density_given' @of_labels COST 100;
@@ -62,50 +63,51 @@ CREATE FUNCTION bayes_impute(model bayes_model, x anyelement, n int, seed bigint
   RETURNS SETOF anyelement
   AS 'MODULE_PATHNAME', 'bayes_impute_draws' @of_labels COST 1000 ROWS 10;
 COMMENT IS 'n copies of the row with its NULLs replaced by draws from their joint distribution '
-  'given its other columns, for multiple imputation: the values of one copy belong together. Equal '
-  'rows with an equal seed have equal draws, so the seed should differ by row, as one made of its '
-  'key does. 22023 for n < 0. '
+  'given its other columns, for multiple imputation: the values of one copy belong together. Rows '
+  'that differ in columns of the model have independent draws; equal ones with an equal seed have '
+  'equal draws, so the seed should differ by row, as one made of its key does. 22023 for n < 0. '
   @rows_of_questions;
 
 CREATE FUNCTION bayes_similarity(model bayes_model, x "any", y "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;
 COMMENT IS 'The probability that two rows come from one component of the model (cluster, class), '
-  'given what each has observed; after a sampler over all stored draws. Rows may be observed in '
-  'different columns. '
+  'given what each has observed; after a sampler over all stored draws, in which each row tells '
+  'of the component that the other may be of. Rows may be observed in different columns. '
   @rows_of_questions;
 
 CREATE FUNCTION bayes_surprise(model bayes_model, x "any")
   RETURNS TABLE (element int, column_name text, value text, expected text, lower float8,
     upper float8, surprise float8, tail float8)
   AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 10;
-COMMENT IS 'Why a row is strange: for each of its columns that is not NULL what the other columns '
-  'let expect, the median or the most probable label, with the bounds of the interval of '
+COMMENT IS 'Why a row is strange: for each of its columns that is not NULL what the other '
+  'columns let expect, the median or the most probable label, with the bounds of the interval of '
   'probability 0.95 (NULL for labels); surprise: -log p(column | the others) in nats, a density '
-  'for numbers with a fraction, so that it depends on their unit; tail: the probability of a value '
-  'that is at least as far out: of a number twice the smaller tail, of a label that of all labels '
-  'that are no more probable. tail can be compared between columns, surprise between rows. value '
-  'is NULL for a label that the model does not know. '
+  'for numbers with a fraction, so that it depends on their unit; tail: the probability of a '
+  'value that is at least as far out: of a number twice the smaller tail, of a label its own and '
+  'that of all known labels that are no more probable. tail can be compared between columns, '
+  'surprise between rows. value is NULL for a label that the model does not know. '
   @rows_of_questions;
 
 CREATE FUNCTION bayes_anomaly(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 200;
 COMMENT IS 'How strange a row is: the probability that a row of the model, observed in the same '
   'columns, is at most as probable as this one, p(density(X) <= density(x)). Small for strange '
-  'rows, uniform for rows of the model (if a column has a density); so it can be compared between '
-  'rows with different NULLs, and between models. Exact for one normal or Student t of full, tied '
-  'or spherical covariance. Otherwise from 1,000 draws of the model, and for rows below 0.01 from '
-  '10,000, with a fixed seed: the standard error is at most 0.016, and the smallest result 0.0001, '
-  'but for mixtures of normals, whose rows beyond all draws get an upper bound instead. A row of '
-  'NULLs has 1. '
+  'rows, uniform for rows of the model (if a column has a density); so it can be compared '
+  'between rows with different NULLs, and between models. Exact for one normal or Student t of '
+  'full, tied or spherical covariance, for independent normals at a point, and for rows of a few '
+  'labels. Otherwise from 1,000 draws of the model, and for rows below 0.01 from 10,000, with a '
+  'fixed seed: the standard error is at most 0.016. Rows beyond all draws get an upper bound '
+  'instead, which goes on to 0. A row with labels that the model does not know is compared also '
+  'with rows that have such labels there. A row of NULLs has 1. '
   @rows_of_questions;
 
 DEFINE @box =
-  'A bound that is NULL does not bind; bounds belong to the box, which matters for whole numbers; '
-  'of a label, or of true and false, one bound suffices, and means the label itself. Labels that '
-  'the model does not know have probability 0. Exact where columns are independent given the '
-  'component (product families, diagonal covariances), for one bound column, and for two; '
-  'otherwise seeded quasi-Monte Carlo. 22023 for a lower bound above the upper one, and '
-  'for two different labels. ';
+  'A bound that is NULL does not bind; bounds belong to the box, which matters for whole '
+  'numbers; of a label, or of true and false, one bound suffices, and means the label itself. A '
+  'label that the model does not know has the probability that log densities give it. Exact '
+  'where columns are independent given the component (product families, diagonal covariances), '
+  'for one bound column, and for two; otherwise seeded quasi-Monte Carlo. 22023 for a lower '
+  'bound above the upper one, and for two different labels. ';
 CREATE FUNCTION bayes_probability(model bayes_model, lower "any", upper "any" [, given "any"])
   RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 500;
