@@ -73,8 +73,9 @@ double Anomalies::probability(std::span<const double> x) {
   double log_density = rows_.log_density(x);
   if (log_density == -HUGE_VAL) return 0;
   if (few_labels()) {
-    const Scores &scores = of_labels_.of(
-        pattern_, 1000, [this](std::span<const int> of) { return scores_of_labels(of); });
+    const Scores &scores =
+        of_labels_.of(pattern_, 1.5 * max_combinations,
+                      [this](std::span<const int> of) { return scores_of_labels(of); });
     return std::min(1.0, scores.up_to(log_density));
   }
   if (const double exact = rows_.exact_tail(log_density); !std::isnan(exact)) return exact;
@@ -97,8 +98,11 @@ double Anomalies::probability(std::span<const double> x) {
 
 double Anomalies::share(Sample &sample, double log_density) {
   if (sample.rows.empty()) draw(sample);
+  // Of rows with unseen categories every draw is kept twice: scores, and sums twice as long.
+  const bool unseen = std::any_of(pattern_.begin() + std::ptrdiff_t(pattern_.size() / 2),
+                                  pattern_.end(), [](double each) { return each == 0; });
   const Scores &scores =
-      sample.scores.of(pattern_, sample.kept / sample.stride,
+      sample.scores.of(pattern_, unseen ? 3.0 * sample.draws : 1.5 * sample.kept / sample.stride,
                        [&](std::span<const int> of) { return scores_of(sample, of); });
   return (1 + scores.up_to(log_density)) / (1 + double(sample.draws));
 }
