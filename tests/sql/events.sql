@@ -222,6 +222,25 @@ SELECT never('SELECT name, p.*, NOT coalesce(value > ''-Infinity'' AND value < '
   FROM models, bayes_parameters(model) AS p WHERE family NOT IN (''dpmm'', ''conditional'')',
   'intervals contain the parameter, and have a width where it has a variance');
 
+-- Of the families that are no distributions over rows, too.
+INSERT INTO models SELECT 'linreg ' || m, 'none', 'linreg', linreg_fit(n, ROW(a, b)::numbers,
+    jsonb_build_object('method', m)) FROM data, unnest('{exact,em,vi,laplace,gibbs}'::text[]) AS m
+  GROUP BY m
+UNION ALL SELECT 'logreg', 'none', 'logreg', logreg_fit(flag, ROW(a, b)::numbers) FROM data
+UNION ALL SELECT 'probit ' || m, 'none', 'probit', probit_fit(flag, ROW(a, b)::numbers,
+    jsonb_build_object('method', m)) FROM data, unnest('{em,vi,gibbs}'::text[]) AS m GROUP BY m
+UNION ALL SELECT concat_ws(' ', 'lda', m, k), 'none', 'lda', lda_fit(ARRAY[label, n::text, 'x'], k,
+    jsonb_build_object('method', m)) FROM data, unnest('{1,2}'::int[]) AS k,
+    unnest('{vi,em,collapsed}'::text[]) AS m GROUP BY m, k
+UNION ALL SELECT concat_ws(' ', 'nmf', m, k), 'none', 'nmf', nmf_fit(id, label, n, k,
+    jsonb_build_object('method', m)) FROM data, unnest('{1,2}'::int[]) AS k,
+    unnest('{vi,em}'::text[]) AS m GROUP BY m, k;
+SELECT never('SELECT name, p.*, NOT coalesce(value > ''-Infinity'' AND value < ''Infinity'', false)
+    OR coalesce(NOT value BETWEEN lower - 1e-12 AND upper + 1e-12, false)
+    OR coalesce(sd > 0 AND lower >= upper, false) AS wrong
+  FROM models, bayes_parameters(model) AS p WHERE form = ''none''',
+  'so it is for regressions, topics and factors');
+
 -- ---- weights of 0, and NULLs in arrays ----
 
 SELECT ok(near(bayes_log_density(a, x), bayes_log_density(b, x)) AND near(bayes_anomaly(a, x),
