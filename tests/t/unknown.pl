@@ -62,6 +62,13 @@ my @twice = said("SELECT bayes_anomaly(model, r), bayes_surprise(model, r) FROM 
       new, LATERAL (SELECT drive) AS r WHERE name = 'bmm'") =~ /^NOTICE/mg;
 is(scalar @twice, 1, 'two questions of one statement: once');
 
+is(said("SELECT count(x) FROM (SELECT hmm_decode(model, '{front,4wd,rear}'::text[]) AS x
+      FROM models, generate_series(1, 3) WHERE name = 'hmm') AS s"),
+    sprintf($one, 'drive') =~ s/column "drive"/a step/r, 'a symbol of a sequence');
+is(said("SELECT count(x) FROM (SELECT hmm_filter(model, d) OVER (ORDER BY d) AS x
+      FROM models, unnest('{front,4wd}'::text[]) AS d WHERE name = 'hmm') AS s"),
+    sprintf($one, 'drive') =~ s/column "drive"/a step/r, 'or of steps one by one');
+
 # Columns that records lack.
 my $absent = qq{NOTICE:  rows have no column "drive", which counts as NULL
 DETAIL:  They have a column "drve", which the model does not know.

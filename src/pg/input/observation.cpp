@@ -7,6 +7,7 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/input/sequence_collector.hpp"
+#include "pg/input/unknown_names.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -27,6 +28,12 @@ void warn_of_unknown(const HiddenMarkovModel &model, const std::string &first, b
                  "of one additional symbol.",
                  describe(first), describe(model.symbol_names().at(0))),
          "Give symbols in the form that they had in the fit: the symbol of a value is its text.");
+}
+
+/// NOTICE, once in a statement, of a symbol that the model does not know, unless `first` is empty.
+void report_unknown_symbol(const HiddenMarkovModel &model, const std::string &first) {
+  if (first.empty()) return;
+  report_unknown_label("a step", first, [&model] { return model.symbol_names(); });
 }
 
 std::string name_of_step(std::int64_t step) { return message("step {}", step); }
@@ -61,7 +68,7 @@ std::int64_t SequenceReader::steps(const std::shared_ptr<const Model> &of, const
     return array.size(0);
   }
   if (record_type_ != element) {
-    readers_.emplace(context_, element, name_of_step);
+    readers_.emplace(context_, element, name_of_step, AbsentColumns::refused, true);
     record_type_ = element;
   }
   reader_ = &readers_->of(of);
@@ -98,7 +105,10 @@ void SequenceReader::each(const OpenArray &array,
     done += std::int64_t(count);
     poll_interrupts();
   }
-  if (!known) warn_of_unknown(model, codes.unknown(), warned_);
+  if (!known)
+    warn_of_unknown(model, codes.unknown(), warned_);
+  else
+    report_unknown_symbol(model, codes.unknown());
 }
 
 /// Reads as many records as `out` has room for. `step`: the number of the first one.
@@ -119,7 +129,7 @@ void SequenceReader::read_records(ArrayWalk &walk, std::span<double> out, std::i
 ObservationReader::ObservationReader(MemoryContext context, Oid type)
     : type_(context),
       record_(is_record_type(type)),
-      readers_(context, record_ ? type : InvalidOid, name_of_step),
+      readers_(context, record_ ? type : InvalidOid, name_of_step, AbsentColumns::refused, true),
       records_(context) {
   type_.use(type);
 }
@@ -156,6 +166,7 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
     if (x_[0] == code_of_nan) refuse_nan({0, step, false}, 0);
     known_ |= x_[0] == x_[0];
     if (unknown_.empty()) unknown_ = codes.unknown();
+    report_unknown_symbol(model, codes.unknown());
     return x_;
   }
   if (reader_) {
