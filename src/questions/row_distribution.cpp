@@ -349,8 +349,8 @@ std::uint64_t RowDistribution::stream(std::span<const double> x) {
 }
 
 int RowDistribution::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) {
+  Random random(seed, std::uint64_t(index));
   std::fill(out.begin(), out.end(), std::nan(""));
-  Random random(seed, std::uint64_t(index), stream(out));
   condition(out);
   return components_[std::size_t(draw(random, out))].number;
 }

@@ -14,6 +14,7 @@
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
+#include "questions/conditional_model.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -49,6 +50,10 @@ struct SampleGenerator {
     else
       model->require_rows();
     x.resize(std::size_t(model->info.dimension));
+    // As of bayes_sample given the same columns.
+    if (!dynamic_cast<const ConditionalModel *>(model.get())) return;
+    const auto rows = model->row_distribution();
+    this->seed ^= rows->stream(std::vector<double>(std::size_t(rows->dimension()), std::nan("")));
   }
   int sample(std::int64_t index) {
     return steps ? steps->sample(seed, index, x) : model->sample(seed, index, x);

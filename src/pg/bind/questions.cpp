@@ -163,17 +163,16 @@ BAYES_FUNCTION(bayes_condition) {
 /// bayes_sample(model, n, seed, given): component and row
 BAYES_FUNCTION(bayes_sample_given) {
   const int n = count_argument(fcinfo, 1);
-  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(2));
   ResultRows result(fcinfo);
   auto &site = call_site<Questions>(fcinfo, fcinfo, 3, 1);
   RowDistribution &rows = site.distribution(fcinfo);
   const std::span<const double> given = site.row(fcinfo, 0);
   rows.condition(given);
-  const std::uint64_t stream = rows.stream(given);
+  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(2)) ^ rows.stream(given);
   std::vector<double> x;
   for (int i = 0; i < n; ++i) {
     poll_interrupts();
-    Random random(seed, std::uint64_t(i), stream);
+    Random random(seed, std::uint64_t(i));
     x.assign(given.begin(), given.end());
     const int component = rows.components()[std::size_t(rows.draw(random, x))].number;
     // A label that the model does not know is held, and has no number.
@@ -218,7 +217,6 @@ BAYES_FUNCTION(bayes_impute) {
 /// bayes_impute(model, row, n, seed)
 BAYES_FUNCTION(bayes_impute_draws) {
   const int n = count_argument(fcinfo, 2);
-  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(3));
   auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
   RowDistribution &rows = site.distribution(fcinfo);
   const Datum row = PG_GETARG_DATUM(1);
@@ -228,7 +226,7 @@ BAYES_FUNCTION(bayes_impute_draws) {
   const FilledRows filled(site.type(0), site.reader(0), rows, row);
   const std::vector<int> places = places_to_fill(filled, x);
   if (!places.empty()) rows.condition(x);
-  const std::uint64_t stream = rows.stream(x);
+  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(3)) ^ rows.stream(x);
   const ScopedContext scratch(CurrentMemoryContext, "pg_bayes imputed rows");
   std::vector<double> values;
   for (int i = 0; i < n; ++i) {
@@ -237,7 +235,7 @@ BAYES_FUNCTION(bayes_impute_draws) {
     const CurrentContext here(scratch);
     values.assign(x.begin(), x.end());
     if (!places.empty()) {
-      Random random(seed, std::uint64_t(i), stream);
+      Random random(seed, std::uint64_t(i));
       rows.draw(random, values);
     }
     result.value(places.empty() ? row : filled.row(places, values));
