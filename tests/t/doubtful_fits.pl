@@ -43,6 +43,37 @@ unlike($session->run('SELECT gamma_poisson_fit(19 + id % 9) IS NULL FROM faithfu
 
 # ---- the columns of a query ----
 
+# Functions that return something for each row take its first column as the row's name.
+my $few = '{"draws": 20, "chains": 1}';
+for my $case (["dpmm_cluster('SELECT waiting, id FROM faithful LIMIT 20', '$few')", 'row'],
+    ["dpmm_similarity('SELECT waiting, id FROM faithful LIMIT 20', '$few')", 'row'],
+    ["hmm_fit('SELECT 1.5 AS waiting, eruptions FROM faithful', 2)", 'sequence']) {
+    my ($call, $what) = @$case;
+    like($session->run("SELECT count(*) FROM $call"),
+        qr/^NOTICE:  \w{5}: column "waiting" of the query is taken as the name of the $what$/m,
+        "$call: a name that may be a measurement");
+}
+for my $call ("dpmm_cluster('SELECT id, waiting FROM faithful LIMIT 20', '$few')",
+    "dpmm_cluster('SELECT waiting, id FROM faithful LIMIT 20',
+        '{\"id\": \"waiting\", \"draws\": 20, \"chains\": 1}')",
+    "dpmm_fit('SELECT waiting FROM faithful LIMIT 20', '$few')") {
+    unlike($session->run("SELECT count(*) FROM $call"), qr/taken as the name/,
+        "$call: a name that is one, or none");
+}
+like($session->run("SELECT count(*) FROM dpmm_fit('SELECT id, waiting FROM faithful LIMIT 20',
+      '$few')"), qr/^NOTICE:  \w{5}: column "id" is taken as a number$/m,
+    'components have no names of rows');
+
+# In the other families a NULL is a number that is not known.
+for my $case (['{}', 1], ['{"absent": "missing"}', 0]) {
+    my ($options, $told) = @$case;
+    my $said = $session->run(qq{SELECT nmf_fit(x, 1, '$options') IS NULL FROM
+        (VALUES ('{1,2,NULL}'::float8[]), ('{2,NULL,1}'), ('{3,4,5}')) AS v(x)});
+    my $notice = qr/^NOTICE:  \w{5}: numbers of 2 cells of the table are NULL, and count as 0$/m;
+    $told ? like($said, $notice, 'NULLs that are zeros')
+        : unlike($said, $notice, 'NULLs that are unknown');
+}
+
 for my $case (['linreg', 'id, x[1] AS a'], ['linreg', 'x[1] AS user_id, x[2] AS a'],
     ['nb', 'id, x[1] AS a']) {
     my ($family, $columns) = @$case;
