@@ -221,7 +221,7 @@ template <class E> class HmmFit : HmmFitBase {
       return begin_posterior(learner, restart);
     }
     // (Without the best run a recorded one is repeated: any start will do.)
-    auto statistics = starting_statistics(number, true);
+    const auto statistics = starting_statistics(number, true);
     const Vector shares = (statistics.count / statistics.count.sum()).cwiseMax(1e-12);
     const MarkovPoint<P> point{{shares, Vector::Ones(k_) * shares.transpose()},
                                emissions_.first_point(statistics)};
@@ -231,9 +231,7 @@ template <class E> class HmmFit : HmmFitBase {
       return on_path(learner, point, point, keep, number);
     else
       return on_path(
-          learner,
-          learner.update({{point.initial, point.transition, shares}, std::move(statistics)},
-                         prior_),
+          learner, learner.update({{point.initial, point.transition, shares}, statistics}, prior_),
           point, keep, number);
   }
 

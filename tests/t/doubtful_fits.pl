@@ -41,6 +41,16 @@ like($session->run('SELECT gamma_poisson_fit((x[2] * x[1])::int) IS NULL FROM fa
 unlike($session->run('SELECT gamma_poisson_fit(19 + id % 9) IS NULL FROM faithful'),
     qr/NOTICE/, 'which the Poisson distribution has not');
 
+# ---- numbers that are hardly measurements ----
+
+for my $rows (93, 40) {
+    my $said = $session->run(qq{SELECT gmm_fit(r, 1) IS NULL FROM (SELECT i * 7 % 6 AS passengers,
+        sin(i) AS a FROM generate_series(1, $rows) AS i) AS r});
+    my $notice = qr/column "passengers" is taken as a number/;
+    $rows > 60 ? like($said, $notice, 'few values, each of them many times')
+        : unlike($said, $notice, 'but not where rows are few');
+}
+
 # ---- the columns of a query ----
 
 # Functions that return something for each row take its first column as the row's name.

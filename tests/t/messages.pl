@@ -146,13 +146,6 @@ like($said, qr/^NOTICE:  \w{5}: k = 5 is left out: k is 5, but there are only 2 
 
 # ---- numbers that are hardly measurements ----
 
-$said = $session->run(q{SELECT gmm_fit(r, 1) IS NULL
-      FROM (SELECT i * 7 % 6 AS passengers, sin(i) AS a FROM generate_series(1, 93) AS i) AS r});
-like($said, qr/column "passengers" is taken as a number/, 'few values, each of them many times');
-unlike($session->run(q{SELECT gmm_fit(r, 1) IS NULL
-      FROM (SELECT i * 7 % 6 AS passengers, sin(i) AS a FROM generate_series(1, 40) AS i) AS r}),
-    qr/NOTICE/, 'but not where rows are few');
-
 $session->run(q{CREATE TABLE visits AS SELECT i AS customer_id, i AS "ID", i % 7 AS store_id,
       (i * 7919) % 501 AS code, 1 + i % 3 AS freq, 1 + i % 4 AS "N", sin(i) AS a, cos(i) AS b,
       i % 9 AS visits, 1e9 * i AS far, i % 400 AS pairs FROM generate_series(1, 500) AS i});
