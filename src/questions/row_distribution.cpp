@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/control.hpp"
@@ -18,6 +19,10 @@ namespace {
 /// Components whose weights are smaller than e to this of the largest do not count: together they
 /// are less than the rounding errors of the others.
 constexpr double negligible = -46;
+
+/// Components with less than both are rare: than this share of the rows, and than this part of what
+/// components of equal weight have.
+constexpr double rare_share = 0.1, rare_of_equal = 0.5;
 
 }  // namespace
 
@@ -128,6 +133,35 @@ void RowDistribution::fix(std::span<const double> given) {
   row_.resize(free.size());
   free_ = std::move(free);
   fixed_ = std::move(held);
+}
+
+void RowDistribution::leave_out_rare() {
+  struct Draw {
+    double weight = 0, remaining = 0;
+    int groups = 0;
+  };
+  std::map<int, Draw> draws;
+  std::map<int, double> groups;
+  for (const FlatComponent &each : components_)
+    if (each.weight > 0) {
+      draws[each.draw].weight += each.weight;
+      if (groups.emplace(each.group, 0).second) ++draws[each.draw].groups;
+      groups[each.group] += each.weight;
+    }
+  const auto rare = [&](const FlatComponent &each) {
+    const Draw &draw = draws[each.draw];
+    return groups[each.group] < draw.weight * std::min(rare_share, rare_of_equal / draw.groups);
+  };
+  for (const FlatComponent &each : components_)
+    if (each.weight > 0 && !rare(each)) draws[each.draw].remaining += each.weight;
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    FlatComponent &each = components_[c];
+    if (!(each.weight > 0)) continue;
+    const Draw &draw = draws[each.draw];
+    const double factor = rare(each) ? 0 : draw.weight / draw.remaining;
+    each.weight *= factor;
+    log_weights_[c] += std::log(factor);
+  }
 }
 
 std::vector<int> RowDistribution::members(int component) const {

@@ -82,6 +82,11 @@ class BAYES_API RowDistribution {
   /// set. Throws Error if the density of what is given is 0.
   void fix(std::span<const double> given);
 
+  /// Leaves out the components of every draw that have less than a tenth of its rows, and less than
+  /// half of what each would have if all had as many. The others keep the ratios of their weights,
+  /// and so do draws. At least one component of each draw remains.
+  void leave_out_rare();
+
   /// The row as the functions below take it: categories that the model does not know become
   /// unseen_category. Throws Error if an element cannot have its value. Valid until the next call.
   std::span<const double> checked(std::span<const double> x);
