@@ -31,8 +31,7 @@ Questions::Questions(MemoryContext context, FunctionCallInfo fcinfo, int first_r
   }
 }
 
-RowDistribution &Questions::distribution(FunctionCallInfo fcinfo) {
-  const std::shared_ptr<const Model> &model = models_.share(PG_GETARG_DATUM(0));
+RowDistribution &Questions::distribution(const std::shared_ptr<const Model> &model) {
   if (entry_ && entry_->model == model) return *entry_->distribution;
   entry_ = nullptr;
   auto found = entries_.find(model.get());
@@ -138,6 +137,26 @@ std::vector<int> places_to_fill(const FilledRows &filled, std::span<const double
 }
 
 }  // namespace
+
+void emit_surprise(ResultRows &result, std::span<const Cell> before, RowDistribution &rows,
+                   std::span<const double> x) {
+  for (int j = 0; j < rows.dimension(); ++j) {
+    const double value = x[std::size_t(j)];
+    if (asked_for(value)) continue;
+    poll_interrupts();
+    const Surprise of = surprise(rows, x, j, default_level);
+    const std::string own = is_unseen(value) ? std::string() : shown(rows, j, value),
+                      expected = shown(rows, j, of.expected);
+    std::vector<Cell> line(before.begin(), before.end());
+    for (const Cell &cell :
+         {Cell(j + 1),
+          rows.columns().empty() ? Cell() : Cell::text(rows.columns()[std::size_t(j)].name),
+          is_unseen(value) ? Cell() : Cell::text(own), Cell::text(expected),
+          Cell::or_null(of.lower), Cell::or_null(of.upper), Cell(of.nats), Cell(of.tail)})
+      line.push_back(cell);
+    result.row(line);
+  }
+}
 
 }  // namespace bayes::pg
 
@@ -264,19 +283,7 @@ BAYES_FUNCTION(bayes_surprise) {
   ResultRows result(fcinfo);
   auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
   RowDistribution &rows = site.distribution(fcinfo);
-  const std::span<const double> x = site.row(fcinfo, 0);
-  for (int j = 0; j < rows.dimension(); ++j) {
-    const double value = x[std::size_t(j)];
-    if (asked_for(value)) continue;
-    poll_interrupts();
-    const Surprise of = surprise(rows, x, j, default_level);
-    const std::string own = is_unseen(value) ? std::string() : shown(rows, j, value),
-                      expected = shown(rows, j, of.expected);
-    result.row({j + 1,
-                rows.columns().empty() ? Cell() : Cell::text(rows.columns()[std::size_t(j)].name),
-                is_unseen(value) ? Cell() : Cell::text(own), Cell::text(expected),
-                Cell::or_null(of.lower), Cell::or_null(of.upper), of.nats, of.tail});
-  }
+  emit_surprise(result, {}, rows, site.row(fcinfo, 0));
   return Datum(0);
 }
 

@@ -9,6 +9,7 @@
 
 #include "pg/input/row_reader.hpp"
 #include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
 #include "questions/anomaly.hpp"
 #include "questions/row_distribution.hpp"
 
@@ -20,8 +21,11 @@ class Questions {
   /// `first_row`, `rows`: the place of the first argument that is a row, and their number.
   Questions(MemoryContext context, FunctionCallInfo fcinfo, int first_row, int rows);
 
-  /// The distribution of rows of the model, which is argument 0.
-  RowDistribution &distribution(FunctionCallInfo fcinfo);
+  /// The distribution of rows of the model, by default that which is argument 0.
+  RowDistribution &distribution(FunctionCallInfo fcinfo) {
+    return distribution(models_.share(PG_GETARG_DATUM(0)));
+  }
+  RowDistribution &distribution(const std::shared_ptr<const Model> &model);
   /// The numbers of row argument `which`, from 0, of that model: NULLs, and columns that the row
   /// lacks, are NaN. Valid until the next call for the same argument. `bounds`: they need not be
   /// values that the columns can have.
@@ -51,5 +55,9 @@ class Questions {
   std::unordered_map<const Model *, Entry> entries_;
   Entry *entry_ = nullptr;
 };
+
+/// The lines of bayes_surprise for the observed elements of a row, each after the cells `before`.
+void emit_surprise(ResultRows &result, std::span<const Cell> before, RowDistribution &rows,
+                   std::span<const double> x);
 
 }  // namespace bayes::pg

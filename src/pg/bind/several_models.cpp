@@ -1,0 +1,103 @@
+// bayes_anomaly and bayes_surprise of several models.
+#include <map>
+
+#include "pg/bind/questions.hpp"
+#include "pg/server/context.hpp"
+#include "pg/server/detoasted.hpp"
+#include "questions/several_anomalies.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// The state of a call site, whose arguments are an array of models and a row: what is drawn for
+/// some models is drawn once for all its calls.
+class SeveralModels {
+ public:
+  SeveralModels(MemoryContext context, FunctionCallInfo fcinfo)
+      : questions_(context, fcinfo, 1, 1),
+        models_(nullptr) {}
+
+  /// What the models say of rows, and the row, whose columns are those of the first model; nullptr
+  /// if one of the models is NULL. Valid until the next call.
+  std::pair<SeveralAnomalies *, std::span<const double>> read(FunctionCallInfo fcinfo) {
+    std::vector<std::shared_ptr<const Model>> models = models_of(PG_GETARG_DATUM(0));
+    if (models.empty()) return {nullptr, {}};
+    questions_.distribution(models[0]);
+    const std::span<const double> x = questions_.row(fcinfo, 0);
+    std::vector<const Model *> key;
+    for (const auto &model : models) key.push_back(model.get());
+    auto found = entries_.find(key);
+    if (found == entries_.end()) {
+      if (entries_.size() >= max_entries) entries_.clear();
+      SeveralAnomalies::Models rows;
+      for (const auto &model : models) rows.push_back(model->row_distribution());
+      auto anomalies = std::make_unique<SeveralAnomalies>(std::move(rows));
+      found = entries_.emplace(key, Entry{std::move(models), std::move(anomalies)}).first;
+    }
+    return {found->second.anomalies.get(), x};
+  }
+
+ private:
+  struct Entry {
+    /// keep the models alive, so that no others get their addresses
+    std::vector<std::shared_ptr<const Model>> models;
+    std::unique_ptr<SeveralAnomalies> anomalies;
+  };
+  /// Samples of the models take megabytes.
+  static constexpr std::size_t max_entries = 8;
+
+  /// Empty if an element is NULL. Throws Error if there are none.
+  std::vector<std::shared_ptr<const Model>> models_of(Datum array) {
+    const Detoasted plain(array);
+    Datum *elements = nullptr;
+    bool *nulls = nullptr;
+    int count = 0;
+    guarded([&] {
+      ArrayType *const given = reinterpret_cast<ArrayType *>(plain.get());
+      int16 length;
+      bool by_value;
+      char alignment;
+      get_typlenbyvalalign(ARR_ELEMTYPE(given), &length, &by_value, &alignment);
+      deconstruct_array(given, ARR_ELEMTYPE(given), length, by_value, alignment, &elements, &nulls,
+                        &count);
+    });
+    if (count == 0)
+      throw Error(Errc::invalid_argument, "an array of models without a model", {},
+                  "Give at least one: the first model says what rows are like.");
+    std::vector<std::shared_ptr<const Model>> out;
+    if (std::none_of(nulls, nulls + count, [](bool null) { return null; }))
+      for (int i = 0; i < count; ++i) out.push_back(models_.share(elements[i]));
+    pfree(elements);
+    pfree(nulls);
+    return out;
+  }
+
+  Questions questions_;
+  ModelCache models_;
+  std::map<std::vector<const Model *>, Entry> entries_;
+};
+
+}  // namespace
+}  // namespace bayes::pg
+
+using namespace bayes;
+using namespace bayes::pg;
+
+/// bayes_anomaly(models, row)
+BAYES_FUNCTION(bayes_anomaly_of_models) {
+  const auto [anomalies, x] = call_site<SeveralModels>(fcinfo, fcinfo).read(fcinfo);
+  if (!anomalies) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(anomalies->probability(x));
+}
+
+/// bayes_surprise(models, row)
+BAYES_FUNCTION(bayes_surprise_of_models) {
+  ResultRows result(fcinfo);
+  const auto [anomalies, x] = call_site<SeveralModels>(fcinfo, fcinfo).read(fcinfo);
+  if (!anomalies) return Datum(0);
+  anomalies->probability(x);
+  for (std::size_t i = 0; i < anomalies->models(); ++i)
+    emit_surprise(result, std::vector{Cell(int(i) + 1), Cell(anomalies->of_models()[i])},
+                  anomalies->model(i), x);
+  return Datum(0);
+}
