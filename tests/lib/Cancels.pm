@@ -407,6 +407,10 @@ our %kinds = (
     'anomaly' => "SELECT sum(bayes_anomaly(normals, r)) FROM asked, generate_series(1, 100000) AS i,
           LATERAL (SELECT array_agg(CASE WHEN i * j % 7 > 0 THEN j END) AS r
           FROM generate_series(1, 200) AS j) AS s",
+    'anomaly of several models' => "SELECT sum(bayes_anomaly(ARRAY[normals, normals], r))
+          FROM asked, generate_series(1, 100000) AS i,
+          LATERAL (SELECT array_agg(CASE WHEN i * j % 7 > 0 THEN j END) AS r
+          FROM generate_series(1, 200) AS j) AS s",
     'probability' => "SELECT sum(bayes_probability(normals, low, array_fill(i, '{200}')))
           FROM asked, generate_series(1, 100000) AS i, array_fill(-9, '{200}') AS low",
     'imputed draws' => "SELECT count(*) FROM asked,

@@ -55,6 +55,7 @@ my $half = 'ARRAY(SELECT CASE WHEN j % 2 = 0 THEN sin(j * 1.9) END
 my $bounds = "array_fill(-0.9, ARRAY[d]), array_fill(0.9, ARRAY[d])";
 my %questions = (
     'anomaly' => "bayes_anomaly(model, $row)",
+    'anomaly of several models' => "bayes_anomaly(ARRAY[model, model], $row)",
     'density' => "bayes_log_density(model, $row)",
     'density given others' => "bayes_log_density(model, $row, $half)",
     'prediction' => "bayes_predict(model, $row)::text",

@@ -119,7 +119,9 @@ SELECT refused('ARRAY[models[1], model_of(''gmm vi'')]', 'ARRAY[1.0, 2]', '22023
   'models of different columns', 'of named columns and of arrays');
 SELECT throws_ok($$SELECT bayes_anomaly(ARRAY[gmm_fit(r, 1), gmm_fit(s, 1)],
     (SELECT r FROM (SELECT 30 AS age) AS r))
-  FROM customers AS c, LATERAL (SELECT c.age, c.visits) AS r, LATERAL (SELECT c.age, c.spend) AS s$$, '22023', 'models of different columns', 'of other names');
+  FROM customers AS c, LATERAL (SELECT c.age, c.visits) AS r,
+    LATERAL (SELECT c.age, c.spend) AS s$$, '22023', 'models of different columns',
+  'of other names');
 SELECT refused('ARRAY[models[1], (SELECT linreg_fit(x[1], x[2:2]) FROM faithful)]',
   'ARRAY[1.0, 2]', '42804', NULL, 'a model that is no distribution over rows');
 SELECT throws_ok($$SELECT bayes_anomaly(ARRAY[gmm_fit(r, 1), bmm_fit(r, 1, '{"likelihood":
