@@ -14,7 +14,7 @@ namespace bayes {
 class DrawnTail {
  public:
   DrawnTail() = default;
-  /// `draws`: the numbers of at least max_tail rows; `tail`: how many of them the tail is made of.
+  /// `draws`: the numbers of rows drawn; `tail`: how many of the smallest make the tail, not all.
   DrawnTail(std::vector<float> draws, std::size_t tail);
 
   /// log P(number of a row <= x). Of n draws it is the logarithm of (1 + those that are at most x)
