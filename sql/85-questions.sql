@@ -112,7 +112,8 @@ CREATE FUNCTION bayes_anomaly(models bayes_model[], x "any") RETURNS float8
 COMMENT IS 'How strange a row is to any of several models: the probability that a row of the '
   'first model, observed in the same columns, is as strange as this one to the model to which it '
   'is strangest. To a model a row is the stranger the less of such rows have a smaller density. '
-  'Small for strange rows, uniform for rows of the first model (if a column has a density). '
+  'Small for strange rows, uniform for rows of the first model (if a column has a density) without '
+  'its components of few rows. '
   @several_models
   'From 10,000 draws with a fixed seed, or 1,000 for rows with NULLs: the standard error is at '
   'most 0.005, or 0.016. A row with a density below those of all draws has less than 0.0001, or '

@@ -48,7 +48,7 @@ class BAYES_API SeveralAnomalies {
   /// The probability that a row of the first model, observed in the elements that x has, is as
   /// strange as x to any of the models. To a model rows are the stranger the less of such rows have
   /// a smaller density, and how strange a row is to any is how strange it is to the one to which it
-  /// is strangest; so that the result is uniform for rows of the first model (if an element has a
+  /// is strangest; so that the result is uniform for rows of model(0) (if an element has a
   /// density), however many models there are. From draws with a fixed seed, the same for all rows
   /// (DrawnTail). Labels that the models do not know add the probability of such labels.
   ///

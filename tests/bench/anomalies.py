@@ -23,6 +23,8 @@ models = {
     "full": """gmm_fit(x, 5, '{"seed": SEED}')""",
     "full, 8": """gmm_fit(x, 8, '{"seed": SEED}')""",
 }
+# Not shown by itself: so that less depends on the optimum in which one fit ends.
+again = """gmm_fit(x, 5, '{"seed": OTHER}')"""
 seeds = (1, 2, 3, 4)
 peers = ()
 try:
@@ -32,7 +34,7 @@ try:
     peers = ("forest", "neighbour")
 except ImportError:
     pass
-several = ("full", "full, 8", "columns")
+several = ("full", "again", "full, 8", "columns")
 # Sets that no earlier recipe was chosen on.
 thirteen = (6, 12, 23, 27, 29, 30, 35, 37, 39, 43, 44, 45, 47)
 session = Session()
@@ -78,9 +80,9 @@ for path in sorted((root / "tests/data/anomalies").glob("*.csv.gz"), key=number)
     scores.append(f"-bayes_anomaly(ARRAY[{array}], x)")
     found = []
     for seed in seeds:
-        fits = ", ".join(f'{fit} AS "{name}"' for name, fit in models.items())
-        session.run(f"""DROP TABLE IF EXISTS fits; CREATE TABLE fits AS
-          SELECT {fits.replace("SEED", str(seed))} FROM scored;""")
+        fits = ", ".join(f'{fit} AS "{name}"' for name, fit in (*models.items(), ("again", again)))
+        fits = fits.replace("SEED", str(seed)).replace("OTHER", str(seed % len(seeds) + 1))
+        session.run(f"DROP TABLE IF EXISTS fits; CREATE TABLE fits AS SELECT {fits} FROM scored;")
         lines = session.run(f"SELECT {', '.join(scores)} FROM scored, fits ORDER BY id;")
         columns = zip(*([float(value) for value in line.split("|")] for line in lines))
         found.append([area(each, labels) for each in columns])
