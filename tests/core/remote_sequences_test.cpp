@@ -101,10 +101,12 @@ std::vector<double> numbers_of_model(const Model &model) {
 
 const std::vector<std::string> symbols = {"a", "b", "c", "d", "e"};
 
-/// Fits in one piece and in parts; returns the latter.
-Fitted same(int d, const std::vector<Sequence> &sequences, const Document &options,
+/// Fits in one piece and in parts; returns the latter. Only a first restart begins alike in both:
+/// others are drawn as paths in one piece.
+Fitted same(int d, const std::vector<Sequence> &sequences, Document options,
             std::vector<std::string> names = {}, const std::vector<double> &weights = {},
             const HiddenMarkovModel *start = nullptr) {
+  if (!start) options.set("restarts", 1);
   Data one(d, sequences, weights);
   SequenceParts parts(d, sequences, names, weights);
   const auto fit = [&](Sequences &all) {
