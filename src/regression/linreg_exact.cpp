@@ -29,7 +29,7 @@ class ExactLinreg {
   ExactLinreg(const LinregSystem &system, const LinregOptions &options, double noise)
       : system_(system),
         options_(options),
-        noise_(options.known_noise() ? *options.noise_variance : noise),
+        noise_(noise),
         strength_(options.conjugate() ? *options.c : *options.lambda * noise_),
         d_(prior_scales(system, options)),
         factored_(with_prior(), system.tolerance, 1),
@@ -76,6 +76,7 @@ class ExactLinreg {
 
   void fill_covariance(LinregModel::State &s) {
     const WideMatrix w = factored_.inverse_factor();
+    s.factor.clear();
     effective_ = factored_.rank();
     DoubleDouble spread;
     WorkPoll poll;
@@ -143,7 +144,7 @@ class ExactLinreg {
 
   const LinregSystem &system_;
   const LinregOptions &options_;
-  /// the variance of the noise: as it is known, or that of least squares
+  /// the variance of the noise: as it is known, or an estimate
   const double noise_;
   /// c, or lambda in units of the noise's precision
   const double strength_;
@@ -156,11 +157,33 @@ class ExactLinreg {
   double effective_ = 0;
 };
 
+/// The variance of the noise, of the residuals of least squares and of its prior together.
+double first_noise(const LinregSystem &system, const LeastSquares &least,
+                   const LinregOptions &options) {
+  if (options.known_noise()) return *options.noise_variance;
+  const double residual = std::max(0.0, system.observations() - least.rank),
+               out =
+                   (2 * *options.b + residual * least.noise_variance) / (2 * *options.a + residual);
+  return std::isfinite(out) ? out : least.noise_variance;
+}
+
 }  // namespace
 
 void fit_exactly(const LinregSystem &system, const LeastSquares &least,
                  const LinregOptions &options, LinregModel &model) {
-  ExactLinreg(system, options, least.noise_variance).find(model);
+  double noise = first_noise(system, least, options);
+  ExactLinreg(system, options, noise).find(model);
+  // A strong prior that contradicts the rows leaves larger residuals than least squares, and the
+  // prior's share depends on them. Otherwise the first estimate is as good as any.
+  constexpr int max_estimates = 50;
+  double tolerance = 2;
+  for (int i = 0; i < max_estimates && !options.known_noise() && !options.conjugate(); ++i) {
+    const double found = model.state->noise.rate / model.state->noise.shape;
+    if (!(found > tolerance * noise || (tolerance < 2 && noise > tolerance * found))) break;
+    tolerance = 1.001;
+    noise = found;
+    ExactLinreg(system, options, noise).find(model);
+  }
   model.info.converged = true;
 }
 

@@ -307,6 +307,29 @@ BOOST_AUTO_TEST_CASE(levels_next_to_one) {
   BOOST_CHECK(std::isfinite(coefficients(*known, 0.9999999999999999)[1].upper));
 }
 
+// A prior that contradicts the rows decides how large the noise is, and so how strong the prior is.
+// Caught: a prior in units of the noise of least squares, which gave slopes of 0.2 and 2.
+BOOST_AUTO_TEST_CASE(strong_priors_of_coefficients_hold) {
+  Rows rows;
+  for (int i = 1; i <= 20; ++i) {
+    rows.x.push_back({double(i)});
+    rows.y.push_back(2 * i + 0.1 * std::sin(78.233 * i));
+  }
+  const auto slope = [&](const char *method, const Document &of) {
+    return coefficients(*fit(rows, {{"method", method}, {"prior", of}}), 0.95)[1];
+  };
+  for (const Document &of : {prior({{"lambda", 1e6}}), prior({{"lambda", 1e4}}),
+                             prior({{"a", 1000}, {"b", 1e5}, {"lambda", 10}})}) {
+    const Coefficient exact = slope("exact", of), drawn = slope("gibbs", of);
+    BOOST_CHECK_SMALL(exact.mean - drawn.mean, 0.1 * drawn.sd);
+    BOOST_CHECK_SMALL(exact.sd / drawn.sd - 1, 0.1);
+  }
+  // of a constant response least squares leaves no noise
+  rows.y.assign(20, 3);
+  const Document of = prior({{"a", 1}, {"b", 1}, {"lambda", 100}});
+  BOOST_CHECK_SMALL(slope("exact", of).sd / slope("gibbs", of).sd - 1, 0.1);
+}
+
 // A constant response, or one row, has no scale that a default prior could be made of: then nothing
 // may depend on an absolute one. Caught: a scale of 1 in its place.
 BOOST_AUTO_TEST_CASE(nothing_has_a_scale_of_its_own) {
