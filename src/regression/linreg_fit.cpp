@@ -75,8 +75,9 @@ namespace {
 /// Is a scale needed, for the default prior of the noise or of the coefficients, that neither a
 /// constant response nor a prior has?
 bool lacks_scale(const LeastSquares &least, const LinregOptions &options) {
+  const bool has_noise = options.b && *options.b > 0;
   return least.variance == 0 && !options.known_noise() &&
-         !(options.b && (options.a || options.exact()));
+         !(has_noise && (options.a || options.exact()));
 }
 
 /// Predictors that equal the response in every row, recognised by their equal sums.

@@ -348,6 +348,8 @@ BOOST_AUTO_TEST_CASE(nothing_has_a_scale_of_its_own) {
     BOOST_CHECK_EQUAL(exact->noise_variance(0.95).upper, 0);
     const auto again = fit(response_of(10, 3 * unit), *exact->info.options.as<Options>());
     BOOST_CHECK_EQUAL(again->noise_variance(0.95).upper, 0);
+    fit(response_of(10, unit), {{"prior", prior({{"a", 1}, {"b", 0}})}}, &warnings);
+    BOOST_CHECK(warnings.no_noise);
     for (const char *const method : {"exact", "em", "laplace", "vi", "gibbs"}) {
       BOOST_CHECK(!fit(response_of(1, unit), {{"method", method}}));
       if (std::string(method) != "exact")
