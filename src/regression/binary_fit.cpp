@@ -94,8 +94,9 @@ class BinaryFit {
     const Vector whole = left.diagonal();
     const Matrix root = inverse_lower(factor);
     const std::vector<int> &constant = data.constant();
+    WorkPoll poll;
     for (Eigen::Index k = 0; k < p; ++k) {
-      poll_in_loop(std::size_t(k));
+      poll(std::size_t(2 * (p - k) * (p - k)));
       if (std::find(constant.begin(), constant.end(), int(k)) != constant.end()) continue;
       const std::string &name = state().terms.name(int(k));
       // Terms before k have been projected out of it, but for those that depend on others.
