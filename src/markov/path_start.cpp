@@ -32,6 +32,8 @@ class Path {
         });
   }
 
+  std::size_t size() const { return steps_.size(); }
+
   /// K: weight of the steps of every state
   std::vector<double> visits() const {
     std::vector<double> out(std::size_t(k_), 0.0);
@@ -187,7 +189,9 @@ PathStart start_on_path(const Sequences &sequences, Control &control, const Mark
   const auto used = [&] {
     return std::count_if(visits.begin(), visits.end(), [](double x) { return x > 0; });
   };
+  WorkPoll poll;
   while (used() > std::max(1, keep)) {
+    poll(10 * k * k + path.size());
     const auto [state, into] = draw_merger(confusion, visits, random);
     path.merge(state, into);
     const auto i = std::size_t(state), j = std::size_t(into);
