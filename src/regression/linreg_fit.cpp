@@ -75,9 +75,8 @@ namespace {
 /// Is a scale needed, for the default prior of the noise or of the coefficients, that neither a
 /// constant response nor a prior has?
 bool lacks_scale(const LeastSquares &least, const LinregOptions &options) {
-  const bool has_noise = options.b && *options.b > 0;
   return least.variance == 0 && !options.known_noise() &&
-         !(has_noise && (options.a || options.exact()));
+         !(options.b && (options.a || options.exact()));
 }
 
 /// Predictors that equal the response in every row, recognised by their equal sums.
@@ -120,6 +119,7 @@ std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &
   set_defaults(system, least, options);
   if (options.exact()) {
     fit_exactly(system, least, options, *model);
+    warnings.no_noise |= least.variance == 0 && !options.known_noise() && *options.b == 0;
   } else {
     const LinregProblem problem(system, least, options);
     if (options.sampled())
