@@ -42,7 +42,6 @@ class NormalEmissions {
     return numbers(d, k) * NormalScorer::sums_per_number(survey_.shape, d);
   }
 
-  /// `grouped`: groups around rows of the data, even if there are fewer distinct ones than states.
   /// Allocates the sample to K groups. `grouped`: groups around distinct rows, even if there are
   /// fewer of these than states, some of which then have none.
   Statistics starting_statistics(int restart, bool grouped);
@@ -89,7 +88,6 @@ class ProductEmissions {
   double numbers(int, int k) const { return double(k) * columns().size().posterior; }
   double sums(int, int k) const { return double(k) * ProductScorer::sums_per_component(columns()); }
 
-  /// `grouped`: groups around rows of the data, even if there are fewer distinct ones than states.
   /// As of NormalEmissions.
   Statistics starting_statistics(int restart, bool grouped);
 

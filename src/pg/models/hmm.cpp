@@ -37,7 +37,7 @@ void warn_if_never_left(const HiddenMarkovModel &model) {
   if ((method != Method::em && method != Method::map) || model.info.iterations == 0) return;
   const std::vector<int> states = model.never_left();
   if (states.empty()) return;
-  report(
+  report_once(
       WARNING,
       message("transitions from state {} are unknown: no sequence goes on from it", states[0] + 1),
       states.size() > 1
