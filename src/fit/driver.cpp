@@ -51,16 +51,12 @@ class Convergence {
     const double now = in_nats(objective), step = now - last_, before = before_;
     if (schedule_.gain_window > 1 || schedule_.span > 0) objectives_.push_back(now);
     // Not less than the rounding errors of sums over many rows.
-    const double allowed =
-        schedule_.tolerance > 0
-            ? std::max(schedule_.tolerance,
-                       8 * std::numeric_limits<double>::epsilon() * std::abs(now))
-            : 0;
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::abs(now),
+                 allowed = schedule_.tolerance > 0 ? std::max(schedule_.tolerance, rounding) : 0;
     last_ = now;
     before_ = step;
+    if (schedule_.gain_window > 1) return reached_in_windows(allowed, rounding);
     if (std::abs(step) <= schedule_.pause) return true;
-    if (schedule_.gain_window > 1)
-      return std::abs(step) <= allowed / 1000 || reached_in_windows(allowed);
     if (!(step > 0)) return std::abs(step) <= allowed;
     if (step > allowed) return false;
     const std::size_t iterations = objectives_.empty() ? 0 : objectives_.size() - 1;
@@ -71,19 +67,27 @@ class Convergence {
   }
 
  private:
-  bool reached_in_windows(double allowed) const {
-    constexpr int windows = 4;
-    const std::size_t w = std::size_t(schedule_.gain_window);
-    if (objectives_.size() <= windows * w) return false;
+  /// Compares the gains of the last windows. A single iteration neither ends nor pauses the run,
+  /// since parts of the model may be held at first, or move in turns.
+  bool reached_in_windows(double allowed, double rounding) const {
+    constexpr std::size_t windows = 4;
+    const std::size_t w = std::size_t(schedule_.gain_window),
+                      complete = (objectives_.size() - 1) / w;
     double gains[windows];
-    for (std::size_t i = 0; i < windows; ++i) {
+    for (std::size_t i = 0; i < std::min(windows, complete); ++i) {
       const std::size_t end = objectives_.size() - 1 - i * w;
       gains[i] = objectives_[end] - objectives_[end - w];
     }
+    if (schedule_.pause > 0 && complete > 0 && std::abs(gains[0]) <= schedule_.pause) return true;
+    if (complete < windows) return false;
+    // Ratios of gains that are rounding errors mean nothing.
+    const double still = std::max(allowed / 1000, rounding);
+    if (std::all_of(gains, gains + windows, [&](double g) { return std::abs(g) <= still; }))
+      return true;
     if (!(gains[0] > 0)) return std::abs(gains[0]) <= allowed;
     if (gains[0] > allowed) return false;
     double ratio = 0;
-    for (int i = 0; i + 1 < windows; ++i)
+    for (std::size_t i = 0; i + 1 < windows; ++i)
       if (gains[i + 1] > 0) ratio = std::max(ratio, gains[i] / gains[i + 1]);
     return ratio < 1 && gains[0] * ratio / (1 - ratio) <= allowed;
   }

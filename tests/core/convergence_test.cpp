@@ -21,7 +21,7 @@ class Rise final : public bayes::detail::Iteration {
 };
 
 bayes::RunTrace run(const std::function<double(int)> &left, double tolerance, int window = 1,
-                    double squares = 0, double span = 0) {
+                    double squares = 0, double span = 0, int gain_window = 1, double pause = 0) {
   Rise rise(left);
   bayes::Control control;
   bayes::Schedule schedule;
@@ -29,6 +29,8 @@ bayes::RunTrace run(const std::function<double(int)> &left, double tolerance, in
   schedule.tolerance = tolerance;
   schedule.squares = squares;
   schedule.span = span;
+  schedule.gain_window = gain_window;
+  schedule.pause = pause;
   return bayes::detail::iterate(rise, control, schedule, window);
 }
 
@@ -110,6 +112,21 @@ BOOST_AUTO_TEST_CASE(an_objective_that_stands_still_has_converged) {
   BOOST_TEST(run([](int t) { return 1e15 + 0.125 * (t % 3); }, 1e-4).iterations < 10);
   const auto exact = run([](int t) { return t < 500 ? std::pow(0.9, t) : 0.0; }, 0);
   BOOST_TEST(exact.iterations == 501);
+}
+
+// Parts of a model may be held at first, and documents restart in turn. So a stretch without a gain
+// ends neither a run that is judged in windows, nor pauses it.
+BOOST_AUTO_TEST_CASE(with_windows_a_plateau_is_no_convergence) {
+  const auto left = [](int t) { return t < 2 ? 30.0 : t < 7 ? 10.0 : 10 * std::pow(0.7, t - 6); };
+  for (const double tolerance : {1.0, 1e-4, 0.0})
+    for (const double pause : {0.0, 1e-3}) {
+      const auto found = run(left, tolerance, 1, 0, 0, 8, pause);
+      BOOST_TEST(found.converged);
+      BOOST_TEST(left(found.iterations) <= std::max(tolerance, pause));
+    }
+  // Rounding errors of an objective that stands still are no gains.
+  const auto noisy = [](int t) { return 1e5 + 1e-9 * std::sin(double(t)); };
+  BOOST_TEST(run(noisy, 1e-4, 1, 0, 0, 8).iterations < 40);
 }
 
 // In the unit of the log-likelihood, not in that of the squares.

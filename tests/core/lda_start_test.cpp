@@ -148,4 +148,30 @@ BOOST_AUTO_TEST_CASE(updates_use_the_posterior_as_prior) {
              "this model cannot be updated: it was fitted by method em");
 }
 
+// Topics share no terms, so that after a few passes from a start model nothing moves any more until
+// priors are learned, from the sixth pass on. (An update keeps the priors.)
+BOOST_AUTO_TEST_CASE(a_plateau_before_priors_are_learned_is_no_convergence) {
+  const Corpus documents = documents_of_separate_topics(600);
+  const Corpus few(documents.begin(), documents.begin() + 100);
+  for (const char *const method : {"vi", "em"})
+    for (const bool update : {false, true}) {
+      if (update && std::strcmp(method, "em") == 0) continue;
+      const Fitted start = fitted(few, 40, 4, {{"method", method}, {"max_iter", 2}});
+      const auto with = [&](double tolerance, int restarts) {
+        Options options = {{"tol", tolerance}};
+        if (!update) options.emplace_back("restarts", restarts);
+        return fitted(documents, 40, 0, options, 1, start.get(), update);
+      };
+      const double best = with(1e-12, 1)->info.objective;
+      for (const double tolerance : {1e-4, 1e-9, 0.0})
+        for (const int restarts : {1, 3}) BOOST_TEST_CONTEXT(method << ", " << tolerance) {
+            if (update && restarts > 1) continue;
+            const Fitted found = with(tolerance, restarts);
+            BOOST_TEST(found->info.converged);
+            BOOST_TEST(std::abs(found->info.objective - best) < std::max(18000 * tolerance, 1e-6));
+            if (!update) BOOST_TEST(found->alpha() != start->alpha());
+          }
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -121,6 +121,19 @@ inline Corpus synthetic(int documents, int vocabulary, int topics, int tokens, s
   return out;
 }
 
+/// Documents of 30 tokens, half of them of one and half of another, or the same, of four topics
+/// over ten terms of their own.
+inline Corpus documents_of_separate_topics(int documents) {
+  bayes::Random random(9);
+  Corpus out(at(documents));
+  for (int d = 0; d < documents; ++d)
+    for (int i = 0; i < 30; ++i) {
+      const int topic = i % 2 ? d % 4 : d / 4 % 4;
+      ++out[at(d)][10 * topic + std::int32_t(random.below(10))];
+    }
+  return out;
+}
+
 /// The ten bars of Griffiths and Steyvers (2004): rows and columns of 5 x 5 terms.
 inline std::vector<std::vector<double>> bars() {
   std::vector<std::vector<double>> out(10, std::vector<double>(25, 0.0));

@@ -3,6 +3,7 @@
 #include "counts/remote_corpus.hpp"
 
 #include <functional>
+#include <map>
 
 #include "base/error.hpp"
 #include "factor/nmf.hpp"
@@ -226,6 +227,38 @@ BOOST_AUTO_TEST_CASE(numbers_that_are_lost_are_found_anew) {
   const std::vector<double> &course = with->trace[0];
   for (std::size_t i = 1; i < course.size(); ++i)
     BOOST_TEST(course[i] > course[i - 1] - 1e-3 * std::abs(course[i]));
+}
+
+// Nothing moves after a few passes from the start, until priors are learned.
+BOOST_AUTO_TEST_CASE(a_fit_of_documents_in_parts_ends_at_the_same_optimum) {
+  MemoryCorpus few(vocabulary), one(vocabulary);
+  DocumentParts parts(vocabulary);
+  Random random(9);
+  for (int d = 0; d < 600; ++d) {
+    std::map<std::int32_t, double> document;
+    for (int i = 0; i < 30; ++i)
+      ++document[15 * (i % 2 ? d % 4 : d / 4 % 4) + std::int32_t(random.below(15))];
+    std::vector<std::int32_t> terms;
+    std::vector<double> counts;
+    for (const auto &[term, count] : document) terms.push_back(term), counts.push_back(count);
+    one.append({terms, counts});
+    parts.append({terms, counts}, 0);
+    if (d < 100) few.append({terms, counts});
+  }
+  parts.close();
+  RemoteCorpus remote(parts, parts.totals);
+  const auto start = fit(few, "vi", 2, 1);
+  for (const double tolerance : {1e-4, 0.0}) {
+    Document options = Document::object();
+    options.set("tol", tolerance);
+    Control control;
+    const auto here = lda_fit(one, names(), 4, options, start.get(), false, control),
+               there = lda_fit(remote, names(), 4, options, start.get(), false, control);
+    BOOST_TEST(here->info.converged);
+    BOOST_TEST(there->info.converged);
+    BOOST_TEST(there->alpha() != start->alpha());
+    compare(*here, *there);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(documents_in_parts_are_not_read_one_at_a_time) {
