@@ -219,7 +219,8 @@ COMMENT IS 'Fits a topic model for every k to nine tenths of the documents of a 
   'held-out documents, by document completion, without terms that do not occur in the nine tenths; '
   'tokens: the number of tokens that were predicted; model: fitted to the nine tenths, NULL unless '
   'option models is true; standard_error: of the perplexity, from its variation between documents; '
-  'best: the smallest k whose perplexity is within one standard error of the lowest, with an '
+  'best: the smallest k whose perplexity is within one standard error of the lowest, that of the '
+  'difference of the two over the same documents (not standard_error, which is larger), with an '
   'explanation in reason. query and errors: as lda_topics; 22023 also for fewer than ten documents.'
   @lda_options;
 

@@ -142,7 +142,9 @@ COMMENT IS 'Factorizes nine tenths of the table of a query for every k, and meas
   'log_likelihood, from its variation between the held-out rows or columns; best, with an '
   'explanation in reason: after vi and svi the largest objective, or the smallest k within 1 nat '
   'of it, after em and squared the smallest k whose log_likelihood is within one standard error of '
-  'the largest. query and errors: as nmf_factorize; 22023 also if there are fewer than ten rows '
+  'the largest, that of the difference of the two over the same rows or columns (not '
+  'standard_error, which is larger). '
+  'query and errors: as nmf_factorize; 22023 also if there are fewer than ten rows '
   'and fewer than ten columns.'
   @nmf_options;
 

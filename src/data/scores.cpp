@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/control.hpp"
+
 namespace bayes {
 namespace {
 
@@ -131,6 +133,27 @@ ScoreEstimate ScoreSums::error(ErrorMeasure measure) const {
     const DoubleDouble root = sqrt(mean);
     return Transformed{root, root.hi > 0 ? 0.5 / root.hi : 0};
   });
+}
+
+ScoreSums sum_scores(std::span<const Score> rows) {
+  ScoreSums out(1);
+  WorkPoll poll;
+  for (const Score &row : rows) {
+    out.add({&row, 1});
+    poll(100);
+  }
+  return out;
+}
+
+ScoreSums sum_scores(std::span<const Score> first, std::span<const Score> second) {
+  ScoreSums out(2);
+  WorkPoll poll;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const Score both[] = {first[i], second[i]};
+    out.add(both);
+    poll(200);
+  }
+  return out;
 }
 
 }  // namespace bayes

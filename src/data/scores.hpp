@@ -97,4 +97,9 @@ class BAYES_API ScoreSums {
   std::array<double, most> errors_ = {};
 };
 
+/// The sums of these rows. Polls.
+BAYES_API ScoreSums sum_scores(std::span<const Score> rows);
+/// The sums of rows under two models, `first` and `second` of the same length. Polls.
+BAYES_API ScoreSums sum_scores(std::span<const Score> first, std::span<const Score> second);
+
 }  // namespace bayes

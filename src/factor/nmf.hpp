@@ -110,6 +110,8 @@ struct NmfHeldOut {
   /// log-likelihood of these cells as Poisson counts; after method squared as normal numbers with
   /// the mean squared error of the fit as variance
   double log_likelihood = 0;
+  /// the log-likelihood of the predicted cells of each document; the units are 1
+  std::vector<Score> scores = {};
   /// standard error of log_likelihood, a sum over documents; NaN for fewer than two
   double error = 0;
 };

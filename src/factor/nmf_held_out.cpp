@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "base/special.hpp"
 #include "counts/document_parts.hpp"
@@ -39,51 +40,48 @@ struct Halves {
   }
 };
 
-struct HeldOutSums : NmfHeldOut {
-  double squares = 0;
-  /// sum over documents of the squared contribution to log_likelihood, or to `squares`
-  double document_squares = 0;
-  void clear() { *this = {}; }
-  void merge(HeldOutSums &other) {
-    documents += other.documents;
-    cells += other.cells;
-    log_likelihood += other.log_likelihood;
-    squares += other.squares;
-    document_squares += other.document_squares;
+/// For each document the number of its predicted cells, and their log-likelihood or, of method
+/// squared, the sum of their squared errors.
+struct HeldOutLines {
+  std::vector<double> cells, fit;
+  void clear() {
+    cells.clear();
+    fit.clear();
+  }
+  void merge(const HeldOutLines &other) {
+    cells.insert(cells.end(), other.cells.begin(), other.cells.end());
+    fit.insert(fit.end(), other.fit.begin(), other.fit.end());
   }
 };
 
-/// The sums of a part, of at most these totals.
-HeldOutSums part_of_answer(const Document &answer, const CorpusTotals &most) {
+/// Appends the documents of a part, of at most these totals.
+void add_part(const Document &answer, const CorpusTotals &most, HeldOutLines &to) {
   const PassReader given(answer);
-  HeldOutSums out;
-  out.documents = given.integer("documents", 0, most.documents);
-  out.cells = given.number("cells");
-  out.log_likelihood = given.number("log_likelihood");
-  out.document_squares = given.number("document_squares");
-  // A count in a cell whose mean is 0 has the probability 0.
-  const bool impossible = out.log_likelihood == -std::numeric_limits<double>::infinity();
-  if (!(out.cells >= 0 && out.cells <= double(out.documents) * most.vocabulary &&
-        (impossible || (std::isfinite(out.log_likelihood) && out.document_squares >= 0 &&
-                        std::isfinite(out.document_squares)))))
+  const std::vector<double> &cells = given.numbers("cells"),
+                            &fit = given.numbers("fit", cells.size());
+  if (std::int64_t(cells.size()) > most.documents - std::int64_t(to.cells.size()))
     PassReader::refuse();
-  return out;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    // A count in a cell whose mean is 0 has the probability 0.
+    const bool impossible = fit[i] == -std::numeric_limits<double>::infinity();
+    if (!(cells[i] >= 0 && cells[i] <= most.vocabulary && (impossible || std::isfinite(fit[i]))))
+      PassReader::refuse();
+  }
+  to.merge({cells, fit});
 }
 
-HeldOutSums held_out_there(const NmfModel &model, RemoteCorpus &documents, Side which) {
+HeldOutLines held_out_there(const NmfModel &model, RemoteCorpus &documents, Side which) {
   if (which != Side::row) refuse_remote("what is held out of a table of more columns than rows");
   Document request = pass_request("held-out rows");
   request.set("model", column_factors_message(model));
-  HeldOutSums out;
-  for (const Document &answer : documents.ask(std::move(request))) {
-    HeldOutSums part = part_of_answer(answer, documents.totals());
-    out.merge(part);
-  }
-  if (out.documents != documents.totals().documents) PassReader::refuse();
+  HeldOutLines out;
+  for (const Document &answer : documents.ask(std::move(request)))
+    add_part(answer, documents.totals(), out);
+  if (std::int64_t(out.cells.size()) != documents.totals().documents) PassReader::refuse();
   return out;
 }
 
-HeldOutSums held_out_here(const NmfModel &model, Corpus &documents, Side which, Control &control) {
+HeldOutLines held_out_here(const NmfModel &model, Corpus &documents, Side which, Control &control) {
   const NmfModel::State &state = *model.state;
   const NmfSide &terms = state.side(other(which));
   const bool squared = model.info.method == Method::squared;
@@ -93,26 +91,21 @@ HeldOutSums held_out_here(const NmfModel &model, Corpus &documents, Side which, 
   const SweepPlan plan =
       plan_tasks(4000.0 * factors * double(documents.totals().entries), 64, control);
   return document_pass(
-      documents, plan, HeldOutSums(), 0, none, control,
-      [&](int, const DocumentTerms &cells, std::int64_t, double *, HeldOutSums &here) {
+      documents, plan, HeldOutLines(), 0, none, control,
+      [&](int, const DocumentTerms &cells, std::int64_t, double *, HeldOutLines &here) {
         const FilteredDocument known(
             cells, [&](std::int32_t key) { return bool(halves.observed[std::size_t(key)]); });
         const std::vector<double> weights =
             squared ? least_squares(known.terms(), halves.observed_points, halves.observed_points)
                     : state.infer(which, known.terms(), halves.observed_sums).value;
-        ++here.documents;
-        const double before = squared ? here.squares : here.log_likelihood;
-        const auto note_document = [&] {
-          const double document = (squared ? here.squares : here.log_likelihood) - before;
-          here.document_squares += document * document;
-        };
+        double predicted = 0, log_likelihood = 0, squares = 0;
         // absent cells first, if they are zeros
         double mean_of_all = 0;
         if (!state.missing) {
-          here.cells += halves.scored;
+          predicted += halves.scored;
           for (std::size_t k = 0; k < weights.size(); ++k)
             mean_of_all += weights[k] * halves.scored_sums[k];
-          here.log_likelihood -= mean_of_all;
+          log_likelihood -= mean_of_all;
         }
         WorkPoll poll;
         for (std::size_t e = 0; e < cells.size(); ++e) {
@@ -123,23 +116,23 @@ HeldOutSums held_out_here(const NmfModel &model, Corpus &documents, Side which, 
           for (int k = 0; k < factors; ++k)
             mean += weights[std::size_t(k)] * terms.expected(key, k);
           if (state.missing) {
-            ++here.cells;
-            here.log_likelihood -= mean;
+            ++predicted;
+            log_likelihood -= mean;
           }
-          if (x > 0) here.log_likelihood += x * std::log(mean) - log_gamma(x + 1);
-          here.squares += (x - mean) * (x - mean) - (state.missing ? 0 : mean * mean);
+          if (x > 0) log_likelihood += x * std::log(mean) - log_gamma(x + 1);
+          squares += (x - mean) * (x - mean) - (state.missing ? 0 : mean * mean);
           poll(4 * std::size_t(factors));
         }
-        if (!squared) return note_document();
         // (w'v)^2 for all scored terms
-        for (std::int32_t j = 0; j < terms.numbers.rows(); ++j) {
+        for (std::int32_t j = 0; squared && j < terms.numbers.rows(); ++j) {
           if (halves.observed[std::size_t(j)]) continue;
           double mean = 0;
           for (int k = 0; k < factors; ++k) mean += weights[std::size_t(k)] * terms.expected(j, k);
-          here.squares += mean * mean;
+          squares += mean * mean;
           poll(4 * std::size_t(factors));
         }
-        note_document();
+        here.cells.push_back(predicted);
+        here.fit.push_back(squared ? squares : log_likelihood);
       });
 }
 
@@ -149,18 +142,21 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Co
   const PollScope scope(control);
   const bool squared = model.info.method == Method::squared;
   RemoteCorpus *const remote = documents.remote();
-  HeldOutSums sums = remote ? held_out_there(model, *remote, which)
-                            : held_out_here(model, documents, which, control);
-  const double n = double(sums.documents), sum = squared ? sums.squares : sums.log_likelihood;
-  sums.error = n > 1 ? std::sqrt(std::max(sums.document_squares - sum * sum / n, 0.0) * n / (n - 1))
-                     : std::numeric_limits<double>::quiet_NaN();
-  if (squared) {
-    const double variance = model.state->error_variance();
-    sums.log_likelihood =
-        -0.5 * (sums.cells * std::log(6.283185307179586 * variance) + sums.squares / variance);
-    sums.error /= 2 * variance;
+  const HeldOutLines lines = remote ? held_out_there(model, *remote, which)
+                                    : held_out_here(model, documents, which, control);
+  NmfHeldOut out;
+  out.documents = std::int64_t(lines.cells.size());
+  const double variance = squared ? model.state->error_variance() : 0;
+  for (std::size_t i = 0; i < lines.cells.size(); ++i) {
+    const double fit = squared ? -0.5 * (lines.cells[i] * std::log(6.283185307179586 * variance) +
+                                         lines.fit[i] / variance)
+                               : lines.fit[i];
+    out.cells += lines.cells[i];
+    out.log_likelihood += fit;
+    out.scores.push_back({1, fit, 0});
   }
-  return sums;
+  out.error = double(out.documents) * sum_scores(out.scores).log_density().standard_error;
+  return out;
 }
 
 Document answer_held_out_rows(PartOfDocuments &part, const Document &request, Control &control) {
@@ -169,11 +165,9 @@ Document answer_held_out_rows(PartOfDocuments &part, const Document &request, Co
       model_of_column_factors(PassReader(request).member("model"));
   if (model->keys(Side::column).size() != std::size_t(part.held_out->totals().vocabulary))
     PassReader::refuse();
-  const HeldOutSums found = held_out_here(*model, *part.held_out, Side::row, control);
+  const HeldOutLines found = held_out_here(*model, *part.held_out, Side::row, control);
   Document out = Document::object();
-  out.set("documents", found.documents).set("cells", found.cells);
-  out.set("log_likelihood", found.log_likelihood);
-  return out.set("document_squares", found.document_squares);
+  return out.set("cells", numbers_document(found.cells)).set("fit", numbers_document(found.fit));
 }
 
 }  // namespace bayes

@@ -220,14 +220,6 @@ std::optional<double> HeldOut::perplexity() const {
   return std::exp(-log_probability / tokens);
 }
 
-double HeldOut::perplexity_error() const {
-  if (documents < 2 || !(tokens > 0)) return std::numeric_limits<double>::quiet_NaN();
-  const double n = double(documents), each = log_probability / tokens,
-               residual =
-                   probabilities_squared - 2 * each * products + each * each * tokens_squared;
-  return std::exp(-each) * std::sqrt(n / (n - 1) * std::max(residual, 0.0)) / tokens;
-}
-
 bool is_possible(std::int32_t term, const PaddedMatrix &topics) {
   const double *const row = topics.row(term);
   return std::any_of(row, row + topics.columns(), [](double x) { return x > 0; });

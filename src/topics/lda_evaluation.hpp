@@ -13,6 +13,7 @@
 #include "counts/document_parts.hpp"
 #include "counts/remote_corpus.hpp"
 #include "data/corpus.hpp"
+#include "data/scores.hpp"
 #include "topics/lda.hpp"
 
 namespace bayes {
@@ -23,16 +24,7 @@ struct HeldOut {
   /// the tokens that are scored, and the sum of their log probabilities
   double tokens = 0, log_probability = 0;
 
-  /// sums over documents of squared log probabilities, of log probability times tokens, and of
-  /// squared tokens; not set, but implied, for a single document
-  double probabilities_squared = 0, products = 0, tokens_squared = 0;
-
   void add(const HeldOut &other) {
-    const bool one = other.documents == 1;
-    const double p = other.log_probability, t = other.tokens;
-    probabilities_squared += one ? p * p : other.probabilities_squared;
-    products += one ? p * t : other.products;
-    tokens_squared += one ? t * t : other.tokens_squared;
     documents += other.documents;
     tokens += other.tokens;
     log_probability += other.log_probability;
@@ -40,9 +32,6 @@ struct HeldOut {
   /// exp(- log probability / tokens); for uniform probabilities it is the number of terms. Empty
   /// without tokens.
   BAYES_API std::optional<double> perplexity() const;
-  /// Standard error of the perplexity, as a function of a ratio of sums over documents (delta
-  /// method). NaN for fewer than two documents, or without tokens.
-  BAYES_API double perplexity_error() const;
 };
 
 /// Whether a term has a probability above 0 in some topic. Maximum likelihood gives 0 to terms that
@@ -102,10 +91,12 @@ struct Evaluation {
 /// The log probability of held-out documents, computed on all threads, or, by document completion,
 /// where they are. `terms`: the vocabulary of the documents, in the order of their bytes; of
 /// documents elsewhere it is that of the model. `known`: for each of these terms, whether it
-/// occurred in the documents of the fit; if empty, all terms of the model count as known.
+/// occurred in the documents of the fit; if empty, all terms of the model count as known. `scores`:
+/// receives the scores of the documents, in their order; the units are the scored tokens.
 BAYES_API HeldOut evaluate_topics(const TopicModel &model, Corpus &corpus,
                                   std::span<const std::string> terms, const Evaluation &how,
-                                  std::span<const char> known, Control &control);
+                                  std::span<const char> known, Control &control,
+                                  std::vector<Score> *scores = nullptr);
 /// What another server asks for, over the documents of a part that are held out.
 Document answer_held_out_documents(PartOfDocuments &part, const Document &request,
                                    Control &control);

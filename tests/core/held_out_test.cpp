@@ -203,13 +203,17 @@ BOOST_AUTO_TEST_CASE(topics_predict_documents_in_parts) {
     known[3] = known[30] = 0;
     for (const std::vector<char> &which : {std::vector<char>(), known}) {
       Control control;
-      const HeldOut one = evaluate_topics(*model, parts.one, held_out_names(), {}, which, control);
-      const HeldOut there = evaluate_topics(*model, remote, held_out_names(), {}, which, control);
+      std::vector<Score> scores, scores_there;
+      const HeldOut one =
+          evaluate_topics(*model, parts.one, held_out_names(), {}, which, control, &scores);
+      const HeldOut there =
+          evaluate_topics(*model, remote, held_out_names(), {}, which, control, &scores_there);
       BOOST_TEST(one.documents == 30);
       BOOST_TEST(there.documents == 30);
       BOOST_TEST(one.tokens == there.tokens);
       BOOST_TEST(support::distance(*one.perplexity(), *there.perplexity()) < 1e-12);
-      BOOST_TEST(support::distance(one.perplexity_error(), there.perplexity_error()) < 1e-9);
+      BOOST_TEST(support::distance(sum_scores(scores).perplexity().standard_error,
+                                   sum_scores(scores_there).perplexity().standard_error) < 1e-9);
     }
     Control control;
     Evaluation by_particles;
@@ -252,20 +256,33 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_documents_are_refused) {
   Control control;
   BOOST_CHECK_THROW(evaluate_topics(*model, remote, held_out_names(), {}, {}, control), Error);
   parts.damage_request = {};
+  const auto change = [](Document &a, const char *key, double number) {
+    std::vector<double> numbers = PassReader(a).numbers(key);
+    numbers[0] = number;
+    a.set(key, numbers_document(numbers));
+  };
+  // as many numbers in both lists, or in one
+  const auto resize = [](Document &a, std::initializer_list<const char *> keys, std::size_t size) {
+    for (const char *const key : keys) {
+      std::vector<double> numbers = PassReader(a).numbers(key);
+      numbers.resize(size);
+      a.set(key, numbers_document(numbers));
+    }
+  };
   const std::function<void(Document &)> answers[] = {
-      [](Document &a) { a.set("documents", -1); },
-      [](Document &a) { a.set("documents", 1); },
-      [](Document &a) { a.set("documents", 1000); },
-      [](Document &a) { a.set("tokens", -1.0); },
-      [](Document &a) { a.set("tokens", 1e7); },
-      [](Document &a) { a.set("tokens", std::nan("")); },
-      [](Document &a) { a.set("log_probability", std::nan("")); },
-      [](Document &a) { a.set("log_probability", -INFINITY); },
-      [](Document &a) { a.set("probabilities_squared", -1.0); },
-      [](Document &a) { a.set("probabilities_squared", INFINITY); },
-      [](Document &a) { a.set("products", std::nan("")); },
-      [](Document &a) { a.set("tokens_squared", -1.0); },
-      [](Document &a) { a.set("tokens_squared", 1e12); },
+      [&change](Document &a) { change(a, "tokens", -1.0); },
+      [&change](Document &a) { change(a, "tokens", 1e7); },
+      [&change](Document &a) { change(a, "tokens", std::nan("")); },
+      [&change](Document &a) { change(a, "log_probability", std::nan("")); },
+      [&change](Document &a) { change(a, "log_probability", -INFINITY); },
+      [&resize](Document &a) {
+        resize(a, {"tokens", "log_probability"}, 1);
+      },
+      [&resize](Document &a) {
+        resize(a, {"tokens", "log_probability"}, 1000);
+      },
+      [&resize](Document &a) { resize(a, {"tokens"}, 2); },
+      [&resize](Document &a) { resize(a, {"log_probability"}, 2); },
       [](Document &a) { a = Document::object(); }};
   for (std::size_t i = 0; i < std::size(answers); ++i) {
     parts.damage_answer = answers[i];
@@ -342,22 +359,40 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_rows_are_refused) {
     BOOST_CHECK_THROW(nmf_held_out(*model, remote, Side::row, control), Error);
   }
   parts.damage_request = {};
+  const auto change = [](Document &a, const char *key, double number) {
+    std::vector<double> numbers = PassReader(a).numbers(key);
+    numbers[0] = number;
+    a.set(key, numbers_document(numbers));
+  };
+  // as many numbers in both lists, or in one
+  const auto resize = [](Document &a, std::initializer_list<const char *> keys, std::size_t size) {
+    for (const char *const key : keys) {
+      std::vector<double> numbers = PassReader(a).numbers(key);
+      numbers.resize(size);
+      a.set(key, numbers_document(numbers));
+    }
+  };
   const std::function<void(Document &)> answers[] = {
-      [](Document &a) { a.set("documents", 1); },
-      [](Document &a) { a.set("documents", 1000); },
-      [](Document &a) { a.set("cells", -1.0); },
-      [](Document &a) { a.set("cells", 1e6); },
-      [](Document &a) { a.set("log_likelihood", std::nan("")); },
-      [](Document &a) { a.set("log_likelihood", INFINITY); },
-      [](Document &a) { a.set("document_squares", -1.0); },
-      [](Document &a) { a.set("document_squares", std::nan("")); },
+      [&change](Document &a) { change(a, "cells", -1.0); },
+      [&change](Document &a) { change(a, "cells", 1e6); },
+      [&change](Document &a) { change(a, "cells", std::nan("")); },
+      [&change](Document &a) { change(a, "fit", std::nan("")); },
+      [&change](Document &a) { change(a, "fit", INFINITY); },
+      [&resize](Document &a) {
+        resize(a, {"cells", "fit"}, 1);
+      },
+      [&resize](Document &a) {
+        resize(a, {"cells", "fit"}, 1000);
+      },
+      [&resize](Document &a) { resize(a, {"cells"}, 2); },
+      [&resize](Document &a) { resize(a, {"fit"}, 2); },
       [](Document &a) { a = Document::object(); }};
   for (std::size_t i = 0; i < std::size(answers); ++i) {
     parts.damage_answer = answers[i];
     BOOST_TEST(damaged(), "answer " << i);
   }
   // A number in a cell of mean 0 is impossible, not damaged.
-  parts.damage_answer = [](Document &a) { a.set("log_likelihood", -INFINITY); };
+  parts.damage_answer = [&change](Document &a) { change(a, "fit", -INFINITY); };
   BOOST_TEST(!damaged());
   BOOST_TEST(found.log_likelihood == -INFINITY);
   parts.damage_answer = {};

@@ -1,5 +1,5 @@
 -- Topic models: documents of topics and topics of documents, and held-out documents under draws.
-SELECT plan(39);
+SELECT plan(41);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -169,5 +169,16 @@ SELECT never('SELECT way, k, NOT (perplexity BETWEEN 2 AND 60 AND i.rows = 54 AN
       id) FROM shopping'', ''{1,3}'', jsonb_build_object(''method'', way,
       ''models'', true)) AS s,
     bayes_info(s.model) AS i', 'terms of the held-out documents alone cost');
+-- Half of the documents are hard to predict for all k, so the errors of the scores are wide; the
+-- others are of two kinds, which two topics cannot tell from each other.
+CREATE TABLE told AS SELECT (SELECT array_agg(CASE i % 4 WHEN 1 THEN 'a' || byte % 4
+      WHEN 3 THEN 'b' || byte % 4 ELSE 'c' || byte END) FROM generate_series(1, 20) AS j,
+    LATERAL (SELECT get_byte(decode(md5(i || ' ' || j), 'hex'), 0) AS byte) AS b) AS words
+  FROM generate_series(1, 200) AS i;
+CREATE TABLE chosen AS SELECT * FROM lda_select('SELECT words FROM told', '{1,2,3,4}');
+SELECT is((SELECT k FROM chosen WHERE best), 3, 'the error is that of the difference');
+SELECT ok(two.perplexity - min(other.perplexity) < min(other.standard_error),
+  'and far below those of the scores')
+  FROM chosen AS two, chosen AS other WHERE two.k = 2 GROUP BY two.perplexity;
 
 SELECT * FROM finish();

@@ -14,13 +14,20 @@ Cell Choice::model(Model &model) {
   return Cell::model(kept_.emplace_back(bytes_of(model)));
 }
 
-void Choice::add_row(int k, const Criterion &criterion, std::vector<Cell> cells) {
-  for (Cell &cell : cells) cell.keep(kept_);
-  rows_.push_back({k, criterion, std::move(cells)});
+bool Criterion::allows(const Criterion &other) const {
+  if (held_out.empty()) return other.score >= score - allowed;
+  // Scores of two fits rise and fall together, as some rows are hard for both.
+  const ScoreEstimate ahead = sum_scores(held_out, other.held_out).log_density();
+  return ahead.value <= 0 || ahead.value <= allowed * ahead.standard_error;
 }
 
-void Choice::add(int k, const Criterion &criterion, std::initializer_list<Cell> cells) {
-  add_row(k, criterion, cells);
+void Choice::add_row(int k, Criterion criterion, std::vector<Cell> cells) {
+  for (Cell &cell : cells) cell.keep(kept_);
+  rows_.push_back({k, std::move(criterion), std::move(cells)});
+}
+
+void Choice::add(int k, Criterion criterion, std::initializer_list<Cell> cells) {
+  add_row(k, std::move(criterion), cells);
 }
 
 void Choice::add(Model &model, std::initializer_list<Cell> after_k,
@@ -54,10 +61,10 @@ void Choice::finish() {
       top = &row;
   best = top;
   if (top) {
-    const double enough = top->criterion.score - top->criterion.allowed;
     for (const Row &row : rows_)
-      if (row.criterion.score >= enough &&
-          (row.k < best->k || (row.k == best->k && row.criterion.score > best->criterion.score)))
+      if (row.criterion.score == row.criterion.score &&
+          (row.k < best->k || (row.k == best->k && row.criterion.score > best->criterion.score)) &&
+          top->criterion.allows(row.criterion))
         best = &row;
   }
   for (Row &row : rows_) {

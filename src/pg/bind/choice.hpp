@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "data/scores.hpp"
 #include "document/model.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/input/fit_request.hpp"
@@ -28,6 +29,12 @@ struct Criterion {
   double allowed;
   /// `allowed` in words, for column reason
   const char *allowance;
+  /// Scores of what was held out, the same rows for all fits; if there are any, `allowed` is in
+  /// standard errors of the difference of two fits over these rows.
+  std::vector<Score> held_out = {};
+
+  /// Does a fit count as equally good as this one, the best?
+  bool allows(const Criterion &other) const;
 };
 
 /// The fits of one selection. At the end their rows are passed to `take`, each with two more cells:
@@ -39,7 +46,7 @@ class Choice {
   /// Column model of a fit: NULL unless option models asks for it.
   Cell model(Model &model);
   /// Adds a fit.
-  void add(int k, const Criterion &criterion, std::initializer_list<Cell> cells);
+  void add(int k, Criterion criterion, std::initializer_list<Cell> cells);
   /// Adds a fit to `data`, which is compared by its evidence lower bound (elbo) if it is
   /// variational, or else by bic, and issues its WARNINGs. The cells of a row are k, `after_k`,
   /// method, objective, log_likelihood, parameters, bic, `after_bic`, elbo, converged, degenerate,
@@ -77,7 +84,7 @@ class Choice {
   };
   void add(Model &model, std::initializer_list<Cell> after_k,
            std::initializer_list<Cell> after_bic);
-  void add_row(int k, const Criterion &criterion, std::vector<Cell> cells);
+  void add_row(int k, Criterion criterion, std::vector<Cell> cells);
   void finish();
 
   const bool models_;

@@ -115,14 +115,15 @@ BAYES_FUNCTION(lda_select) {
             },
             [&](const std::unique_ptr<TopicModel> model) {
               warn_of(*model);
+              std::vector<Score> scores;
               const HeldOut found = evaluate_topics(*model, documents.held_out(), documents.terms(),
-                                                    {}, documents.in_fit(), control);
+                                                    {}, documents.in_fit(), control, &scores);
               const auto perplexity = found.perplexity();
               const ModelInfo &info = model->info;
-              const double error = found.perplexity_error();
+              const double error = sum_scores(scores).perplexity().standard_error;
               choice.add(k,
-                         {"perplexity", perplexity ? -*perplexity : std::nan(""),
-                          error == error ? error : 0, "one standard error"},
+                         {"perplexity", perplexity ? -*perplexity : std::nan(""), 1,
+                          "one standard error of the difference", std::move(scores)},
                          {k, perplexity ? Cell(*perplexity) : Cell(), found.tokens,
                           Cell::or_null(info.objective), info.iterations, info.converged,
                           choice.model(*model), Cell::or_null(error)});

@@ -146,12 +146,13 @@ BAYES_FUNCTION(nmf_select) {
               // likelihood is too noisy.
               const bool variational = is_variational(info.method);
               choice.add(k,
-                         variational ? Criterion{"objective", info.objective, 1, "1 nat"}
-                                     : Criterion{"log_likelihood", found.log_likelihood,
-                                                 found.error, "one standard error"},
+                         variational
+                             ? Criterion{"objective", info.objective, 1, "1 nat"}
+                             : Criterion{"log_likelihood", found.log_likelihood, 1,
+                                         "one standard error of the difference", found.scores},
                          {k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
                           info.iterations, info.converged, choice.model(*model),
-                          Cell::or_null(found.documents > 1 ? found.error : std::nan(""))});
+                          Cell::or_null(found.error)});
             },
             choice.failed());
     });
