@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every function of a fitted model, against what defines it.
-SELECT plan(63);
+SELECT plan(64);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -252,6 +252,13 @@ SELECT never($$SELECT way, NOT near(nmf_transform(model, given), weights, 1e-3) 
 
 -- ---- how many factors ----
 
+SELECT results_eq($$SELECT count(*), count(best), bool_and(log_likelihood = '-Infinity')
+  FROM nmf_select('SELECT r, ''c'' || (r * j) % 6, 1 + j FROM generate_series(1, 40) AS r,
+      generate_series(1, 3) AS j
+      UNION ALL SELECT r, ''own '' || r, 2 FROM generate_series(1, 40) AS r',
+    '{3,1,2}', '{"method": "em"}')$$,
+  $$VALUES (3::bigint, 0::bigint, true)$$,
+  'fits to which the rows left out are impossible: none is best');
 CREATE TABLE tried AS SELECT * FROM nmf_select('SELECT * FROM sales', '{1,2,4}', '{"tol": 1e-6,
   "models": true}');
 SELECT is((SELECT k FROM tried ORDER BY log_likelihood DESC LIMIT 1), 2, 'as many as there are');

@@ -54,7 +54,7 @@ my @kinds = (
         q{SELECT gmm_fit(CASE WHEN id < 9 THEN x ELSE '{Infinity,1}' END, 2) FROM few},
             'SELECT gmm_fit(x, id) FROM few', q{SELECT gmm_fit(x, 2, '{}', 3.5 - id) FROM few}],
     ['fits' => 3000, 'SELECT gmm_fit(x, 11) FROM few', 'SELECT gmm_fit(x, 0) FROM few',
-        'SELECT gmm_update(x, em) FROM few, models', 'SELECT gmm_select(x, ARRAY[1, 11]) FROM few',
+        'SELECT gmm_update(x, em) FROM few, models', 'SELECT gmm_select(x, ARRAY[12, 11]) FROM few',
         'SELECT gmm_cluster(x, 11) OVER () FROM few'],
     ['scores' => 8000, q{SELECT gmm_predict(vi, '{1}') FROM models},
         q{SELECT gmm_predict(vi, '{1,Infinity}') FROM models},

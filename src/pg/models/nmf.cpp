@@ -1,6 +1,7 @@
 // Non-negative matrix factorization in SQL.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "factor/nmf.hpp"
 
@@ -145,10 +146,14 @@ BAYES_FUNCTION(nmf_select) {
               // The evidence lower bound finds the number of factors even where the held-out
               // likelihood is too noisy.
               const bool variational = is_variational(info.method);
+              // Of a column that the fitted rows do not have, every fit says that it is impossible.
+              const double score = std::isfinite(found.log_likelihood)
+                                       ? found.log_likelihood
+                                       : std::numeric_limits<double>::quiet_NaN();
               choice.add(k,
                          variational
                              ? Criterion{"objective", info.objective, 1, "1 nat"}
-                             : Criterion{"log_likelihood", found.log_likelihood, 1,
+                             : Criterion{"log_likelihood", score, 1,
                                          "one standard error of the difference", found.scores},
                          {k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
                           info.iterations, info.converged, choice.model(*model),
