@@ -77,8 +77,8 @@ BOOST_AUTO_TEST_CASE(every_family_fits_mixtures_by_every_method) {
           ++known;
           return;
         }
-        const bool posterior = method[0] != 'e' && method[0] != 'm' &&
-                               p.known_by != Parameter::components_overlap;
+        const bool posterior =
+            method[0] != 'e' && method[0] != 'm' && p.known_by != Parameter::components_overlap;
         BOOST_TEST((posterior ? p.lower < p.upper : std::isnan(p.lower) && std::isnan(p.upper)));
       });
       BOOST_TEST(parameters >= 4);

@@ -62,7 +62,8 @@ sub same {
     ok($said =~ /^[\d.e-]+$/ && $said < 1e-9, "$name: the model of one table") or diag $said;
 }
 
-my $fixed = '"max_iter": 4, "tol": 0, "restarts": 3';
+# Only a first restart begins alike in both: others are drawn as paths in one table.
+my $fixed = '"max_iter": 4, "tol": 0, "restarts": 1, "seed": 2';
 for my $method (qw(em vi map)) {
     my $how = "\"method\": \"$method\", $fixed";
     same("$method, normal", 'SELECT id, x FROM %s', "$how, \"emission\": \"normal\"");

@@ -251,7 +251,7 @@ like($said, qr/^HINT:  Give such documents as text\[\], as jsonb of counts, or a
 @warnings = $session->run(sprintf $documents, 'false') =~ /^(WARNING.*)/mg;
 is(scalar @warnings, 1, 'once');
 like($warnings[0], qr/: 1 of 3 documents/, 'for those that have them');
-my $model = q{(SELECT lda_fit(ARRAY['a', 'b'], 1) AS model) AS f};
+my $model = q{(SELECT lda_fit(ARRAY['a', 'b'], 1, '{"tol": 1}') AS model) AS f};
 $said = $session->run("SELECT lda_predict(model, x) FROM $model,
       (VALUES ('{x,y}'::text[]), ('{z}'), ('{}'), ('{a}')) AS v(x)");
 @warnings = $said =~ /^(WARNING.*)/mg;
