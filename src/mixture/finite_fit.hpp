@@ -68,12 +68,11 @@ class FiniteRows {
 RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOptions &options);
 /// The range of the number of restarts of mixtures, for FitOptions::settle_restarts.
 inline constexpr int min_restarts = 10, max_restarts = 60;
-/// Whether a restart begins independently of those before it; the others begin near the best so
-/// far. Where restarts may end early: the first five, and then every third. Of a given number: the
-/// first third, at least five.
-inline bool is_independent(int restart, const FitOptions &options) {
-  if (options.restarts_settled) return restart <= 5 || restart % 3 == 0;
-  return restart <= std::max(5, (options.restarts + 2) / 3);
+/// Whether a restart begins independently of those before it: the first five, and then every third
+/// up to 24. The others begin near the best so far. It depends on the number of the restart alone,
+/// so that a fit with the number of restarts that another one has made is that fit.
+inline bool is_independent(int restart) {
+  return restart <= 5 || (restart % 3 == 0 && restart <= 24);
 }
 
 /// P: parameters of K components at a point; Q: their conjugate posterior.
@@ -248,7 +247,7 @@ template <class P, class Q> class FiniteFit {
         rows_.data, rows_.trial(run_.weight()),
         [&](int restart, const typename L::State *best = nullptr) {
           // Without the best run so far, a run that is recorded is repeated: any start will do.
-          moved = k_ > 1 && !is_independent(restart, options_) && best ? restart : 0;
+          moved = k_ > 1 && !is_independent(restart) && best ? restart : 0;
           return moved ? first(moved_statistics(learner, *best, restart)) : begin(restart);
         },
         [&](typename L::State state, RowSource &rows) {

@@ -40,6 +40,19 @@ const std::vector<int> as_before = {0, 1, 2};
 
 BOOST_AUTO_TEST_SUITE(start)
 
+// Caught: restarts whose beginnings depend on how many there are.
+BOOST_AUTO_TEST_CASE(the_number_of_restarts_made_repeats_a_fit) {
+  const Matrix x = groups(120, false, 5);
+  for (const std::string method : {"vi", "em", "map"}) BOOST_TEST_CONTEXT(method) {
+      const auto model = support::fit(x, 3, {{"method", method}});
+      const std::int64_t made = *option(*model, "restarts")->as<std::int64_t>();
+      BOOST_TEST(made >= 8);
+      BOOST_TEST(made < 60);
+      const auto again = support::fit(x, 3, {{"method", method}, {"restarts", made}});
+      BOOST_TEST(support::bits(*model) == support::bits(*again));
+    }
+}
+
 // Caught: components ordered by their weights again.
 BOOST_AUTO_TEST_CASE(components_keep_the_numbers_of_the_start_model) {
   const auto start = support::fit(before, 3, {{"seed", 3}});
