@@ -177,9 +177,11 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
   return corrected(factors, whitened, root);
 }
 
-Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
+Vector approach(Vector &natural,
+                const std::function<std::vector<PosteriorFactor>(const Vector &)> &factors_at,
                 const std::function<Vector(const Vector &)> &pass) {
   constexpr int max_steps = 10;
+  const std::vector<PosteriorFactor> factors = factors_at(natural);
   const std::vector<Whitened> whitened = whiten(factors);
   const Matrix root = root_of_response(response(natural, whitened, pass));
   Vector change = after(pass, natural) - natural;
@@ -188,6 +190,7 @@ Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
   for (int step = 0; step < max_steps && !(left <= 0.1 * farthest); ++step) {
     poll_here();
     const Vector next = natural + newton_step(whitened, root, change);
+    whiten(factors_at(next));  // before a pass with what is no posterior
     change = after(pass, next) - next;
     const double before = left;
     left = distance(whitened, root, change);

@@ -69,8 +69,11 @@ inline void require_time(const Control &control) {
 Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor> &factors,
                        const std::function<Vector(const Vector &)> &pass);
 /// The same near the maximum. Farther away, moves `natural` towards the maximum by Newton steps
-/// with the response computed here, and returns an empty vector.
-Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
+/// with the response computed here, and returns an empty vector. `factors_at`: the factors of a
+/// posterior with these natural parameters. Throws Error(numeric) if a step ends where there is
+/// none.
+Vector approach(Vector &natural,
+                const std::function<std::vector<PosteriorFactor>(const Vector &)> &factors_at,
                 const std::function<Vector(const Vector &)> &pass);
 /// The standard deviations of `own`, multiplied by the ratios of `corrected` to those of `there`.
 Vector rescaled(const std::vector<PosteriorFactor> &own, const std::vector<PosteriorFactor> &there,
@@ -144,12 +147,16 @@ Response<L> linear_response_and_approach(const L &learner, const typename L::Sta
   typename L::State at = q;
   for (int turn = 0; turn < max_turns && out.deviations.size() == 0; ++turn) {
     Vector natural = natural_parameters(at, at);
-    out.deviations = detail::approach(natural, posterior_factors(at), [&](const Vector &from) {
-      detail::require_time(control);
-      const typename L::State state = from_natural_parameters(from, at);
-      return natural_parameters(
-          learner.update(expected_statistics(learner, state, data, control).statistics, state), at);
-    });
+    out.deviations = detail::approach(
+        natural,
+        [&](const Vector &from) { return posterior_factors(from_natural_parameters(from, at)); },
+        [&](const Vector &from) {
+          detail::require_time(control);
+          const typename L::State state = from_natural_parameters(from, at);
+          return natural_parameters(
+              learner.update(expected_statistics(learner, state, data, control).statistics, state),
+              at);
+        });
     if (out.deviations.size() == 0) out.moved = at = from_natural_parameters(natural, at);
   }
   if (!out.moved) return out;
