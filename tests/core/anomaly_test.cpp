@@ -98,14 +98,10 @@ BOOST_AUTO_TEST_CASE(rows_of_the_model_are_uniform) {
   for (Asked &asked : all_models()) {
     RowDistribution &rows = *asked.distribution;
     Anomalies anomalies(rows);
-    const std::vector<double> nothing(std::size_t(rows.dimension()), hole);
     constexpr int n = 600;
     std::vector<double> p;
     for (int i = 0; i < n; ++i) {
-      Random random(77, std::uint64_t(i));
-      rows.condition(nothing);
-      std::vector<double> x = nothing;
-      rows.draw(random, x);
+      std::vector<double> x = drawn_row(rows, 77, i);
       // a normal element, so that no two rows have the same density; others come and go
       x[0] = rows.categories(0).empty() ? x[0] : i % 2 ? hole : x[0];
       if (i % 3 == 0) x.back() = hole;

@@ -167,14 +167,10 @@ BOOST_AUTO_TEST_CASE(strangeness_falls_with_the_density) {
 BOOST_AUTO_TEST_CASE(bounds_hold) {
   each_model([](Asked &asked) {
     RowDistribution &rows = *asked.distribution;
-    const std::vector<double> nothing(std::size_t(rows.dimension()), hole);
     constexpr int n = 4000;
     std::vector<std::pair<double, std::vector<double>>> drawn;
     for (int i = 0; i < n; ++i) {
-      Random random(5, std::uint64_t(i));
-      rows.condition(nothing);
-      std::vector<double> x = nothing;
-      rows.draw(random, x);
+      std::vector<double> x = drawn_row(rows, 5, i);
       drawn.push_back({rows.log_density(x), x});
     }
     std::sort(drawn.begin(), drawn.end());

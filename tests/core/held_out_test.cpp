@@ -114,6 +114,21 @@ Document factor_options(const char *method) {
   return out.set("method", method).set("max_iter", 8).set("tol", 0.0).set("restarts", 1);
 }
 
+/// Changes the first number of a list of an answer.
+void change(Document &answer, const char *key, double number) {
+  std::vector<double> numbers = PassReader(answer).numbers(key);
+  numbers[0] = number;
+  answer.set(key, numbers_document(numbers));
+}
+/// Gives lists of an answer as many numbers.
+void resize(Document &answer, std::initializer_list<const char *> keys, std::size_t size) {
+  for (const char *const key : keys) {
+    std::vector<double> numbers = PassReader(answer).numbers(key);
+    numbers.resize(size);
+    answer.set(key, numbers_document(numbers));
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(held_out)
@@ -256,33 +271,20 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_documents_are_refused) {
   Control control;
   BOOST_CHECK_THROW(evaluate_topics(*model, remote, held_out_names(), {}, {}, control), Error);
   parts.damage_request = {};
-  const auto change = [](Document &a, const char *key, double number) {
-    std::vector<double> numbers = PassReader(a).numbers(key);
-    numbers[0] = number;
-    a.set(key, numbers_document(numbers));
-  };
-  // as many numbers in both lists, or in one
-  const auto resize = [](Document &a, std::initializer_list<const char *> keys, std::size_t size) {
-    for (const char *const key : keys) {
-      std::vector<double> numbers = PassReader(a).numbers(key);
-      numbers.resize(size);
-      a.set(key, numbers_document(numbers));
-    }
-  };
   const std::function<void(Document &)> answers[] = {
-      [&change](Document &a) { change(a, "tokens", -1.0); },
-      [&change](Document &a) { change(a, "tokens", 1e7); },
-      [&change](Document &a) { change(a, "tokens", std::nan("")); },
-      [&change](Document &a) { change(a, "log_probability", std::nan("")); },
-      [&change](Document &a) { change(a, "log_probability", -INFINITY); },
-      [&resize](Document &a) {
+      [](Document &a) { change(a, "tokens", -1.0); },
+      [](Document &a) { change(a, "tokens", 1e7); },
+      [](Document &a) { change(a, "tokens", std::nan("")); },
+      [](Document &a) { change(a, "log_probability", std::nan("")); },
+      [](Document &a) { change(a, "log_probability", -INFINITY); },
+      [](Document &a) {
         resize(a, {"tokens", "log_probability"}, 1);
       },
-      [&resize](Document &a) {
+      [](Document &a) {
         resize(a, {"tokens", "log_probability"}, 1000);
       },
-      [&resize](Document &a) { resize(a, {"tokens"}, 2); },
-      [&resize](Document &a) { resize(a, {"log_probability"}, 2); },
+      [](Document &a) { resize(a, {"tokens"}, 2); },
+      [](Document &a) { resize(a, {"log_probability"}, 2); },
       [](Document &a) { a = Document::object(); }};
   for (std::size_t i = 0; i < std::size(answers); ++i) {
     parts.damage_answer = answers[i];
@@ -359,40 +361,27 @@ BOOST_AUTO_TEST_CASE(damaged_messages_about_rows_are_refused) {
     BOOST_CHECK_THROW(nmf_held_out(*model, remote, Side::row, control), Error);
   }
   parts.damage_request = {};
-  const auto change = [](Document &a, const char *key, double number) {
-    std::vector<double> numbers = PassReader(a).numbers(key);
-    numbers[0] = number;
-    a.set(key, numbers_document(numbers));
-  };
-  // as many numbers in both lists, or in one
-  const auto resize = [](Document &a, std::initializer_list<const char *> keys, std::size_t size) {
-    for (const char *const key : keys) {
-      std::vector<double> numbers = PassReader(a).numbers(key);
-      numbers.resize(size);
-      a.set(key, numbers_document(numbers));
-    }
-  };
   const std::function<void(Document &)> answers[] = {
-      [&change](Document &a) { change(a, "cells", -1.0); },
-      [&change](Document &a) { change(a, "cells", 1e6); },
-      [&change](Document &a) { change(a, "cells", std::nan("")); },
-      [&change](Document &a) { change(a, "fit", std::nan("")); },
-      [&change](Document &a) { change(a, "fit", INFINITY); },
-      [&resize](Document &a) {
+      [](Document &a) { change(a, "cells", -1.0); },
+      [](Document &a) { change(a, "cells", 1e6); },
+      [](Document &a) { change(a, "cells", std::nan("")); },
+      [](Document &a) { change(a, "fit", std::nan("")); },
+      [](Document &a) { change(a, "fit", INFINITY); },
+      [](Document &a) {
         resize(a, {"cells", "fit"}, 1);
       },
-      [&resize](Document &a) {
+      [](Document &a) {
         resize(a, {"cells", "fit"}, 1000);
       },
-      [&resize](Document &a) { resize(a, {"cells"}, 2); },
-      [&resize](Document &a) { resize(a, {"fit"}, 2); },
+      [](Document &a) { resize(a, {"cells"}, 2); },
+      [](Document &a) { resize(a, {"fit"}, 2); },
       [](Document &a) { a = Document::object(); }};
   for (std::size_t i = 0; i < std::size(answers); ++i) {
     parts.damage_answer = answers[i];
     BOOST_TEST(damaged(), "answer " << i);
   }
   // A number in a cell of mean 0 is impossible, not damaged.
-  parts.damage_answer = [&change](Document &a) { change(a, "fit", -INFINITY); };
+  parts.damage_answer = [](Document &a) { change(a, "fit", -INFINITY); };
   BOOST_TEST(!damaged());
   BOOST_TEST(found.log_likelihood == -INFINITY);
   parts.damage_answer = {};

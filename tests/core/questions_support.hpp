@@ -17,6 +17,15 @@ using support::with;
 
 inline const double hole = std::numeric_limits<double>::quiet_NaN();
 
+/// Row number i of those drawn from a model with a seed of their own.
+inline std::vector<double> drawn_row(RowDistribution &rows, std::uint64_t seed, int i) {
+  std::vector<double> x(std::size_t(rows.dimension()), hole);
+  bayes::Random random(seed, std::uint64_t(i));
+  rows.condition(x);
+  rows.draw(random, x);
+  return x;
+}
+
 struct Asked {
   std::string name;
   std::unique_ptr<bayes::Model> model;

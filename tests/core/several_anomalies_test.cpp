@@ -42,13 +42,9 @@ template <class... Each> SeveralAnomalies several(Each... each) {
 /// How far the probabilities of rows of the first model are from uniform: Kolmogorov and Smirnov's.
 double gap(SeveralAnomalies &anomalies, int n, bool holes) {
   RowDistribution &rows = anomalies.model(0);
-  const std::vector<double> nothing(std::size_t(rows.dimension()), hole);
   std::vector<double> p;
   for (int i = 0; i < n; ++i) {
-    Random random(77, std::uint64_t(i));
-    rows.condition(nothing);
-    std::vector<double> x = nothing;
-    rows.draw(random, x);
+    std::vector<double> x = drawn_row(rows, 77, i);
     if (holes) x.back() = hole;
     p.push_back(anomalies.probability(x));
   }

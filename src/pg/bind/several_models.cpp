@@ -1,4 +1,5 @@
 // bayes_anomaly and bayes_surprise of several models.
+#include <algorithm>
 #include <map>
 
 #include "pg/bind/questions.hpp"
@@ -49,26 +50,13 @@ class SeveralModels {
   /// Empty if an element is NULL. Throws Error if there are none.
   std::vector<std::shared_ptr<const Model>> models_of(Datum array) {
     const Detoasted plain(array);
-    Datum *elements = nullptr;
-    bool *nulls = nullptr;
-    int count = 0;
-    guarded([&] {
-      ArrayType *const given = reinterpret_cast<ArrayType *>(plain.get());
-      int16 length;
-      bool by_value;
-      char alignment;
-      get_typlenbyvalalign(ARR_ELEMTYPE(given), &length, &by_value, &alignment);
-      deconstruct_array(given, ARR_ELEMTYPE(given), length, by_value, alignment, &elements, &nulls,
-                        &count);
-    });
-    if (count == 0)
+    const std::vector<NullableDatum> elements = elements_of(PointerGetDatum(plain.get()));
+    if (elements.empty())
       throw Error(Errc::invalid_argument, "an array of models without a model", {},
                   "Give at least one: the first model says what rows are like.");
     std::vector<std::shared_ptr<const Model>> out;
-    if (std::none_of(nulls, nulls + count, [](bool null) { return null; }))
-      for (int i = 0; i < count; ++i) out.push_back(models_.share(elements[i]));
-    pfree(elements);
-    pfree(nulls);
+    if (std::ranges::none_of(elements, &NullableDatum::isnull))
+      for (const NullableDatum &each : elements) out.push_back(models_.share(each.value));
     return out;
   }
 

@@ -31,21 +31,9 @@ int arguments_of(ChartOf of) { return of == ChartOf::rows ? 2 : 1; }
 
 /// The models of an array, but for NULLs.
 std::vector<std::unique_ptr<Model>> models_of(Datum array) {
-  Datum *elements;
-  bool *nulls;
-  int count;
-  guarded([&elements, &nulls, &count, array] {
-    ArrayType *const given = DatumGetArrayTypeP(array);
-    int16 length;
-    bool by_value;
-    char alignment;
-    get_typlenbyvalalign(ARR_ELEMTYPE(given), &length, &by_value, &alignment);
-    deconstruct_array(given, ARR_ELEMTYPE(given), length, by_value, alignment, &elements, &nulls,
-                      &count);
-  });
   std::vector<std::unique_ptr<Model>> out;
-  for (int i = 0; i < count; ++i)
-    if (!nulls[i]) out.push_back(load_model(elements[i]));
+  for (const NullableDatum &each : elements_of(array))
+    if (!each.isnull) out.push_back(load_model(each.value));
   return out;
 }
 
@@ -196,15 +184,8 @@ BAYES_FUNCTION(bayes_page) {
                    "A chart is a jsonb, and several are an array of them.",
                    "Charts are what bayes_chart() returns.");
   } else {
-    Datum *elements;
-    bool *nulls;
-    int count;
-    guarded([&elements, &nulls, &count, fcinfo] {
-      deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), JSONBOID, -1, false, TYPALIGN_INT, &elements,
-                        &nulls, &count);
-    });
-    for (int i = 0; i < count; ++i)
-      if (!nulls[i]) charts.push_back(elements[i]);
+    for (const NullableDatum &each : elements_of(PG_GETARG_DATUM(1)))
+      if (!each.isnull) charts.push_back(each.value);
   }
   const auto json = [&charts](std::size_t i) {
     const JsonbObject chart(charts[i]);

@@ -101,6 +101,26 @@ std::unique_ptr<Model> load_model(Datum value, const char *family) {
   return parse(Plain(value).bytes(), family);
 }
 
+std::vector<NullableDatum> elements_of(Datum array) {
+  Datum *values = nullptr;
+  bool *nulls = nullptr;
+  int count = 0;
+  guarded([&] {
+    ArrayType *const given = DatumGetArrayTypeP(array);
+    int16 length;
+    bool by_value;
+    char alignment;
+    get_typlenbyvalalign(ARR_ELEMTYPE(given), &length, &by_value, &alignment);
+    deconstruct_array(given, ARR_ELEMTYPE(given), length, by_value, alignment, &values, &nulls,
+                      &count);
+  });
+  std::vector<NullableDatum> out;
+  for (int i = 0; i < count; ++i) out.push_back({values[i], nulls[i]});
+  pfree(values);
+  pfree(nulls);
+  return out;
+}
+
 std::string content_header_of(Datum value) {
   auto *const stored = reinterpret_cast<struct varlena *>(DatumGetPointer(value));
   char header[model_header_bytes];

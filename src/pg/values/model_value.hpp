@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "document/model.hpp"
 #include "pg/server/boundary.hpp"
@@ -15,6 +16,9 @@ namespace bayes::pg {
 /// Parses a stored value, toasted or not. Throws XX001 (data corrupted, not invalid input) if its
 /// bytes are not a model, and 42804 if the model is not of `family` (nullptr: any).
 std::unique_ptr<Model> load_model(Datum value, const char *family = nullptr);
+/// The elements of an array, such as models. They point into it, or into its detoasted copy in the
+/// current memory context.
+std::vector<NullableDatum> elements_of(Datum array);
 
 /// The header that identifies the content of a stored model, toasted or not; little more than the
 /// header is read of a large model. Models with equal headers differ at most in `seconds`, the
