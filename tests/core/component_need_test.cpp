@@ -144,8 +144,12 @@ BOOST_AUTO_TEST_CASE(every_component_counts) {
   // One of them is nearly empty, or half of a group.
   BOOST_TEST(!three->info.told_apart);
   // Few rows beside those of the prior, which told them apart.
-  const auto later = support::fit(two_normals(12, 2, 6, 5), 2, {}, {}, two.get(), true);
-  BOOST_TEST(later->info.told_apart);
+  const auto near = support::fit(two_normals(400, 2, 4, 3), 2, {});
+  BOOST_TEST(near->info.told_apart);
+  for (const int few : {4, 6, 12})
+    BOOST_TEST(
+        support::fit(two_normals(few, 2, 4, 5), 2, {}, {}, near.get(), true)->info.told_apart,
+        few << " rows more");
 }
 
 // Without one of its states no sequence can go on.
