@@ -1,11 +1,11 @@
-"""Many small fits in one statement: CPU milliseconds for each group of 100 rows, with all options but the named at their defaults, and in how
-many groups the best optimum is that of many restarts.
+"""Many small fits in one statement: CPU milliseconds for each group of 100 rows, all options but
+those named at their defaults, and in how many groups the best optimum is that of many restarts.
 
-Run by `make bench`; in a session with the extension python3 tests/bench/groups.py [GROUPS], 100 by default. Groups are of two or three
-clusters (states, topics, kinds of customers) 1.5, 2.5 or 4 standard deviations apart or alike; a column without clusters beside. A group
-has the same optimum if its objective is at most 0.01 below that of 60 restarts (20 of nmf and lda); clear are groups of clusters at
-least 2.5 standard deviations apart. CPU time is of the server process,
-from /proc."""
+Run by `make bench`; in a session with the extension python3 tests/bench/groups.py [GROUPS], 100 by
+default. Groups are of two or three clusters (states, topics, kinds of customers) 1.5, 2.5 or 4
+standard deviations apart or alike; a column without clusters beside. A group has the same optimum
+if its objective is at most 0.01 below that of 60 restarts (20 of nmf and lda); clear are groups of
+clusters at least 2.5 standard deviations apart. CPU time is of the server process, from /proc."""
 import json
 import random
 import subprocess
