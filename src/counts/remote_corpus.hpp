@@ -62,6 +62,7 @@ struct PartOfDocuments {
   /// the terms of a vocabulary of texts
   std::span<const std::string> terms = {};
 
+  Corpus &data() { return documents; }
   /// Forgets the numbers that the request does not name.
   void forget(const PassReader &request);
   /// The numbers of the request, `width` for each document. `fresh`: receives whether they are yet

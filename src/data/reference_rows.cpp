@@ -7,7 +7,7 @@
 
 #include "base/aligned.hpp"
 #include "base/random.hpp"
-#include "data/remote_rows.hpp"
+#include "data/pass.hpp"
 #include "data/row_reference.hpp"
 
 namespace bayes {
@@ -61,6 +61,30 @@ std::vector<std::int64_t> draw_numbers(std::int64_t bound, std::int64_t count, R
   return out;
 }
 
+struct TotalWeightPass {
+  static constexpr const char *name = "total weight";
+  struct Sums {
+    /// of the parts that have rows
+    std::vector<double> of_parts = {};
+    template <class F> void fields(F &f) { f.numbers("weight", of_parts, 1); }
+    void add(const Sums &other) {
+      of_parts.insert(of_parts.end(), other.of_parts.begin(), other.of_parts.end());
+    }
+  };
+
+  template <class F> void fields(F &, RowSource &) {}
+  Sums nothing(RowSource &) const { return {}; }
+  Sums here(RowSource &rows, Control &control) const {
+    RowPicker picker(rows, 0);
+    double total = 0;
+    for (std::int64_t i = 0; i < rows.rows(); ++i) {
+      if (control.pending()) control.poll();
+      total += picker.weight(i);
+    }
+    return {{total}};
+  }
+};
+
 /// Reads the rows that a sample consists of; of remote rows, each part reads its own.
 class RowsOfSample {
  public:
@@ -80,19 +104,8 @@ class RowsOfSample {
   }
 
   double total_weight() {
-    if (RemoteRows *const remote = rows_.remote()) {
-      totals_.clear();
-      for (const Document &answer : remote->ask(pass_request("total weight")))
-        totals_.push_back(PassReader(answer).number("weight"));
-      return std::accumulate(totals_.begin(), totals_.end(), 0.0);
-    }
-    RowPicker picker(rows_, before_);
-    double total = 0;
-    for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-      poll();
-      total += picker.weight(i);
-    }
-    return total;
+    totals_ = run(rows_, TotalWeightPass{}, control_).of_parts;
+    return std::accumulate(totals_.begin(), totals_.end(), 0.0);
   }
 
   /// Adds, with this weight, the row at each of these places, ascending, on a line on which each
@@ -171,7 +184,7 @@ class RowsOfSample {
   RowSource &rows_;
   const int before_;
   Control &control_;
-  /// of the remote parts that have rows
+  /// weights of the parts that have rows
   std::vector<double> totals_;
 };
 
@@ -239,11 +252,7 @@ Document answer_rows(RowSource &rows, const Document &request, std::size_t part,
   return message_of(out);
 }
 
-Document answer_total_weight(RowSource &rows, Control &control) {
-  Document out = Document::object();
-  out.set("weight", RowsOfSample(rows, 0, control).total_weight());
-  return out;
-}
+const PassOver<PartOfRows> total_weight_pass = pass_over<PartOfRows, TotalWeightPass>();
 
 Document answer_weighted_rows(RowSource &rows, const Document &request, std::size_t part,
                               Control &control) {

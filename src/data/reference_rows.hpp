@@ -27,7 +27,7 @@ BAYES_API ReferenceRows reference_rows(RowSource &rows, int before, std::uint64_
 /// The parts of another server in a reference: rows of these numbers with their weights, the total
 /// weight, and rows drawn by weight.
 Document answer_rows(RowSource &rows, const Document &request, std::size_t part, Control &control);
-Document answer_total_weight(RowSource &rows, Control &control);
+extern const PassOver<PartOfRows> total_weight_pass;
 Document answer_weighted_rows(RowSource &rows, const Document &request, std::size_t part,
                               Control &control);
 

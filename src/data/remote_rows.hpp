@@ -1,14 +1,14 @@
 // Data that stay where they are, on other servers: a pass over them is a request that goes to every
 // part of the data and answers that come back, whose size does not depend on the number of rows.
 //
-// Whoever makes passes over a RowSource asks it whether it is remote, and if so sends what it would
-// compute with, and adds up the answers in the order of the parts. That is in the functions that
-// make passes, of which there are few (the local step, the sketch, surveys), so that learners,
-// restarts and drivers do not know where the rows are. Requests and answers are documents: exact,
-// and checked when they are read, since a server reads what another one sends.
+// A pass (data/pass.hpp) asks a RowSource whether it is remote, sends its arguments if so, and adds
+// up the answers in the order of the parts. So learners, restarts and drivers do not know where the
+// rows are. Requests and answers are documents: exact, and checked when they are read, since a
+// server reads what another one sends.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +19,8 @@
 #include "document/row_columns.hpp"
 
 namespace bayes {
+
+class HashedRows;
 
 /// The largest number of rows that a part of a fit may say it has: so many parts add up.
 inline constexpr std::int64_t most_rows_of_part = std::int64_t(1) << 40;
@@ -44,6 +46,29 @@ class BAYES_API RemoteRows : public RowSource, public RemoteParts {
   std::int64_t stretches() const final;
   std::span<const Piece> stretch(std::int64_t) final;
   void read_block(std::int64_t, double *) final;
+};
+
+/// The rows of one part of a fit.
+struct PartOfRows {
+  RowSource &rows;
+  /// its number among all parts, from 0
+  std::size_t number = 0;
+  /// The columns, as bytes, whose likelihoods allow every value of the rows: kernels of products
+  /// trust their rows, so that is checked before the first pass with these columns.
+  std::string checked = {};
+  /// Labels that were made for this fit, with how (mixture/dpmm_labels.hpp) as bytes: the last ones
+  /// first.
+  struct Labels {
+    std::string way;
+    /// they are below this
+    std::size_t count;
+    std::vector<int> labels;
+  };
+  std::vector<Labels> labelled = {};
+  /// for minibatches
+  std::shared_ptr<const HashedRows> hashed = {};
+
+  RowSource &data() { return rows; }
 };
 
 /// A request for a pass of this kind (src/models/passes.cpp).

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
-#include "data/remote_rows.hpp"
+#include "data/pass.hpp"
 
 namespace bayes {
 
@@ -60,45 +60,83 @@ namespace {
 struct FirstValue {
   double value = std::numeric_limits<double>::quiet_NaN();
   bool differs = false;
+
+  template <class F> void fields(F &f) {
+    f.number("value", value);
+    f.flag("differs", differs);
+  }
+  void add(const FirstValue &other) {
+    differs |= other.differs;
+    if (std::isnan(other.value)) return;
+    differs |= !std::isnan(value) && value != other.value;
+    value = other.value;
+  }
 };
 
-FirstValue first_value(RowSource &rows, int column, Control &control) {
-  const RowShape shape = rows.shape();
-  Buffer block(shape.block_doubles());
-  const double *const x = block.data() + std::size_t(column) * block_rows,
-                      *const weight = block.data() + std::size_t(shape.dimension) * block_rows;
-  FirstValue out;
-  for (std::int64_t begin = 0; begin < rows.rows() && !out.differs; begin += block_rows) {
-    control.poll();
-    rows.read_block(begin / block_rows, block.data());
-    const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - begin);
-    for (std::int64_t b = 0; b < size; ++b) {
-      if (std::isnan(x[b]) || (shape.weighted && !(weight[b] > 0))) continue;
-      if (std::isnan(out.value)) out.value = x[b];
-      out.differs |= x[b] != out.value;
-    }
+struct ConstantPass {
+  static constexpr const char *name = "constant";
+  using Sums = FirstValue;
+  int column = 0;
+
+  template <class F> void fields(F &f, RowSource &rows) {
+    f.integer("column", column, 0, rows.shape().dimension - 1);
   }
-  return out;
-}
+  Sums nothing(RowSource &) const { return {}; }
+  Sums here(RowSource &rows, Control &control) const {
+    const RowShape shape = rows.shape();
+    Buffer block(shape.block_doubles());
+    const double *const x = block.data() + std::size_t(column) * block_rows,
+                        *const weight = block.data() + std::size_t(shape.dimension) * block_rows;
+    FirstValue out;
+    for (std::int64_t begin = 0; begin < rows.rows() && !out.differs; begin += block_rows) {
+      control.poll();
+      rows.read_block(begin / block_rows, block.data());
+      const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - begin);
+      for (std::int64_t b = 0; b < size; ++b) {
+        if (std::isnan(x[b]) || (shape.weighted && !(weight[b] > 0))) continue;
+        if (std::isnan(out.value)) out.value = x[b];
+        out.differs |= x[b] != out.value;
+      }
+    }
+    return out;
+  }
+};
+
+/// The number of rows with a missing element.
+struct IncompletePass {
+  static constexpr const char *name = "incomplete";
+  struct Sums {
+    std::int64_t rows = 0, most = 0;
+    template <class F> void fields(F &f) { f.integer("rows", rows, 0, most); }
+    void add(const Sums &other) { rows += other.rows; }
+  };
+
+  template <class F> void fields(F &, RowSource &) {}
+  Sums nothing(RowSource &rows) const { return {0, rows.rows()}; }
+  Sums here(RowSource &rows, Control &control) const {
+    const RowShape shape = rows.shape();
+    Sums out = nothing(rows);
+    for (std::int64_t s = 0; s < rows.stretches(); ++s)
+      for (const Piece &piece : rows.stretch(s)) {
+        control.poll();
+        for (std::int64_t first = 0; first < piece.rows; first += block_rows)
+          out.rows += count_incomplete(
+              shape.dimension,
+              piece.blocks + std::size_t(first / block_rows) * shape.block_doubles(),
+              std::min<std::int64_t>(block_rows, piece.rows - first));
+      }
+    return out;
+  }
+  void answered(RowSource &rows, const Sums &sums) const { rows.set_incomplete(sums.rows); }
+};
 
 }  // namespace
 
+const PassOver<PartOfRows> constant_pass = pass_over<PartOfRows, ConstantPass>(),
+                           incomplete_pass = pass_over<PartOfRows, IncompletePass>();
+
 void require_constant(RowSource &rows, int column, Control &control) {
-  FirstValue found;
-  if (RemoteRows *const remote = rows.remote()) {
-    Document request = pass_request("constant");
-    request.set("column", column);
-    for (const Document &answer : remote->ask(request)) {
-      const PassReader part(answer);
-      const double value = part.number("value");
-      if (std::isnan(value)) continue;
-      found.differs |= part.flag("differs") || (!std::isnan(found.value) && found.value != value);
-      found.value = value;
-    }
-  } else {
-    found = first_value(rows, column, control);
-  }
-  if (found.differs)
+  if (run(rows, ConstantPass{column}, control).differs)
     throw Error(Errc::numeric,
                 message("the values of {} differ by so little that their squares underflow",
                         rows.name_of_element(column)),
@@ -106,12 +144,8 @@ void require_constant(RowSource &rows, int column, Control &control) {
                 "Rescale it: multiply it by a constant.");
 }
 
-Document answer_constant(RowSource &rows, const Document &request, Control &control) {
-  const FirstValue found = first_value(
-      rows, int(PassReader(request).integer("column", 0, rows.shape().dimension - 1)), control);
-  Document out = Document::object();
-  out.set("value", found.value).set("differs", found.differs);
-  return out;
+std::int64_t count_incomplete(RowSource &rows, Control &control) {
+  return run(rows, IncompletePass{}, control).rows;
 }
 
 std::int64_t count_incomplete(int dimension, const double *block, std::int64_t rows) {
@@ -121,25 +155,6 @@ std::int64_t count_incomplete(int dimension, const double *block, std::int64_t r
     for (std::int64_t b = 0; b < rows; ++b)
       misses[b] |= block[j * block_rows + b] != block[j * block_rows + b];
   return std::count(misses, misses + rows, true);
-}
-
-std::int64_t count_incomplete(RowSource &rows, Control &control) {
-  const RowShape shape = rows.shape();
-  std::int64_t count = 0;
-  if (RemoteRows *const remote = rows.remote()) {
-    for (const Document &answer : remote->ask(pass_request("incomplete")))
-      count += PassReader(answer).integer("rows", 0, rows.rows());
-    return count;
-  }
-  for (std::int64_t s = 0; s < rows.stretches(); ++s)
-    for (const Piece &piece : rows.stretch(s)) {
-      control.poll();
-      for (std::int64_t first = 0; first < piece.rows; first += block_rows)
-        count += count_incomplete(
-            shape.dimension, piece.blocks + std::size_t(first / block_rows) * shape.block_doubles(),
-            std::min<std::int64_t>(block_rows, piece.rows - first));
-    }
-  return count;
 }
 
 void MemoryRows::clear() {

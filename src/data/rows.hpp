@@ -150,11 +150,14 @@ class BAYES_API MemoryRows final : public RowSource {
 /// would underflow.
 inline constexpr double min_variance = 1e-280;
 
+// Passes that other servers make for a fit (data/pass.hpp).
+struct PartOfRows;
+template <class Part> struct PassOver;
+extern const PassOver<PartOfRows> constant_pass, incomplete_pass;
+
 /// For a column with a smaller variance: throws Error(numeric) unless it is constant, apart from
 /// values that are missing (NaN) or have weight 0.
 BAYES_API void require_constant(RowSource &rows, int column, Control &control);
-/// The part of another server in require_constant().
-Document answer_constant(RowSource &rows, const Document &request, Control &control);
 
 /// The number of rows with a missing element; makes one pass over the rows.
 BAYES_API std::int64_t count_incomplete(RowSource &rows, Control &control);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/unseen.hpp"
@@ -46,6 +47,20 @@ struct Sequences {
   double unobserved = 0;
   /// whether some element is a category that the fit did not have (base/unseen.hpp)
   bool unseen = false;
+
+  /// not null if they are on other servers
+  RemoteRows *remote() const { return rows.remote(); }
+};
+
+/// The sequences of one part of a fit.
+struct PartOfSequences {
+  Sequences &sequences;
+  /// its number among all parts, from 0
+  std::size_t number = 0;
+  /// as PartOfRows::checked, of their observations
+  std::string checked = {};
+
+  const Sequences &data() { return sequences; }
 };
 
 /// Writes sequences into a store of rows: `append(x, weight)` takes one row of d (+ 1 if labelled)

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <limits>
 
-#include "data/remote_rows.hpp"
+#include "data/pass.hpp"
 #include "data/row_order.hpp"
 #include "data/sweep.hpp"
 
 namespace bayes {
 namespace {
+
+constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max(), lowest = -highest - 1;
 
 bool misses_all(int dimension, const double *x) {
   for (int j = 0; j < dimension; ++j)
@@ -54,7 +56,7 @@ void Sketch::prune() {
   values_ = std::move(retained);
 }
 
-void Sketch::merge(const Sketch &other) {
+void Sketch::add(const Sketch &other) {
   incomplete_ += other.incomplete_;
   // If the other has dropped rows, it has as many below its threshold as are to be retained.
   threshold_ = std::min(threshold_, other.threshold_);
@@ -70,10 +72,37 @@ void Sketch::clear() {
   incomplete_ = 0;
 }
 
+struct Sketch::Pass {
+  static constexpr const char *name = "sketch";
+  using Sums = Sketch;
+  std::uint64_t seed = 0;
+  std::size_t capacity = 1;
+  bool with_evidence = false;
+
+  template <class F> void fields(F &f, RowSource &) {
+    auto bits = std::bit_cast<std::int64_t>(seed);
+    f.integer("seed", bits, lowest, highest);
+    seed = std::bit_cast<std::uint64_t>(bits);
+    f.integer("capacity", capacity, 1, 1 << 30);
+    f.flag("with_evidence", with_evidence);
+  }
+  Sketch nothing(RowSource &rows) const { return {rows.shape().dimension, seed, capacity}; }
+  Sketch here(RowSource &rows, Control &control) const;
+  void answered(RowSource &rows, const Sketch &sums) const {
+    rows.set_incomplete(sums.incomplete());
+  }
+};
+
+const PassOver<PartOfRows> Sketch::pass = pass_over<PartOfRows, Sketch::Pass>();
+
 Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity,
                   bool with_evidence) {
-  if (RemoteRows *const remote = rows.remote())
-    return of_remote(*remote, seed, capacity, with_evidence);
+  Sketch out = run(rows, Pass{seed, capacity, with_evidence}, control);
+  out.prune();
+  return out;
+}
+
+Sketch Sketch::Pass::here(RowSource &rows, Control &control) const {
   Sketch total(rows.shape().dimension, seed, capacity);
   Sweep sweep(rows, control);
   const RowShape shape = rows.shape();
@@ -108,69 +137,42 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
         }
       },
       [&](int slot) {
-        total.merge(parts[std::size_t(slot)]);
+        total.add(parts[std::size_t(slot)]);
         threshold.store(total.threshold_, std::memory_order_relaxed);
       });
   total.prune();
   return total;
 }
 
-Document Sketch::message() const {
+template <class F> void Sketch::fields(F &f) {
+  const std::size_t d = std::size_t(dimension_);
   std::vector<double> elements, weights;
   for (const Entry &entry : entries_) {
     const auto from = values_.begin() + std::ptrdiff_t(entry.row);
     elements.insert(elements.end(), from, from + dimension_);
     weights.push_back(entry.weight);
   }
-  Document out = Document::object();
-  out.set("elements", numbers_document(elements)).set("weights", numbers_document(weights));
-  out.set("threshold", std::bit_cast<std::int64_t>(threshold_)).set("incomplete", incomplete_);
-  return out;
-}
-
-Sketch Sketch::of_remote(RemoteRows &rows, std::uint64_t seed, std::size_t capacity,
-                         bool with_evidence) {
-  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  const int d = rows.shape().dimension;
-  Document request = pass_request("sketch");
-  request.set("seed", std::bit_cast<std::int64_t>(seed)).set("capacity", std::int64_t(capacity));
-  request.set("with_evidence", with_evidence);
-  Sketch total(d, seed, capacity);
-  for (const Document &answer : rows.ask(request)) {
-    const PassReader part(answer);
-    const std::vector<double> &weights = part.numbers("weights"),
-                              &elements = part.numbers("elements", weights.size() * std::size_t(d));
-    for (const double weight : weights)
-      if (!(weight >= 0 && std::isfinite(weight))) PassReader::refuse();
-    Sketch one(d, seed, capacity);
-    one.incomplete_ = part.integer("incomplete", 0, any);
-    one.threshold_ = std::bit_cast<std::uint64_t>(part.integer("threshold", -any - 1, any));
+  f.numbers("weights", weights);
+  f.numbers("elements", elements, weights.size() * d);
+  for (const double weight : weights) f.require(weight >= 0 && std::isfinite(weight));
+  auto bits = std::bit_cast<std::int64_t>(threshold_);
+  f.integer("threshold", bits, lowest, highest);
+  f.integer("incomplete", incomplete_, 0, highest);
+  if constexpr (F::reading) {
+    threshold_ = std::bit_cast<std::uint64_t>(bits);
     // Blocks of the rows, for their hashes.
-    std::vector<double> block(std::size_t(d) * block_rows);
+    std::vector<double> block(d * block_rows);
     std::uint64_t hash[block_rows];
     for (std::size_t first = 0; first < weights.size(); first += block_rows) {
       const std::size_t size = std::min(std::size_t(block_rows), weights.size() - first);
       for (std::size_t b = 0; b < size; ++b)
-        for (std::size_t j = 0; j < std::size_t(d); ++j)
-          block[j * block_rows + b] = elements[(first + b) * std::size_t(d) + j];
-      hash_block(d, seed, block.data(), hash);
+        for (std::size_t j = 0; j < d; ++j)
+          block[j * block_rows + b] = elements[(first + b) * d + j];
+      hash_block(dimension_, seed_, block.data(), hash);
       for (std::size_t b = 0; b < size; ++b)
-        one.add(hash[b], block.data() + b, block_rows, weights[first + b]);
+        add(hash[b], block.data() + b, block_rows, weights[first + b]);
     }
-    total.merge(one);
   }
-  total.prune();
-  return total;
-}
-
-Document answer_sketch(RowSource &rows, const Document &request, Control &control) {
-  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  const PassReader given(request);
-  const Sketch found =
-      Sketch::of(rows, control, std::bit_cast<std::uint64_t>(given.integer("seed", -any - 1, any)),
-                 std::size_t(given.integer("capacity", 1, 1 << 30)), given.flag("with_evidence"));
-  rows.set_incomplete(found.incomplete());
-  return found.message();
 }
 
 MemoryRows Sketch::sorted() const {

@@ -39,21 +39,22 @@ class BAYES_API Sketch {
   /// The weighted rows, in an order that depends on their contents only.
   MemoryRows sorted() const;
 
-  /// As a message to another server.
-  Document message() const;
+  // The sums of a pass (data/pass.hpp).
+  template <class F> void fields(F &f);
+  void add(const Sketch &other);
+  /// rows then know how many miss an element
+  static const PassOver<PartOfRows> pass;
 
  private:
+  struct Pass;
   struct Entry {
     std::uint64_t hash;
     std::size_t row;  // into values_
     double weight;
   };
   void add(std::uint64_t hash, const double *x, std::size_t stride, double weight);
-  void merge(const Sketch &other);
   void prune();
   void clear();
-  static Sketch of_remote(RemoteRows &rows, std::uint64_t seed, std::size_t capacity,
-                          bool with_evidence);
 
   int dimension_;
   std::uint64_t seed_;
@@ -64,8 +65,5 @@ class BAYES_API Sketch {
   std::vector<Entry> entries_;
   std::vector<double> values_;
 };
-
-/// The part of another server in a sketch; rows then know how many miss an element.
-Document answer_sketch(RowSource &rows, const Document &request, Control &control);
 
 }  // namespace bayes

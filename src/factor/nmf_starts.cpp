@@ -10,6 +10,7 @@
 #include "base/random.hpp"
 #include "counts/passes.hpp"
 #include "counts/row_lanes.hpp"
+#include "data/pass.hpp"
 
 namespace bayes {
 namespace {
@@ -103,14 +104,17 @@ void project(const DocumentTerms &cells, const PaddedMatrix &q, double *y, WorkP
   });
 }
 
-/// A table as a member of a request to other servers.
+/// A table as members of a request to other servers.
+void set_table(Document &request, const PaddedMatrix &q) {
+  request.set("columns", q.columns()).set("rows", rows_document(q));
+}
 Document request_with(const char *pass, const PaddedMatrix &q) {
   Document out = pass_request(pass);
-  out.set("columns", q.columns()).set("rows", rows_document(q));
+  set_table(out, q);
   return out;
 }
-PaddedMatrix table_of(const PartOfDocuments &part, const PassReader &given) {
-  const std::int32_t terms = part.documents.totals().vocabulary;
+PaddedMatrix table_of(const Corpus &documents, const PassReader &given) {
+  const std::int32_t terms = documents.totals().vocabulary;
   const int columns = int(given.integer("columns", 1, 1 << 12));
   given.numbers("rows", std::size_t(terms) * std::size_t(columns));  // before memory is taken
   PaddedMatrix out(terms, columns);
@@ -155,19 +159,23 @@ PaddedMatrix multiplied(Corpus &documents, const PaddedMatrix &q, Control &contr
 /// Sums over documents of y y', or of the squares of the positive and of the negative elements of
 /// y.
 struct ProjectionSums {
-  int size;
   std::vector<double> products, positive, negative;
 
   explicit ProjectionSums(int n)
-      : size(n),
-        products(std::size_t(n) * std::size_t(n), 0.0),
+      : products(std::size_t(n) * std::size_t(n), 0.0),
         positive(std::size_t(n), 0.0),
         negative(std::size_t(n), 0.0) {}
   void clear() {
     for (auto *const each : {&products, &positive, &negative})
       std::fill(each->begin(), each->end(), 0.0);
   }
-  void merge(ProjectionSums &other) {
+  template <class F> void fields(F &f) {
+    f.numbers("products", products, products.size());
+    f.numbers("positive", positive, positive.size());
+    f.numbers("negative", negative, negative.size());
+  }
+  void merge(const ProjectionSums &other) { add(other); }
+  void add(const ProjectionSums &other) {
     for (std::size_t i = 0; i < products.size(); ++i) products[i] += other.products[i];
     for (std::size_t i = 0; i < positive.size(); ++i) {
       positive[i] += other.positive[i];
@@ -192,31 +200,32 @@ ProjectionSums each_projection(Corpus &documents, const PaddedMatrix &q, Buffer 
                        });
 }
 
-/// Sums of the projections on the columns of q of all documents, wherever they are.
-ProjectionSums projection_sums(Corpus &documents, const PaddedMatrix &q, Control &control) {
-  const std::size_t n = std::size_t(q.columns());
-  if (RemoteCorpus *const remote = documents.remote()) {
-    ProjectionSums out(q.columns());
-    for (const Document &answer : remote->ask(request_with("projections", q))) {
-      const PassReader given(answer);
-      ProjectionSums part(q.columns());
-      part.products = given.numbers("products", n * n);
-      part.positive = given.numbers("positive", n);
-      part.negative = given.numbers("negative", n);
-      out.merge(part);
-    }
-    return out;
+/// Sums of the projections on the columns of q of all documents.
+struct ProjectionsPass {
+  static constexpr const char *name = "projections";
+  using Sums = ProjectionSums;
+  PaddedMatrix q;
+
+  template <class F> void fields(F &f, Corpus &documents) {
+    if constexpr (F::reading)
+      q = table_of(documents, PassReader(f.document()));
+    else
+      set_table(f.document(), q);
   }
-  Buffer none;
-  return each_projection(documents, q, none, 0, control,
-                         [n](const double *y, double *, ProjectionSums &here) {
-                           for (std::size_t a = 0; a < n; ++a) {
-                             for (std::size_t b = 0; b < n; ++b)
-                               here.products[a * n + b] += y[a] * y[b];
-                             (y[a] > 0 ? here.positive : here.negative)[a] += y[a] * y[a];
-                           }
-                         });
-}
+  Sums nothing(Corpus &) const { return Sums(q.columns()); }
+  Sums here(Corpus &documents, Control &control) const {
+    const std::size_t n = std::size_t(q.columns());
+    Buffer none;
+    return each_projection(documents, q, none, 0, control,
+                           [n](const double *y, double *, ProjectionSums &to) {
+                             for (std::size_t a = 0; a < n; ++a) {
+                               for (std::size_t b = 0; b < n; ++b)
+                                 to.products[a * n + b] += y[a] * y[b];
+                               (y[a] > 0 ? to.positive : to.negative)[a] += y[a] * y[a];
+                             }
+                           });
+  }
+};
 
 /// How the first weights of a document follow from its projections.
 struct FirstWeights {
@@ -261,7 +270,7 @@ RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed, 
     if (change <= change_tolerance * before[0]) break;
     if (i + 1 < max_iterations && control.out_of_time()) break;
   }
-  const ProjectionSums sums = projection_sums(documents, q, control);
+  const ProjectionSums sums = run(documents, ProjectionsPass{q}, control);
   Matrix products(width, width);
   for (int a = 0; a < width; ++a)
     for (int b = 0; b < width; ++b) products(a, b) = sums.products[std::size_t(a * width + b)];
@@ -298,7 +307,7 @@ FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Con
       const double v = right.vectors.row(j)[k];
       (v > 0 ? positive : negative)[std::size_t(k)] += v * v;
     }
-  const ProjectionSums sums = projection_sums(documents, right.vectors, control);
+  const ProjectionSums sums = run(documents, ProjectionsPass{right.vectors}, control);
   const double mean =
       totals.tokens / std::max(1.0, double(totals.documents)) / std::max(1, totals.vocabulary);
   std::vector<double> sign(std::size_t(found), 0.0), of_documents = sign, of_terms = sign;
@@ -346,23 +355,15 @@ FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Con
 }
 
 Document answer_products(PartOfDocuments &part, const Document &request, Control &control) {
-  const PaddedMatrix q = table_of(part, PassReader(request));
+  const PaddedMatrix q = table_of(part.documents, PassReader(request));
   return product_sums(part.documents, q, control).message(q.columns());
 }
 
-Document answer_projections(PartOfDocuments &part, const Document &request, Control &control) {
-  const ProjectionSums sums =
-      projection_sums(part.documents, table_of(part, PassReader(request)), control);
-  Document out = Document::object();
-  out.set("products", numbers_document(sums.products));
-  out.set("positive", numbers_document(sums.positive));
-  out.set("negative", numbers_document(sums.negative));
-  return out;
-}
+const PassOver<PartOfDocuments> projections_pass = pass_over<PartOfDocuments, ProjectionsPass>();
 
 Document answer_first_weights(PartOfDocuments &part, const Document &request, Control &control) {
   const PassReader given(request);
-  const PaddedMatrix vectors = table_of(part, given);
+  const PaddedMatrix vectors = table_of(part.documents, given);
   const std::size_t found = std::size_t(vectors.columns());
   const FirstWeights first{given.numbers("sign", found), given.numbers("scale", found),
                            given.number("mean"), given.number("level"),

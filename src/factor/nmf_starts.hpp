@@ -31,7 +31,7 @@ void scale_elsewhere(RemoteCorpus &documents, DocumentNumbers &numbers,
 
 // The parts of another server in nndsvd_start() and scale_elsewhere().
 Document answer_products(PartOfDocuments &part, const Document &request, Control &control);
-Document answer_projections(PartOfDocuments &part, const Document &request, Control &control);
+extern const PassOver<PartOfDocuments> projections_pass;
 Document answer_first_weights(PartOfDocuments &part, const Document &request, Control &control);
 Document answer_scaling(PartOfDocuments &part, const Document &request, Control &control);
 

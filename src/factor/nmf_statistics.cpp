@@ -6,6 +6,7 @@
 
 #include "base/special.hpp"
 #include "counts/passes.hpp"
+#include "data/pass.hpp"
 
 namespace bayes {
 
@@ -80,38 +81,46 @@ void DocumentSums::merge(const Document &message, int factors) {
   if (weights_of_cells) weights_of_cells->merge(given.member("weights_of_cells"), factors);
 }
 
-Document answer_log_factorials(PartOfDocuments &part, const Document &, Control &control) {
-  Buffer none;
-  Document out = Document::object();
-  out.set("sum", log_factorials(part.documents, none, control));
-  return out;
-}
+namespace {
+
+struct LogFactorialsPass {
+  static constexpr const char *name = "log factorials";
+  struct Sums {
+    double value = 0;
+    template <class F> void fields(F &f) { f.number("sum", value); }
+    void add(const Sums &other) { value += other.value; }
+    void clear() { value = 0; }
+    void merge(const Sums &other) { add(other); }
+  };
+  /// receives the sum of each document; may be null
+  Buffer *of_documents = nullptr;
+
+  template <class F> void fields(F &, Corpus &) {}
+  Sums nothing(Corpus &) const { return {}; }
+  Sums here(Corpus &documents, Control &control) const {
+    Buffer none;
+    const SweepPlan plan = plan_tasks(50 * double(documents.totals().entries), 64, control);
+    return document_pass(
+        documents, plan, Sums{}, 1, of_documents ? *of_documents : none, control,
+        [](int, const DocumentTerms &cells, std::int64_t, double *of_document, Sums &to) {
+          WorkPoll poll;
+          *of_document = 0;
+          for (const double x : cells.counts) {
+            if (x != 1) *of_document += log_gamma(x + 1);
+            poll(20);
+          }
+          to.value += *of_document;
+        });
+  }
+};
+
+}  // namespace
+
+const PassOver<PartOfDocuments> log_factorials_pass =
+    pass_over<PartOfDocuments, LogFactorialsPass>();
 
 double log_factorials(Corpus &documents, Buffer &of_documents, Control &control) {
-  if (RemoteCorpus *const remote = documents.remote()) {
-    double sum = 0;
-    for (const Document &answer : remote->ask(pass_request("log factorials")))
-      sum += PassReader(answer).number("sum");
-    return sum;
-  }
-  struct Sum {
-    double value = 0;
-    void clear() { value = 0; }
-    void merge(Sum &other) { value += other.value; }
-  };
-  const SweepPlan plan = plan_tasks(50 * double(documents.totals().entries), 64, control);
-  return document_pass(
-             documents, plan, Sum{}, 1, of_documents, control,
-             [](int, const DocumentTerms &cells, std::int64_t, double *of_document, Sum &here) {
-               WorkPoll poll;
-               *of_document = 0;
-               for (const double x : cells.counts) {
-                 if (x != 1) *of_document += log_gamma(x + 1);
-                 poll(20);
-               }
-               here.value += *of_document;
-             })
-      .value;
+  return run(documents, LogFactorialsPass{&of_documents}, control).value;
 }
 
 TermPosterior::TermPosterior(const NmfOptions &options, std::int32_t keys, int factors_of_keys)

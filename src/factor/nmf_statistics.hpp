@@ -14,8 +14,8 @@ namespace bayes {
 /// The sum of log Gamma(x + 1) over all cells, the constant of the Poisson log-likelihood.
 /// `of_documents`: receives the sum of each document; may be empty.
 double log_factorials(Corpus &documents, Buffer &of_documents, Control &control);
-/// The part of another server.
-Document answer_log_factorials(PartOfDocuments &part, const Document &request, Control &control);
+/// The same on other servers.
+extern const PassOver<PartOfDocuments> log_factorials_pass;
 
 /// Sums over documents.
 struct DocumentSums {

@@ -5,97 +5,127 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "data/pass.hpp"
 #include "families/product/product_options.hpp"
 #include "markov/hmm_observations.hpp"
 
 namespace bayes {
 
-ObservedElements observed_elements(const Sequences &sequences, Control &control) {
-  ObservedElements out;
-  if (RemoteRows *const remote = sequences.rows.remote()) {
-    for (const Document &answer : remote->ask(pass_request("observed elements"))) {
-      const PassReader part(answer);
-      out.any |= part.flag("any");
-      out.incomplete |= part.flag("incomplete");
+namespace {
+
+struct ObservedElementsPass {
+  static constexpr const char *name = "observed elements";
+  struct Sums : ObservedElements {
+    template <class F> void fields(F &f) {
+      f.flag("any", any);
+      f.flag("incomplete", incomplete);
     }
+    void add(const Sums &other) {
+      any |= other.any;
+      incomplete |= other.incomplete;
+    }
+  };
+
+  template <class F> void fields(F &, const Sequences &) {}
+  Sums nothing(const Sequences &) const { return {}; }
+  Sums here(const Sequences &sequences, Control &control) const {
+    Sums out;
+    for_each_step(sequences, control, [&](const double *x, std::int64_t, std::int64_t, double) {
+      int missing = 0;
+      for (int j = 0; j < sequences.dimension; ++j)
+        missing += x[j * block_rows] != x[j * block_rows];
+      out.any |= missing < sequences.dimension;
+      out.incomplete |= missing > 0 && missing < sequences.dimension;
+    });
     return out;
   }
-  for_each_step(sequences, control, [&](const double *x, std::int64_t, std::int64_t, double) {
-    int missing = 0;
-    for (int j = 0; j < sequences.dimension; ++j) missing += x[j * block_rows] != x[j * block_rows];
-    out.any |= missing < sequences.dimension;
-    out.incomplete |= missing > 0 && missing < sequences.dimension;
-  });
-  return out;
-}
+};
 
-Document answer_observed_elements(const Sequences &sequences, Control &control) {
-  const ObservedElements found = observed_elements(sequences, control);
-  return Document::object().set("any", found.any).set("incomplete", found.incomplete);
+/// Throws what check_emissions() does. Numbers of sequences are those in the part.
+struct CheckEmissionsPass {
+  static constexpr const char *name = "check emissions";
+  struct Sums {
+    template <class F> void fields(F &) {}
+    void add(const Sums &) {}
+  };
+  std::vector<ColumnSpec> emissions = {};
+  bool started = false;
+
+  template <class F> void fields(F &f, const Sequences &sequences) {
+    f.list(
+        "emissions", emissions, std::size_t(sequences.dimension),
+        [](const ColumnSpec &emission) { return likelihood_document(emission); },
+        [](const Document &from) {
+          auto out = stored_likelihood(from);
+          if (!out) PassReader::refuse();
+          return *out;
+        });
+    f.flag("started", started);
+  }
+  Sums nothing(const Sequences &) const { return {}; }
+  Sums here(const Sequences &sequences, Control &control) const {
+    const Columns any(emissions);
+    const bool named = sequences.rows.name_of_element(0) != "element 1";
+    for_each_step(
+        sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
+          any.for_each([&](int j, const Column &column, const ColumnOffsets &) {
+            const double value = x[std::size_t(j) * block_rows];
+            if (value == value && !column.allowed(value))
+              throw Error(
+                  Errc::invalid_argument,
+                  (sequences.dimension > 1 || named ? sequences.rows.name_of_element(j) + " of "
+                                                    : std::string()) +
+                      "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
+                      " is " + describe(value) + ", but must be " + column.requirement(),
+                  std::string("Its emission is ") + column.name + "." + numbering(sequences),
+                  started ? "" : "Option \"emission\" sets the distribution of the observations.");
+          });
+        });
+    return {};
+  }
+};
+
+struct SymbolBelowPass {
+  static constexpr const char *name = "symbol below";
+  struct Sums {
+    bool any = false;
+    template <class F> void fields(F &f) { f.flag("any", any); }
+    void add(const Sums &other) { any |= other.any; }
+  };
+  std::int64_t known = 0;
+
+  template <class F> void fields(F &f, const Sequences &) {
+    f.integer("known", known, 0, std::numeric_limits<std::int32_t>::max());
+  }
+  Sums nothing(const Sequences &) const { return {}; }
+  Sums here(const Sequences &sequences, Control &control) const {
+    Sums out;
+    for_each_step(sequences, control, [&](const double *code, std::int64_t, std::int64_t, double) {
+      out.any |= *code < double(known);
+    });
+    return out;
+  }
+};
+
+}  // namespace
+
+const PassOver<PartOfSequences> observed_elements_pass =
+                                    pass_over<PartOfSequences, ObservedElementsPass>(),
+                                check_emissions_pass =
+                                    pass_over<PartOfSequences, CheckEmissionsPass>(),
+                                symbol_below_pass = pass_over<PartOfSequences, SymbolBelowPass>();
+
+ObservedElements observed_elements(const Sequences &sequences, Control &control) {
+  return run(sequences, ObservedElementsPass{}, control);
 }
 
 void check_emissions(const Sequences &sequences, const std::vector<ColumnSpec> &emissions,
                      bool started, Control &control) {
-  if (RemoteRows *const remote = sequences.rows.remote()) {
-    Document::List list;
-    for (const ColumnSpec &emission : emissions) list.push_back(likelihood_document(emission));
-    Document request = pass_request("check emissions");
-    request.set("emissions", std::move(list)).set("started", started);
-    remote->ask(request);
-    return;
-  }
-  const Columns any(emissions);
-  const bool named = sequences.rows.name_of_element(0) != "element 1";
-  for_each_step(
-      sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
-        any.for_each([&](int j, const Column &column, const ColumnOffsets &) {
-          const double value = x[std::size_t(j) * block_rows];
-          if (value == value && !column.allowed(value))
-            throw Error(
-                Errc::invalid_argument,
-                (sequences.dimension > 1 || named ? sequences.rows.name_of_element(j) + " of "
-                                                  : std::string()) +
-                    "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
-                    " is " + describe(value) + ", but must be " + column.requirement(),
-                std::string("Its emission is ") + column.name + "." + numbering(sequences),
-                started ? "" : "Option \"emission\" sets the distribution of the observations.");
-        });
-      });
-}
-
-Document answer_check_emissions(const Sequences &sequences, const Document &request,
-                                Control &control) {
-  const PassReader given(request);
-  std::vector<ColumnSpec> emissions;
-  for (const Document &each : given.list("emissions")) {
-    const auto emission = stored_likelihood(each);
-    if (!emission) PassReader::refuse();
-    emissions.push_back(*emission);
-  }
-  if (std::ssize(emissions) != sequences.dimension) PassReader::refuse();
-  check_emissions(sequences, emissions, given.flag("started"), control);
-  return Document::object();
+  run(sequences, CheckEmissionsPass{emissions, started}, control);
 }
 
 bool has_symbol_below(const Sequences &sequences, std::int64_t known, Control &control) {
-  bool any = false;
-  if (RemoteRows *const remote = sequences.rows.remote()) {
-    Document request = pass_request("symbol below");
-    request.set("known", known);
-    for (const Document &answer : remote->ask(request)) any |= PassReader(answer).flag("any");
-    return any;
-  }
-  for_each_step(sequences, control, [&](const double *code, std::int64_t, std::int64_t, double) {
-    any |= *code < double(known);
-  });
-  return any;
-}
-
-Document answer_symbol_below(const Sequences &sequences, const Document &request,
-                             Control &control) {
-  const std::int64_t known =
-      PassReader(request).integer("known", 0, std::numeric_limits<std::int32_t>::max());
-  return Document::object().set("any", has_symbol_below(sequences, known, control));
+  return run(sequences, SymbolBelowPass{known}, control).any;
 }
 
 }  // namespace bayes

@@ -29,10 +29,8 @@ void check_emissions(const Sequences &sequences, const std::vector<ColumnSpec> &
 /// Has some step a symbol whose number is below `known`?
 bool has_symbol_below(const Sequences &sequences, std::int64_t known, Control &control);
 
-/// The parts of another server in these. Numbers of sequences are those in its part.
-Document answer_observed_elements(const Sequences &sequences, Control &control);
-Document answer_check_emissions(const Sequences &sequences, const Document &request,
-                                Control &control);
-Document answer_symbol_below(const Sequences &sequences, const Document &request, Control &control);
+/// The passes of these that other servers make.
+extern const PassOver<PartOfSequences> observed_elements_pass, check_emissions_pass,
+    symbol_below_pass;
 
 }  // namespace bayes

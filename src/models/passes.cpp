@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "data/hashed_rows.hpp"
+#include "data/pass.hpp"
 #include "data/reference_rows.hpp"
 #include "data/remote_rows.hpp"
 #include "data/sketch.hpp"
@@ -195,76 +197,51 @@ Document markov_pass(PartOfSequences &part, Request request, Control &control) {
   });
 }
 
-/// A kind of pass over a kind of part.
-template <class P> struct Pass {
-  std::string_view name;
-  Document (*answer)(P &part, Request request, Control &control);
-};
+// The passes over each kind of part. Those whose requests are about labels, minibatches, numbers or
+// rows that the part keeps are made by functions of their own.
 
-/// The kinds of passes over rows, one line each.
-constexpr Pass<PartOfRows> row_passes[] = {
+using RowPass = PassOver<PartOfRows>;
+using SequencePass = PassOver<PartOfSequences>;
+using DocumentPass = PassOver<PartOfDocuments>;
+
+const RowPass row_passes[] = {
+    constant_pass,
+    incomplete_pass,
+    total_weight_pass,
+    Sketch::pass,
+    first_values_pass,
+    observed_sums_pass,
+    categories_pass,
+    product_survey_pass,
     {"local step", local_step_pass},
-    {"sketch", [](Part part, Request request,
-                  Control &control) { return answer_sketch(part.rows, request, control); }},
-    {"first values",
-     [](Part part, Request, Control &control) { return answer_first_values(part.rows, control); }},
-    {"observed sums",
-     [](Part part, Request request, Control &control) {
-       return answer_observed_sums(part.rows, request, control);
-     }},
-    {"categories", [](Part part, Request request,
-                      Control &control) { return answer_categories(part.rows, request, control); }},
-    {"product survey",
-     [](Part part, Request request, Control &control) {
-       return answer_product_survey(part.rows, request, control);
-     }},
-    {"constant", [](Part part, Request request,
-                    Control &control) { return answer_constant(part.rows, request, control); }},
+    {"label counts", label_counts_pass},
+    {"label overlap", label_overlap_pass},
+    {"binary", [](Part part, Request request,
+                  Control &control) { return BinaryRows::answer(part.rows, request, control); }},
     {"rows",
      [](Part part, Request request, Control &control) {
        return answer_rows(part.rows, request, part.number, control);
      }},
-    {"total weight",
-     [](Part part, Request, Control &control) { return answer_total_weight(part.rows, control); }},
-    {"incomplete",
-     [](Part part, Request, Control &control) {
-       part.rows.set_incomplete(count_incomplete(part.rows, control));
-       return Document::object().set("rows", part.rows.incomplete());
-     }},
-    {"binary", [](Part part, Request request,
-                  Control &control) { return BinaryRows::answer(part.rows, request, control); }},
-    {"label counts", label_counts_pass},
-    {"label overlap", label_overlap_pass},
     {"weighted rows",
      [](Part part, Request request, Control &control) {
        return answer_weighted_rows(part.rows, request, part.number, control);
      }},
 };
 
-/// Those over sequences, besides those over their observations.
-constexpr Pass<PartOfSequences> sequence_passes[] = {
+/// besides the passes over the observations of sequences
+const SequencePass sequence_passes[] = {
+    observed_elements_pass,
+    check_emissions_pass,
+    symbol_below_pass,
     {"markov", markov_pass},
-    {"observed elements",
-     [](PartOfSequences &part, Request, Control &control) {
-       return answer_observed_elements(part.sequences, control);
-     }},
-    {"check emissions",
-     [](PartOfSequences &part, Request request, Control &control) {
-       return answer_check_emissions(part.sequences, request, control);
-     }},
-    {"symbol below",
-     [](PartOfSequences &part, Request request, Control &control) {
-       return answer_symbol_below(part.sequences, request, control);
-     }},
 };
 
-/// Those over documents.
-constexpr Pass<PartOfDocuments> document_passes[] = {
+const DocumentPass document_passes[] = {
+    log_factorials_pass,
+    projections_pass,
     {"first documents", answer_first_documents},
     {"topics", answer_topic_pass},
-    {"log factorials", answer_log_factorials},
     {"products", answer_products},
-    {"projections", answer_projections},
     {"first weights", answer_first_weights},
     {"scaling", answer_scaling},
     {"factors", answer_factor_pass},
@@ -274,10 +251,10 @@ constexpr Pass<PartOfDocuments> document_passes[] = {
 };
 
 template <class P>
-Document answer(std::span<const Pass<P>> passes, P &part, Request request, Control &control) {
+Document answer(std::span<const PassOver<P>> passes, P &part, Request request, Control &control) {
   const PollScope scope(control);
   const std::string &kind = PassReader(request).text("pass");
-  for (const Pass<P> &pass : passes)
+  for (const PassOver<P> &pass : passes)
     if (pass.name == kind) return pass.answer(part, request, control);
   PassReader::refuse();
 }

@@ -8,7 +8,7 @@
 #include "base/aligned.hpp"
 #include "base/message.hpp"
 #include "data/local_step.hpp"
-#include "data/remote_rows.hpp"
+#include "data/pass.hpp"
 #include "data/sweep.hpp"
 #include "document/members.hpp"
 
@@ -16,15 +16,21 @@ namespace bayes {
 
 namespace {
 
-/// Sums over the observed elements.
-struct Observed {
+/// Sums of differences from a common origin, over the observed elements.
+struct ObservedSums {
   /// weight of the rows with at least one observed element
   double rows = 0;
-  /// of every element: weight, sum of differences from a common origin, and sum of their squares
+  /// of every element: weight, sum of differences, and sum of their squares
   std::vector<double> count, sum, squares;
 
-  explicit Observed(std::size_t d = 0) : count(d), sum(d), squares(d) {}
-  void add(const Observed &other) {
+  explicit ObservedSums(std::size_t d = 0) : count(d), sum(d), squares(d) {}
+  template <class F> void fields(F &f) {
+    f.number("rows", rows);
+    f.numbers("count", count, count.size());
+    f.numbers("sum", sum, sum.size());
+    f.numbers("squares", squares, squares.size());
+  }
+  void add(const ObservedSums &other) {
     rows += other.rows;
     for (std::size_t j = 0; j < count.size(); ++j) {
       count[j] += other.count[j];
@@ -35,14 +41,14 @@ struct Observed {
 };
 
 /// Adds the rows of a block. weight: `size` numbers.
-void add_block(const double *block, int size, const double *weight, const Vector &about,
-               Observed &to) {
+void add_block(const double *block, int size, const double *weight,
+               const std::vector<double> &about, ObservedSums &to) {
   bool any[block_rows] = {};
   for (std::size_t j = 0; j < to.count.size(); ++j)
     for (int b = 0; b < size; ++b) {
       const double x = block[j * block_rows + std::size_t(b)];
       if (x != x) continue;
-      const double difference = x - about(Eigen::Index(j));
+      const double difference = x - about[j];
       any[b] = true;
       to.count[j] += weight[b];
       to.sum[j] += weight[b] * difference;
@@ -51,71 +57,81 @@ void add_block(const double *block, int size, const double *weight, const Vector
   for (int b = 0; b < size; ++b) to.rows += any[b] ? weight[b] : 0;
 }
 
-/// A pass over the rows: sums of differences from `about`.
-Observed observed_sums(RowSource &rows, const Vector &about, Control &control) {
-  const RowShape shape = rows.shape();
-  const std::size_t d = std::size_t(shape.dimension);
-  if (RemoteRows *const remote = rows.remote()) {
-    Document request = pass_request("observed sums");
-    request.set("about", numbers_document({about.data(), d}));
-    Observed out(d);
-    for (const Document &answer : remote->ask(request)) {
-      const PassReader part(answer);
-      Observed one(d);
-      one.rows = part.number("rows");
-      one.count = part.numbers("count", d);
-      one.sum = part.numbers("sum", d);
-      one.squares = part.numbers("squares", d);
-      out.add(one);
-    }
-    return out;
+struct ObservedSumsPass {
+  static constexpr const char *name = "observed sums";
+  using Sums = ObservedSums;
+  /// the origin of every element
+  std::vector<double> about = {};
+
+  template <class F> void fields(F &f, RowSource &rows) {
+    f.numbers("about", about, std::size_t(rows.shape().dimension));
   }
-  Sweep sweep(rows, control);
-  const SweepPlan plan = sweep.plan(4.0 * shape.dimension, 24 * d);
-  std::vector<Observed> parts(std::size_t(plan.slots), Observed(d));
-  Observed total(d);
-  const std::vector<double> ones(block_rows, 1.0);
-  sweep.run(
-      plan,
-      [&](int, int slot, const Segment &segment, const Stop &stop) {
-        Observed &part = parts[std::size_t(slot)] = Observed(d);
-        for (std::int64_t first = 0; first < segment.rows && !stop(); first += block_rows) {
-          const double *const block =
-              segment.blocks + std::size_t(first / block_rows) * shape.block_doubles();
-          add_block(block, int(std::min<std::int64_t>(block_rows, segment.rows - first)),
-                    shape.weighted ? block + d * block_rows : ones.data(), about, part);
-        }
-      },
-      [&](int slot) { total.add(parts[std::size_t(slot)]); });
-  return total;
+  Sums nothing(RowSource &rows) const { return Sums(std::size_t(rows.shape().dimension)); }
+  Sums here(RowSource &rows, Control &control) const {
+    const RowShape shape = rows.shape();
+    const std::size_t d = std::size_t(shape.dimension);
+    Sweep sweep(rows, control);
+    const SweepPlan plan = sweep.plan(4.0 * shape.dimension, 24 * d);
+    std::vector<Sums> parts(std::size_t(plan.slots), Sums(d));
+    Sums total(d);
+    const std::vector<double> ones(block_rows, 1.0);
+    sweep.run(
+        plan,
+        [&](int, int slot, const Segment &segment, const Stop &stop) {
+          Sums &part = parts[std::size_t(slot)] = Sums(d);
+          for (std::int64_t first = 0; first < segment.rows && !stop(); first += block_rows) {
+            const double *const block =
+                segment.blocks + std::size_t(first / block_rows) * shape.block_doubles();
+            add_block(block, int(std::min<std::int64_t>(block_rows, segment.rows - first)),
+                      shape.weighted ? block + d * block_rows : ones.data(), about, part);
+          }
+        },
+        [&](int slot) { total.add(parts[std::size_t(slot)]); });
+    return total;
+  }
+};
+
+ObservedSums observed_sums(RowSource &rows, const Vector &about, Control &control) {
+  return run(rows, ObservedSumsPass{to_vector(about)}, control);
 }
 
 /// The first observed value of every element, NaN for one that is missing in all rows.
-Vector values_found(RowSource &rows, Control &control) {
-  const int d = rows.shape().dimension;
-  if (RemoteRows *const remote = rows.remote()) {
-    Vector out = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
-    for (const Document &answer : remote->ask(pass_request("first values"))) {
-      const std::vector<double> &part = PassReader(answer).numbers("values", std::size_t(d));
+struct FirstValuesPass {
+  static constexpr const char *name = "first values";
+  struct Sums {
+    Vector values;
+    template <class F> void fields(F &f) { f.vector("values", values); }
+    void add(const Sums &other) {
+      for (Eigen::Index j = 0; j < values.size(); ++j)
+        if (std::isnan(values(j))) values(j) = other.values(j);
+    }
+  };
+
+  template <class F> void fields(F &, RowSource &) {}
+  Sums nothing(RowSource &rows) const {
+    return {Vector::Constant(rows.shape().dimension, std::numeric_limits<double>::quiet_NaN())};
+  }
+  Sums here(RowSource &rows, Control &control) const {
+    Sums out = nothing(rows);
+    const int d = rows.shape().dimension;
+    Buffer block(rows.shape().block_doubles());
+    int left = d;
+    for (std::int64_t begin = 0; left > 0 && begin < rows.rows(); begin += block_rows) {
+      control.poll();
+      rows.read_block(begin / block_rows, block.data());
+      const int size = int(std::min<std::int64_t>(block_rows, rows.rows() - begin));
       for (int j = 0; j < d; ++j)
-        if (std::isnan(out(j))) out(j) = part[std::size_t(j)];
+        for (int b = 0; b < size && std::isnan(out.values(j)); ++b) {
+          out.values(j) = block[std::size_t(j) * block_rows + std::size_t(b)];
+          left -= !std::isnan(out.values(j));
+        }
     }
     return out;
   }
-  Vector out = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
-  Buffer block(rows.shape().block_doubles());
-  int left = d;
-  for (std::int64_t begin = 0; left > 0 && begin < rows.rows(); begin += block_rows) {
-    control.poll();
-    rows.read_block(begin / block_rows, block.data());
-    const int size = int(std::min<std::int64_t>(block_rows, rows.rows() - begin));
-    for (int j = 0; j < d; ++j)
-      for (int b = 0; b < size && std::isnan(out(j)); ++b) {
-        out(j) = block[std::size_t(j) * block_rows + std::size_t(b)];
-        left -= !std::isnan(out(j));
-      }
-  }
-  return out;
+};
+
+Vector values_found(RowSource &rows, Control &control) {
+  return run(rows, FirstValuesPass{}, control).values;
 }
 
 /// The first observed value of every element; each must have one.
@@ -155,7 +171,7 @@ void improve(Survey &survey, RowSource &rows, Control &control) {
 Survey survey_incomplete(const CovarianceShape &shape, RowSource &rows, Control &control) {
   const Eigen::Index d = rows.shape().dimension;
   const Vector first = first_values(rows, control);
-  const auto mean_of = [d](const Observed &sums, const Vector &about) {
+  const auto mean_of = [d](const ObservedSums &sums, const Vector &about) {
     Vector out = about;
     for (Eigen::Index j = 0; j < d; ++j)
       out(j) += sums.sum[std::size_t(j)] / sums.count[std::size_t(j)];
@@ -164,7 +180,7 @@ Survey survey_incomplete(const CovarianceShape &shape, RowSource &rows, Control 
   // First the mean, about the first values; then all sums about this mean, so that no digits
   // cancel.
   const Vector about = mean_of(observed_sums(rows, first, control), first);
-  const Observed sums = observed_sums(rows, about, control);
+  const ObservedSums sums = observed_sums(rows, about, control);
   Survey out{shape,     sums.rows, mean_of(sums, about),
              Vector(d), {},        std::accumulate(sums.count.begin(), sums.count.end(), 0.0)};
   for (Eigen::Index j = 0; j < d; ++j) {
@@ -204,23 +220,8 @@ Survey survey_complete(const CovarianceShape &shape, RowSource &rows, Control &c
 
 }  // namespace
 
-Document answer_first_values(RowSource &rows, Control &control) {
-  const Vector found = values_found(rows, control);
-  Document out = Document::object();
-  out.set("values", numbers_document({found.data(), std::size_t(found.size())}));
-  return out;
-}
-
-Document answer_observed_sums(RowSource &rows, const Document &request, Control &control) {
-  const std::vector<double> &about =
-      PassReader(request).numbers("about", std::size_t(rows.shape().dimension));
-  const Observed found = observed_sums(
-      rows, Eigen::Map<const Vector>(about.data(), Eigen::Index(about.size())), control);
-  Document out = Document::object();
-  out.set("rows", found.rows).set("count", numbers_document(found.count));
-  out.set("sum", numbers_document(found.sum)).set("squares", numbers_document(found.squares));
-  return out;
-}
+const PassOver<PartOfRows> first_values_pass = pass_over<PartOfRows, FirstValuesPass>(),
+                           observed_sums_pass = pass_over<PartOfRows, ObservedSumsPass>();
 
 Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
   const int d = rows.shape().dimension;

@@ -29,10 +29,8 @@ struct Survey {
 /// overflows, invalid_argument if an element is missing in all rows.
 Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control);
 
-/// The parts of another server in a survey: the first values of all elements (NaN where there are
-/// none), and sums over the observed ones.
-Document answer_first_values(RowSource &rows, Control &control);
-Document answer_observed_sums(RowSource &rows, const Document &request, Control &control);
+/// The passes of a survey that other servers make for it.
+extern const PassOver<PartOfRows> first_values_pass, observed_sums_pass;
 
 /// The normal that the survey found, for the first completion of missing elements.
 NormalPoint point_of(const Survey &survey);

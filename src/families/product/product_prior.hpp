@@ -46,10 +46,8 @@ BAYES_API ProductSurvey survey_product(RowSource &rows, const SharedColumns &col
 BAYES_API SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns,
                                            Control &control);
 
-/// The parts of another server in a survey: the categories that occur, and the moments.
-BAYES_API Document answer_categories(RowSource &rows, const Document &request, Control &control);
-BAYES_API Document answer_product_survey(RowSource &rows, const Document &request,
-                                         Control &control);
+/// The passes of a survey that other servers make for it.
+extern const PassOver<PartOfRows> categories_pass, product_survey_pass;
 
 /// Throws Error(invalid_argument) if a value is not allowed by its column, and Error(invalid_text)
 /// unless write_columns() has made `columns`, for rows of this dimension.

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/message.hpp"
-#include "data/remote_rows.hpp"
+#include "data/pass.hpp"
 #include "document/members.hpp"
 #include "families/product/category_codes.hpp"
 #include "families/product/product_document.hpp"
@@ -82,59 +82,83 @@ void check_categories(const std::vector<double> &values, const std::string &wher
                 message("The limit is {}.", describe_number(CategoryCodes::widest)), hint);
 }
 
-/// The same over other servers.
-std::vector<std::vector<double>> categories_elsewhere(RemoteRows &rows,
-                                                      const std::vector<ColumnSpec> &specs) {
-  Document::List likelihoods;
-  for (const ColumnSpec &spec : specs) likelihoods.push_back(likelihood_document(spec));
-  Document request = pass_request("categories");
-  request.set("likelihoods", std::move(likelihoods));
-  std::vector<std::vector<double>> seen(specs.size());
-  for (const Document &answer : rows.ask(request)) {
-    const Document::List &list = PassReader(answer).list("values");
-    if (list.size() != specs.size()) PassReader::refuse();
-    for (std::size_t j = 0; j < specs.size(); ++j) {
-      const std::vector<double> &part = PassReader(list[j]).numbers("values");
-      for (std::size_t i = 0; i < part.size(); ++i)
-        if (!(std::abs(part[i]) <= CategoryCodes::farthest) || part[i] != std::floor(part[i]) ||
-            (i > 0 && part[i] <= part[i - 1]))
-          PassReader::refuse();
-      std::vector<double> both;
-      std::set_union(seen[j].begin(), seen[j].end(), part.begin(), part.end(),
-                     std::back_inserter(both));
-      seen[j] = std::move(both);
-      if (!seen[j].empty()) check_categories(seen[j], rows.name_of_element(int(j)));
-    }
-  }
-  return seen;
-}
+/// The values of the categorical columns, increasing; none of the others.
+struct CategoriesPass {
+  static constexpr const char *name = "categories";
+  struct Sums {
+    std::vector<std::vector<double>> seen;
+    /// of the columns, for messages
+    std::vector<std::string> names;
 
-/// The values of the categorical columns, increasing; empty for the others.
+    template <class F> void fields(F &f) {
+      f.list(
+          "values", seen, seen.size(),
+          [](const std::vector<double> &values) {
+            return Document::object().set("values", numbers_document(values));
+          },
+          [](const Document &from) { return PassReader(from).numbers("values"); });
+      for (const std::vector<double> &values : seen)
+        for (std::size_t i = 0; i < values.size(); ++i)
+          f.require(std::abs(values[i]) <= CategoryCodes::farthest &&
+                    values[i] == std::floor(values[i]) && (i == 0 || values[i] > values[i - 1]));
+    }
+    void add(const Sums &other) {
+      for (std::size_t j = 0; j < seen.size(); ++j) {
+        std::vector<double> both;
+        std::set_union(seen[j].begin(), seen[j].end(), other.seen[j].begin(), other.seen[j].end(),
+                       std::back_inserter(both));
+        seen[j] = std::move(both);
+        if (!seen[j].empty()) check_categories(seen[j], names[j]);
+      }
+    }
+  };
+  std::vector<ColumnSpec> likelihoods = {};
+
+  template <class F> void fields(F &f, RowSource &rows) {
+    f.list(
+        "likelihoods", likelihoods, std::size_t(rows.shape().dimension),
+        [](const ColumnSpec &spec) { return likelihood_document(spec); },
+        [](const Document &from) {
+          auto out = stored_likelihood(from);
+          if (!out) PassReader::refuse();
+          return *out;
+        });
+  }
+  Sums nothing(RowSource &rows) const {
+    Sums out{std::vector<std::vector<double>>(likelihoods.size()), {}};
+    for (std::size_t j = 0; j < likelihoods.size(); ++j)
+      out.names.push_back(rows.name_of_element(int(j)));
+    return out;
+  }
+  Sums here(RowSource &rows, Control &control) const {
+    Sums out = nothing(rows);
+    for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
+      for (std::size_t j = 0; j < likelihoods.size(); ++j) {
+        if (!is_categorical(likelihoods[j])) continue;
+        std::vector<double> &values = out.seen[j];
+        double last = std::numeric_limits<double>::quiet_NaN();
+        for (int b = 0; b < size; ++b) {
+          const double x = block[j * block_rows + std::size_t(b)];
+          if (x == last || std::isnan(x)) continue;
+          last = x;
+          const auto at = std::lower_bound(values.begin(), values.end(), x);
+          if (at != values.end() && *at == x) continue;
+          if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest)
+            unsuitable(x, column_family(likelihoods[j].kind).name, "a whole number",
+                       rows.name_of_element(int(j)), rows.number_of(first + b) + 1);
+          values.insert(at, x + 0.0);  // 0, not -0
+          check_categories(values, out.names[j]);
+        }
+      }
+    });
+    return out;
+  }
+};
+
 std::vector<std::vector<double>> categories_seen(RowSource &rows,
                                                  const std::vector<ColumnSpec> &specs,
                                                  Control &control) {
-  if (RemoteRows *const remote = rows.remote()) return categories_elsewhere(*remote, specs);
-  std::vector<std::vector<double>> seen(specs.size());
-  for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
-    for (std::size_t j = 0; j < specs.size(); ++j) {
-      if (!is_categorical(specs[j])) continue;
-      std::vector<double> &values = seen[j];
-      double last = std::numeric_limits<double>::quiet_NaN();
-      for (int b = 0; b < size; ++b) {
-        const double x = block[j * block_rows + std::size_t(b)];
-        if (x == last || std::isnan(x)) continue;
-        last = x;
-        const auto at = std::lower_bound(values.begin(), values.end(), x);
-        if (at != values.end() && *at == x) continue;
-        if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest)
-          unsuitable(x, column_family(specs[j].kind).name, "a whole number",
-                     rows.name_of_element(int(j)), rows.number_of(first + b) + 1);
-        values.insert(at, x + 0.0);  // 0, not -0
-        check_categories(values, rows.name_of_element(int(j)));
-      }
-    }
-  });
-  return seen;
+  return run(rows, CategoriesPass{specs}, control).seen;
 }
 
 }  // namespace
@@ -194,6 +218,13 @@ struct ProductMoments {
         mean(Vector::Zero(d)),
         variance(Vector::Zero(d)) {}
 
+  template <class F> void fields(F &f) {
+    f.number("weight", weight);
+    f.number("unobserved", unobserved);
+    f.vector("count", count);
+    f.vector("mean", mean);
+    f.vector("variance", variance);
+  }
   void add(const ProductMoments &other) {
     weight += other.weight;
     unobserved += other.unobserved;
@@ -207,73 +238,66 @@ struct ProductMoments {
   }
 };
 
-Document numbers_of(const Vector &x) { return numbers_document({x.data(), std::size_t(x.size())}); }
+struct ProductSurveyPass {
+  static constexpr const char *name = "product survey";
+  using Sums = ProductMoments;
+  SharedColumns columns = {};
 
-Vector vector_of(const PassReader &part, const char *key, int d) {
-  return Eigen::Map<const Vector>(part.numbers(key, std::size_t(d)).data(), d);
-}
-
-ProductMoments moments_elsewhere(RemoteRows &rows, const Columns &columns) {
-  const int d = columns.count();
-  Document request = pass_request("product survey");
-  write_columns(request, columns);
-  ProductMoments out(d);
-  for (const Document &answer : rows.ask(request)) {
-    const PassReader part(answer);
-    ProductMoments one(d);
-    one.weight = part.number("weight");
-    one.unobserved = part.number("unobserved");
-    one.count = vector_of(part, "count", d);
-    one.mean = vector_of(part, "mean", d);
-    one.variance = vector_of(part, "variance", d);
-    out.add(one);
+  template <class F> void fields(F &f, RowSource &rows) {
+    if constexpr (F::reading)
+      columns = read_product_columns(MemberReader(f.document()), rows.shape().dimension);
+    else
+      write_columns(f.document(), *columns);
   }
-  for (int j = 0; j < d; ++j)
-    if (!columns.column(j).needs_variance) out.variance(j) = 0;
-  return out;
-}
-
-ProductMoments moments_of(RowSource &rows, const Columns &columns, Control &control) {
-  if (RemoteRows *const remote = rows.remote()) return moments_elsewhere(*remote, columns);
-  const int d = rows.shape().dimension;
-  const bool weighted = rows.shape().weighted;
-  ProductMoments out(d);
-  Vector &count = out.count;
-  for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
-    const double *const weight = block + std::size_t(d) * block_rows;
-    for (int b = 0; b < size; ++b) {
-      const double own = weighted ? weight[b] : 1;
-      out.weight += own;
-      int j = 0;
-      while (j < d && std::isnan(block[j * block_rows + b])) ++j;
-      if (j == d) out.unobserved += own;
-    }
-    columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
-      const double *const at = block + std::size_t(j) * block_rows;
-      if (const int b = column.first_disallowed(at, size); b < size)
-        unsuitable(at[b], column.name, column.requirement(), rows.name_of_element(j),
-                   rows.number_of(first + b) + 1);
-      double n = 0, sum = 0;
+  Sums nothing(RowSource &rows) const { return Sums(rows.shape().dimension); }
+  Sums here(RowSource &rows, Control &control) const {
+    const int d = rows.shape().dimension;
+    const bool weighted = rows.shape().weighted;
+    ProductMoments out(d);
+    Vector &count = out.count;
+    for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
+      const double *const weight = block + std::size_t(d) * block_rows;
       for (int b = 0; b < size; ++b) {
-        if (std::isnan(at[b])) continue;
-        const double x = column.by_value ? at[b] : column.element(at[b]);
-        const double w = weighted ? weight[b] : 1;
-        n += w;
-        if (column.needs_variance) {
-          const double away = x - out.mean(j);
-          count(j) += w;
-          out.mean(j) += w / count(j) * away;
-          out.variance(j) += w * away * (x - out.mean(j));
-        } else {
-          sum += w * x;
+        const double own = weighted ? weight[b] : 1;
+        out.weight += own;
+        int j = 0;
+        while (j < d && std::isnan(block[j * block_rows + b])) ++j;
+        if (j == d) out.unobserved += own;
+      }
+      columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
+        const double *const at = block + std::size_t(j) * block_rows;
+        if (const int b = column.first_disallowed(at, size); b < size)
+          unsuitable(at[b], column.name, column.requirement(), rows.name_of_element(j),
+                     rows.number_of(first + b) + 1);
+        double n = 0, sum = 0;
+        for (int b = 0; b < size; ++b) {
+          if (std::isnan(at[b])) continue;
+          const double x = column.by_value ? at[b] : column.element(at[b]);
+          const double w = weighted ? weight[b] : 1;
+          n += w;
+          if (column.needs_variance) {
+            const double away = x - out.mean(j);
+            count(j) += w;
+            out.mean(j) += w / count(j) * away;
+            out.variance(j) += w * away * (x - out.mean(j));
+          } else {
+            sum += w * x;
+          }
         }
-      }
-      if (!column.needs_variance) {
-        count(j) += n;
-        if (count(j) > 0) out.mean(j) += (sum - n * out.mean(j)) / count(j);
-      }
+        if (!column.needs_variance) {
+          count(j) += n;
+          if (count(j) > 0) out.mean(j) += (sum - n * out.mean(j)) / count(j);
+        }
+      });
     });
-  });
+    return out;
+  }
+};
+
+ProductMoments moments_of(RowSource &rows, const SharedColumns &columns, Control &control) {
+  ProductMoments out = run(rows, ProductSurveyPass{columns}, control);
+  for (int j = 0; j < columns->count(); ++j)
+    if (!columns->column(j).needs_variance) out.variance(j) = 0;
   return out;
 }
 
@@ -300,35 +324,12 @@ void require_allowed_sample(RowSource &sample, const Columns &columns, Control &
   });
 }
 
-Document answer_categories(RowSource &rows, const Document &request, Control &control) {
-  std::vector<ColumnSpec> specs;
-  for (const Document &each : PassReader(request).list("likelihoods")) {
-    const auto likelihood = stored_likelihood(each);
-    if (!likelihood) PassReader::refuse();
-    specs.push_back(*likelihood);
-  }
-  if (std::ssize(specs) != rows.shape().dimension) PassReader::refuse();
-  Document::List values;
-  for (const std::vector<double> &seen : categories_seen(rows, specs, control))
-    values.emplace_back(Document::object().set("values", numbers_document(seen)));
-  Document out = Document::object();
-  out.set("values", std::move(values));
-  return out;
-}
-
-Document answer_product_survey(RowSource &rows, const Document &request, Control &control) {
-  const SharedColumns columns = read_product_columns(MemberReader(request), rows.shape().dimension);
-  const ProductMoments found = moments_of(rows, *columns, control);
-  Document out = Document::object();
-  out.set("weight", found.weight).set("unobserved", found.unobserved);
-  out.set("count", numbers_of(found.count)).set("mean", numbers_of(found.mean));
-  out.set("variance", numbers_of(found.variance));
-  return out;
-}
+const PassOver<PartOfRows> categories_pass = pass_over<PartOfRows, CategoriesPass>(),
+                           product_survey_pass = pass_over<PartOfRows, ProductSurveyPass>();
 
 ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Control &control) {
   const int d = rows.shape().dimension;
-  const ProductMoments found = moments_of(rows, *columns, control);
+  const ProductMoments found = moments_of(rows, columns, control);
   ProductSurvey out{columns,
                     found.weight,
                     found.mean,
