@@ -1,10 +1,10 @@
 // Charts of topics and factors: what they are made of, and how alike they are.
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/linalg.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
 
@@ -172,15 +172,15 @@ void map_chart(const ChartRequest &request) {
   const LabelProfiles profiles = *request.model.label_profiles();
   const int k = profiles.size();
   // Classical scaling of the distances of Hellinger: of the centred roots of the probabilities.
-  Eigen::MatrixXd inner = Eigen::MatrixXd::Zero(k, k);
-  Eigen::VectorXd root(k);
+  Matrix inner = Matrix::Zero(k, k);
+  Vector root(k);
   for (std::size_t v = 0; v < profiles.labels.size(); ++v) {
     poll_here();
     for (int i = 0; i < k; ++i) root(i) = std::sqrt(profiles.probability(std::int32_t(v), i));
     root.array() -= root.mean();
-    inner.selfadjointView<Eigen::Lower>().rankUpdate(root);
+    inner.noalias() += root * root.transpose();
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(inner);
+  const SymmetricEigen axes = symmetric_eigen(inner);
   request.figure.subtitle = "the nearer, the more alike (classical scaling of Hellinger distances)";
   Panel panel{{}, {"first axis"}, {"second axis"}};
   Layer names{Mark::name};
@@ -189,8 +189,7 @@ void map_chart(const ChartRequest &request) {
     const auto axis = [&](int from_last) {
       if (from_last > k) return 0.0;
       const auto column = k - from_last;
-      return solver.eigenvectors()(i, column) *
-             std::sqrt(std::max(0.0, solver.eigenvalues()(column)));
+      return axes.vectors(i, column) * std::sqrt(std::max(0.0, axes.values(column)));
     };
     item.x = axis(1);
     item.y = axis(2);

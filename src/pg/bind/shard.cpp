@@ -1,7 +1,7 @@
 // What a worker of Citus does for a fit over a distributed table: its sessions keep the rows of
 // shards, and make passes over them. Citus sends away an aggregate of one argument with a state of
 // its own type; here that only puts answers together, and what makes them is a function in its
-// argument, which is called as any function is (docs/design.md, Rows in shards).
+// argument, which is called as any function is (src/data/README.md, Rows in shards).
 #include <cctype>
 #include <optional>
 #include <utility>
