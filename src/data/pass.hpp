@@ -48,9 +48,6 @@ class FieldWriter {
   void numbers(const char *key, const std::vector<double> &values) {
     to_.set(key, numbers_document(values));
   }
-  void counts(const char *key, const std::vector<std::int64_t> &values, std::size_t) {
-    to_.set(key, numbers_document(std::vector<double>(values.begin(), values.end())));
-  }
   template <class T, class Write, class Read>
   void list(const char *key, const std::vector<T> &values, std::size_t, Write write, Read) {
     Document::List out;
@@ -85,16 +82,6 @@ class FieldReader {
     to = from_.numbers(key, size);
   }
   void numbers(const char *key, std::vector<double> &to) { to = from_.numbers(key); }
-  /// whole numbers from 0, as many as this, whose sums over parts fit
-  void counts(const char *key, std::vector<std::int64_t> &to, std::size_t size) {
-    constexpr double most = 9e15;
-    const std::vector<double> &values = from_.numbers(key, size);
-    to.assign(size, 0);
-    for (std::size_t i = 0; i < size; ++i) {
-      require(values[i] >= 0 && values[i] <= most);
-      to[i] = std::int64_t(values[i]);
-    }
-  }
   /// one Document for each of `size` elements; `read` returns the element
   template <class T, class Write, class Read>
   void list(const char *key, std::vector<T> &to, std::size_t size, Write, Read read) {
