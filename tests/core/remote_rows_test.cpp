@@ -435,6 +435,8 @@ BOOST_AUTO_TEST_CASE(damaged_answers_are_refused) {
   };
   refused("sketch", "elements", [](std::vector<double> &x) { x[0] = 1e9; });
   refused("sketch", "elements", [](std::vector<double> &x) { x[0] = 0.5; });
+  refused("sketch", "elements", [](std::vector<double> &x) { x.pop_back(); });
+  refused("product survey", "mean", [](std::vector<double> &x) { x.push_back(0); });
   refused("sketch", "weights", [](std::vector<double> &x) { x[0] = none; });
   refused("sketch", "weights", [](std::vector<double> &x) { x[0] = -1; });
   refused("categories", "values", [](std::vector<double> &x) { std::swap(x[0], x[1]); });
