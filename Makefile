@@ -119,7 +119,7 @@ NO_INSTALLCHECK = 1  # PGXS knows pg_regress only; ours is below
 
 # PostgreSQL's headers as system headers: they keep no C++ warning quiet.
 PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server)
-# Debug information for stack traces alone, as of the kernel: with all of it the module is six times
+# Debug information for stack traces alone, as of the kernel: with all of it the module is four times
 # as large.
 PG_CXXFLAGS = -std=c++20 -O2 -g1 -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra \
   -Wno-register
