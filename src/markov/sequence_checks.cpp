@@ -52,14 +52,7 @@ struct CheckEmissionsPass {
   bool started = false;
 
   template <class F> void fields(F &f, const Sequences &sequences) {
-    f.list(
-        "emissions", emissions, std::size_t(sequences.dimension),
-        [](const ColumnSpec &emission) { return likelihood_document(emission); },
-        [](const Document &from) {
-          auto out = stored_likelihood(from);
-          if (!out) PassReader::refuse();
-          return *out;
-        });
+    likelihood_fields(f, "emissions", emissions, std::size_t(sequences.dimension));
     f.flag("started", started);
   }
   Sums nothing(const Sequences &) const { return {}; }

@@ -43,6 +43,18 @@ BAYES_API Document likelihood_document(const std::vector<ColumnSpec> &likelihood
                                        bool as_array = false);
 /// Reads a likelihood of a model's document; nullopt if it is not valid.
 BAYES_API std::optional<ColumnSpec> stored_likelihood(const Document &stored);
+/// The likelihoods of `size` columns as a member of a pass (data/pass.hpp).
+template <class F>
+void likelihood_fields(F &f, const char *key, std::vector<ColumnSpec> &likelihoods,
+                       std::size_t size) {
+  f.list(
+      key, likelihoods, size, [](const ColumnSpec &each) { return likelihood_document(each); },
+      [&f](const Document &from) {
+        const std::optional<ColumnSpec> out = stored_likelihood(from);
+        f.require(out.has_value());
+        return *out;
+      });
+}
 /// Are all the same?
 BAYES_API bool all_equal(const std::vector<ColumnSpec> &likelihood);
 /// Throws Error(invalid_argument) unless there are one or d likelihoods.

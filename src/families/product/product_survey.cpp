@@ -115,14 +115,7 @@ struct CategoriesPass {
   std::vector<ColumnSpec> likelihoods = {};
 
   template <class F> void fields(F &f, RowSource &rows) {
-    f.list(
-        "likelihoods", likelihoods, std::size_t(rows.shape().dimension),
-        [](const ColumnSpec &spec) { return likelihood_document(spec); },
-        [](const Document &from) {
-          auto out = stored_likelihood(from);
-          if (!out) PassReader::refuse();
-          return *out;
-        });
+    likelihood_fields(f, "likelihoods", likelihoods, std::size_t(rows.shape().dimension));
   }
   Sums nothing(RowSource &rows) const {
     Sums out{std::vector<std::vector<double>>(likelihoods.size()), {}};
