@@ -58,7 +58,7 @@ test: deps
 
 check: test
 
-# Unit tests that changed since the last commit or in it, all SQL tests and the rules of the house.
+# Unit tests of what changed in the last commit or since, all SQL tests and the rules of the house.
 test-quick: deps
 	@suites=$$(tests/lib/changed); [ -z "$$suites" ] || SUITES="$$suites" tests/run core
 	@tests/run sql house
@@ -119,8 +119,8 @@ NO_INSTALLCHECK = 1  # PGXS knows pg_regress only; ours is below
 
 # PostgreSQL's headers as system headers: they keep no C++ warning quiet.
 PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server)
-# Debug information for stack traces alone, as of the kernel: with all of it the module is four times
-# as large.
+# Debug information for stack traces alone, as of the kernel: with all of it the module has four
+# times the size.
 PG_CXXFLAGS = -std=c++20 -O2 -g1 -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra \
   -Wno-register
 SHLIB_PREREQS = kernel
