@@ -263,15 +263,20 @@ sub private_kb {
 }
 
 # By how much memory grows, in kB, while something is done so many times: the least of some rounds,
-# as what is lost is lost in every round, and what the C library sets aside is not. Rounds end once
-# one grew by no more than $enough; one in which memory shrinks by more than that says nothing.
+# as a leak adds to every round, and what the C library sets aside does not. Rounds end once one
+# grew by no more than $enough. A round in which memory shrinks by more than that gives back what an
+# earlier round set aside: it counts from the lowest level so far, and not at all if it is lower.
 sub growth_kb {
     my ($self, $times, $enough, $action) = @_;
     my $growth;
+    my $lowest = my $before = $self->private_kb;
     for my $round (1 .. 6) {
-        my $start = $self->private_kb;
         $action->() for 1 .. $times;
-        my $more = $self->private_kb - $start;
+        my $now = $self->private_kb;
+        my $more = $now - $before;
+        $more = $now - $lowest if $more < -$enough;
+        $before = $now;
+        $lowest = $now if $now < $lowest;
         next if $more < -$enough && $round < 6;
         $growth = $more if !defined $growth || $more < $growth;
         last if $growth <= $enough;
