@@ -1,16 +1,15 @@
 #include "counts/allocation_sums.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "counts/row_lanes.hpp"
-#include "data/remote_rows.hpp"
 
 namespace bayes {
 
 AllocationSums::AllocationSums(std::int32_t terms, int components, bool all_terms)
-    : stride_(padded_size(components)),
+    : components_(components),
+      stride_(padded_size(components)),
       all_terms_(all_terms),
       counts_(std::size_t(stride_), 0.0),
       logs_(std::size_t(stride_), 0.0) {
@@ -135,40 +134,24 @@ void AllocationSums::merge(AllocationSums &other) {
   documents_ += other.documents_;
 }
 
-Document AllocationSums::message(int components) const {
-  const std::size_t k = std::size_t(components);
-  std::vector<double> rows;
+void AllocationSums::list_rows(std::vector<double> &terms, std::vector<double> &rows) const {
+  const std::size_t k = std::size_t(components_);
+  terms.assign(terms_.begin(), terms_.end());
   rows.reserve(terms_.size() * k);
   for (std::size_t i = 0; i < terms_.size(); ++i) rows.insert(rows.end(), row(i), row(i) + k);
-  Document out = Document::object();
-  out.set("terms", numbers_document(std::vector<double>(terms_.begin(), terms_.end())));
-  out.set("rows", numbers_document(rows));
-  out.set("counts", numbers_document({counts_.data(), k}));
-  out.set("logs", numbers_document({logs_.data(), k}));
-  out.set("bound", bound_).set("documents", documents_);
-  return out;
 }
 
-void AllocationSums::merge(const Document &message, int components) {
-  const PassReader given(message);
-  const std::size_t k = std::size_t(components), stride = std::size_t(stride_);
-  const std::vector<double> &numbers = given.numbers("terms"),
-                            &rows = given.numbers("rows", numbers.size() * k),
-                            &counts = given.numbers("counts", k), &logs = given.numbers("logs", k);
-  AllocationSums part(std::int32_t(index_.size()), components);
-  for (const double number : numbers) {
-    if (!(number >= 0 && number < double(index_.size()))) PassReader::refuse();
+bool AllocationSums::take_rows(const std::vector<double> &terms, const std::vector<double> &rows) {
+  const std::size_t k = std::size_t(components_), stride = std::size_t(stride_);
+  for (const double number : terms) {
+    if (!(number >= 0 && number < double(index_.size()))) return false;
     const auto term = std::int32_t(number);
-    if (part.index_[std::size_t(term)] >= 0) PassReader::refuse();
-    part.new_row(term);
+    if (index_[std::size_t(term)] >= 0) return false;
+    new_row(term);
   }
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    std::copy_n(rows.data() + i * k, k, part.rows_.data() + i * stride);
-  std::copy(counts.begin(), counts.end(), part.counts_.begin());
-  std::copy(logs.begin(), logs.end(), part.logs_.begin());
-  part.bound_ = given.number("bound");
-  part.documents_ = given.integer("documents", 0, std::numeric_limits<std::int64_t>::max());
-  merge(part);
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    std::copy_n(rows.data() + i * k, k, rows_.data() + i * stride);
+  return true;
 }
 
 void AllocationSums::clear() {

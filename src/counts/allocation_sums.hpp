@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,7 @@ class AllocationSums {
   void add(const DocumentTerms &document, const float *shares, double bound, const double *counts);
   /// Adds another object, which is left in a moved-from state and must be cleared before use.
   void merge(AllocationSums &other);
+  void add(AllocationSums other) { merge(other); }
   void clear();
 
   /// sum_d c_w / n_w t_k of the term terms()[index]; times the term's factors it is the expected
@@ -37,14 +39,22 @@ class AllocationSums {
   /// sums of E log t_k, padded_size numbers
   const Buffer &logs() const { return logs_; }
   double bound() const { return bound_; }
+  int components() const { return components_; }
   std::int64_t documents() const { return documents_; }
 
-  /// For the server that has asked for them (counts/remote_corpus.hpp); `components`: as at the
-  /// beginning.
-  Document message(int components) const;
-  /// Adds the sums of another server. Throws Error(invalid_binary) unless message() has made them,
-  /// of as many terms and components. Not with rows for all terms.
-  void merge(const Document &message, int components);
+  /// As sums of a pass (data/pass.hpp). Read into an object without documents, of as many terms and
+  /// components, which does not have rows for all terms.
+  template <class F> void fields(F &f) {
+    std::vector<double> terms, rows;
+    if constexpr (!F::reading) list_rows(terms, rows);
+    f.numbers("terms", terms);
+    f.numbers("rows", rows, terms.size() * std::size_t(components_));
+    if constexpr (F::reading) f.require(take_rows(terms, rows));
+    f.values("counts", std::span(counts_).first(std::size_t(components_)));
+    f.values("logs", std::span(logs_).first(std::size_t(components_)));
+    f.number("bound", bound_);
+    f.integer("documents", documents_, 0, std::numeric_limits<std::int64_t>::max());
+  }
 
  private:
   template <int Eights>
@@ -54,8 +64,12 @@ class AllocationSums {
   void find_rows(std::span<const std::int32_t> terms);
   void merge_rows(const AllocationSums &other);
   void add_document(double bound, const double *counts);
+  /// The terms that have rows, and these without padding; take_rows() makes them anew, and returns
+  /// false if a term is none or comes twice.
+  void list_rows(std::vector<double> &terms, std::vector<double> &rows) const;
+  bool take_rows(const std::vector<double> &terms, const std::vector<double> &rows);
 
-  int stride_;
+  int components_, stride_;
   bool all_terms_;
   std::vector<std::int32_t> index_, terms_;
   std::vector<std::size_t> offsets_;

@@ -31,8 +31,8 @@ std::vector<Document> RemoteCorpus::ask(Document request) {
 }
 
 void RemoteCorpus::name(Document &request, DocumentNumbers &numbers) {
-  request.set("fresh", numbers.empty());
-  if (numbers.empty()) {
+  request.set("fresh", !numbers.elsewhere);
+  if (!numbers.elsewhere) {
     numbers.elsewhere = std::make_shared<const std::int64_t>(++last_);
     names_.push_back(numbers.elsewhere);
   }
@@ -50,16 +50,20 @@ void PartOfDocuments::forget(const PassReader &request) {
   numbers = std::move(kept);
 }
 
-Buffer &PartOfDocuments::numbers_of(const PassReader &request, std::size_t width, Control &control,
-                                    bool &fresh, bool &lost) {
+Corpus &PartOfDocuments::held_out_documents() const {
+  if (!held_out) PassReader::refuse();
+  return *held_out;
+}
+
+KeptNumbers PartOfDocuments::numbers_of(const PassReader &request, std::size_t width,
+                                        Control &control) {
   const std::int64_t name = request.integer("numbers", 1, any);
   const std::size_t size = std::size_t(documents.totals().documents) * width;
   const auto found = numbers.find(name);
-  fresh = request.flag("fresh") || found == numbers.end();
-  lost = fresh && !request.flag("fresh");
-  if (!fresh) {
+  const bool known = found != numbers.end(), fresh = request.flag("fresh");
+  if (known && !fresh) {
     if (found->second.size() != size) PassReader::refuse();
-    return found->second;
+    return {&found->second, false, false};
   }
   if (8 * double(size) * double(numbers.size() + 1) > control.memory)
     throw Error(Errc::too_large,
@@ -71,7 +75,7 @@ Buffer &PartOfDocuments::numbers_of(const PassReader &request, std::size_t width
   Buffer &out = numbers[name];
   out.clear();
   grow(out, size);
-  return out;
+  return {&out, true, !fresh};
 }
 
 Document texts_document(std::span<const std::string> texts) {

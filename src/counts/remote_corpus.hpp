@@ -50,6 +50,15 @@ class BAYES_API RemoteCorpus : public Corpus {
   std::int64_t last_ = 0;
 };
 
+/// Numbers of every document that a pass on this server reads and replaces.
+struct KeptNumbers {
+  Buffer *numbers = nullptr;
+  /// whether they are yet to be computed
+  bool fresh = true;
+  /// whether they should not be: the session that had them has lost them
+  bool lost = false;
+};
+
 /// The documents of one part of a fit.
 struct PartOfDocuments {
   Corpus &documents;
@@ -65,11 +74,11 @@ struct PartOfDocuments {
   Corpus &data() { return documents; }
   /// Forgets the numbers that the request does not name.
   void forget(const PassReader &request);
-  /// The numbers of the request, `width` for each document. `fresh`: receives whether they are yet
-  /// to be computed, and `lost` whether they should not be: the session that had them has lost
-  /// them. Throws Error(too_large) if there is no memory for them.
-  Buffer &numbers_of(const PassReader &request, std::size_t width, Control &control, bool &fresh,
-                     bool &lost);
+  /// The numbers that the request names, `width` for each document. Throws Error(too_large) if
+  /// there is no memory for them.
+  KeptNumbers numbers_of(const PassReader &request, std::size_t width, Control &control);
+  /// The documents that are held out. Throws Error(invalid_binary) if none are.
+  Corpus &held_out_documents() const;
 };
 
 /// Texts as a member of a request or an answer.

@@ -9,7 +9,13 @@
 //   template <class F> void fields(F &f, Data &data)        the arguments
 //   Sums nothing(Data &data) const                   sums to add to, of the right sizes
 //   Sums here(Data &data, Control &control) const    one pass over the data of this server
-//   void answered(Data &data, const Sums &sums)      optional: what the server of a part remembers
+//
+// and, where a part of the data on another server has more to it than its data:
+//
+//   static Data &data_of(Part &part)                 other data than part.data()
+//   void keep(Part &part, const PassReader &request, Control &control)
+//                                                    takes what the part keeps between passes
+//   void answered(Data &data, const Sums &sums)      remembers the sums
 //
 // run() computes the sums wherever the data are. fields() calls one method of f for every member:
 // FieldWriter makes a message of them, FieldReader reads one and refuses members that are absent,
@@ -17,7 +23,9 @@
 // pass_over<Part, P>() is the same pass on the side of that server; models/passes.cpp lists them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +66,16 @@ class FieldWriter {
   void vector(const char *key, const Vector &values) {
     to_.set(key, numbers_document({values.data(), std::size_t(values.size())}));
   }
+  /// numbers that both sides know how many they are
+  void values(const char *key, std::span<const double> values) {
+    to_.set(key, numbers_document(values));
+  }
+  /// a member that has fields of its own
+  template <class T> void object(const char *key, T &of) {
+    FieldWriter inner;
+    of.fields(inner);
+    to_.set(key, inner.take());
+  }
   void require(bool) {}
 
  private:
@@ -90,8 +108,14 @@ class FieldReader {
     to.clear();
     for (const Document &each : from) to.push_back(read(each));
   }
-  void vector(const char *key, Vector &to) {
-    to = Eigen::Map<const Vector>(from_.numbers(key, std::size_t(to.size())).data(), to.size());
+  void vector(const char *key, Vector &to) { values(key, {to.data(), std::size_t(to.size())}); }
+  void values(const char *key, std::span<double> to) {
+    const std::vector<double> &from = from_.numbers(key, to.size());
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+  template <class T> void object(const char *key, T &of) {
+    FieldReader inner(from_.member(key));
+    of.fields(inner);
   }
   /// what must hold of the members read so far
   void require(bool holds) {
@@ -126,13 +150,23 @@ template <class P, class Data> typename P::Sums run(Data &data, P pass, Control 
 
 namespace detail {
 
+template <class P, class Part> auto &data_of(Part &part) {
+  if constexpr (requires { P::data_of(part); })
+    return P::data_of(part);
+  else
+    return part.data();
+}
+
 template <class Part, class P>
 Document answer_of(Part &part, const Document &request, Control &control) {
   P pass;
+  auto &data = data_of<P>(part);
   FieldReader reader(request);
-  pass.fields(reader, part.data());
-  typename P::Sums sums = pass.here(part.data(), control);
-  if constexpr (requires { pass.answered(part.data(), sums); }) pass.answered(part.data(), sums);
+  pass.fields(reader, data);
+  if constexpr (requires { pass.keep(part, PassReader(request), control); })
+    pass.keep(part, PassReader(request), control);
+  typename P::Sums sums = pass.here(data, control);
+  if constexpr (requires { pass.answered(data, sums); }) pass.answered(data, sums);
   FieldWriter answer;
   sums.fields(answer);
   return answer.take();

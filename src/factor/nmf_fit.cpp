@@ -119,19 +119,18 @@ class NmfFit {
     FactorState out;
     out.terms = std::move(start.terms);
     out.documents = std::move(start.documents);
-    out.elsewhere = std::move(start.elsewhere);
     const double scale_shape = options_.hierarchical ? options_.scale_shape : 0;
     if (options_.gamma()) {
       out.document_prior = {*of_documents().shape, *of_documents().rate, scale_shape};
       out.term_prior = {*of_terms().shape, *of_terms().rate, scale_shape};
     }
     if (options_.gamma() || (options_.method == Method::em && !options_.missing_cells))
-      points_to_counts(out, start.sums);
-    if (options_.own_rates()) out.elsewhere = {};
+      points_to_counts(out, std::move(start.sums));
     // Documents are computed in the first pass if they have own rates, or if the start is from a
     // part of them.
-    if (options_.own_rates() || out.documents.size() < std::size_t(totals_.documents) * stride())
-      out.documents = Buffer();
+    if (options_.own_rates()) out.documents = {};
+    if (out.documents.here.size() < std::size_t(totals_.documents) * stride())
+      out.documents.here = Buffer();
     return out;
   }
 
@@ -144,34 +143,36 @@ class NmfFit {
     some.append_first(table_.documents, start_cells, control_);
     FactorStart out = nndsvd_start(some, k_, options_.seed, control_);
     const double share = double(totals_.documents) / double(some.totals().documents);
-    for (double &x : out.documents) x *= share;
+    for (double &x : out.documents.here) x *= share;
+    out.sums.clear();
     return out;
   }
 
-  /// Converts point estimates to the counts that they would be allocated. `sums`: of the documents
-  /// on other servers.
-  void points_to_counts(FactorState &state, const std::vector<double> &sums) const {
+  /// Converts point estimates to the counts that they would be allocated. `documents`: the sums
+  /// over the documents, or empty.
+  void points_to_counts(FactorState &state, std::vector<double> documents) const {
     const std::size_t width = stride();
-    std::vector<double> terms(width, 0.0), documents(width, 0.0);
-    if (!sums.empty()) documents = sums;
+    std::vector<double> terms(width, 0.0);
+    const bool add = documents.empty();
+    documents.resize(width, 0.0);
     WorkPoll poll;
     for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
       for (std::size_t k = 0; k < width; ++k) terms[k] += state.terms.row(j)[k];
       poll(width);
     }
-    for (std::size_t i = 0; i < state.documents.size(); ++i) {
-      documents[i % width] += state.documents[i];
-      state.documents[i] *= terms[i % width];
+    for (std::size_t i = 0; add && i < state.documents.here.size(); ++i) {
+      documents[i % width] += state.documents.here[i];
       poll(4);
     }
     for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
       for (std::size_t k = 0; k < std::size_t(k_); ++k)
-        state.terms.row(j)[k] *= state.documents.empty() && sums.empty()
-                                     ? totals_.tokens / (k_ * terms[k])
-                                     : documents[k];
+        state.terms.row(j)[k] *=
+            state.documents.empty() ? totals_.tokens / (k_ * terms[k]) : documents[k];
       poll(width);
     }
-    if (!sums.empty()) scale_elsewhere(*table_.documents.remote(), state.elsewhere, terms);
+    terms.resize(std::size_t(k_));
+    if (!state.documents.empty())
+      scale_documents(table_.documents, state.documents, std::move(terms), control_);
   }
 
   /// The weights of the start model; unknown keys get the mean of the known ones.
@@ -188,17 +189,17 @@ class NmfFit {
         poll(40 + std::size_t(k_));
       }
     };
-    FactorStart out{PaddedMatrix(totals_.vocabulary, k_), {}};
-    grow(out.documents, table_.document_keys.size() * stride());
+    FactorStart out{PaddedMatrix(totals_.vocabulary, k_)};
+    grow(out.documents.here, table_.document_keys.size() * stride());
     weights(table_.document_side, table_.document_keys,
-            [&](std::size_t i) { return out.documents.data() + i * stride(); });
+            [&](std::size_t i) { return out.documents.here.data() + i * stride(); });
     weights(other(table_.document_side), table_.term_keys,
             [&](std::size_t j) { return out.terms.row(std::int32_t(j)); });
     return out;
   }
 
   /// Has the numbers of documents on other servers sent; returns the error, as measure() does.
-  NmfError fetch(RemoteCorpus &documents, FactorState &state) const {
+  NmfError fetch(FactorState &state) const {
     Buffer inverse(stride(), 1.0);
     const bool gamma = options_.gamma(), own = options_.own_rates();
     for (std::size_t k = 0; k < std::size_t(k_) && gamma && !own; ++k)
@@ -211,13 +212,13 @@ class NmfFit {
                           (own ? state.own_term_rates.row(j)[k] : state.term_rates[std::size_t(k)]);
       poll(stride());
     }
-    return numbers_from_elsewhere(documents, state, options_, means, inverse, control_);
+    return numbers_from_elsewhere(table_.documents, state, options_, means, inverse, control_);
   }
 
   /// Copies the state of the best run into the model.
   void take(FactorState &state) {
-    RemoteCorpus *const remote = table_.documents.remote();
-    if (remote) model_->state->error = fetch(*remote, state);
+    const bool remote = table_.documents.is_remote();
+    if (remote) model_->state->error = fetch(state);
     NmfSide &documents = model_->state->side(table_.document_side),
             &terms = model_->state->side(other(table_.document_side));
     documents.keys = table_.document_keys;
@@ -242,8 +243,8 @@ class NmfFit {
     WorkPoll poll;
     for (std::int32_t i = 0; i < documents.numbers.rows(); ++i) {
       const std::int32_t key = std::int32_t(table_.key_of(std::size_t(i)));
-      const double *const counts =
-                              state.documents.data() + std::size_t(i) * stride() * (own ? 2 : 1),
+      const double *const counts = state.documents.here.data() +
+                                   std::size_t(i) * stride() * (own ? 2 : 1),
                           *const inverse = counts + stride();
       for (int k = 0; k < k_; ++k) {
         double &to = documents.numbers.row(key)[k];
@@ -262,7 +263,7 @@ class NmfFit {
     model_->state->sum_up();
     if (!gamma) scale();
     order();
-    if (!remote) measure(state.documents);
+    if (!remote) measure(state.documents.here);
   }
 
   /// Scales the point estimates so that those of the columns sum to 1 for each factor.

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "base/special.hpp"
 #include "counts/document_parts.hpp"
 #include "counts/passes.hpp"
 #include "counts/remote_corpus.hpp"
+#include "data/pass.hpp"
 #include "factor/nmf_state.hpp"
 
 namespace bayes {
@@ -40,59 +42,68 @@ struct Halves {
   }
 };
 
-/// For each document the number of its predicted cells, and their log-likelihood or, of method
-/// squared, the sum of their squared errors.
-struct HeldOutLines {
-  std::vector<double> cells, fit;
-  void clear() {
-    cells.clear();
-    fit.clear();
+/// Predicts the cells of documents that are held out.
+struct HeldOutRowsPass {
+  static constexpr const char *name = "held-out rows";
+  /// For each document the number of its predicted cells, and their log-likelihood or, of method
+  /// squared, the sum of their squared errors.
+  struct Sums {
+    std::vector<double> cells, fit;
+    /// the most that a document has
+    double most_cells = 0;
+
+    template <class F> void fields(F &f) {
+      f.numbers("cells", cells);
+      f.numbers("fit", fit, cells.size());
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        // A count in a cell whose mean is 0 has the probability 0.
+        const bool impossible = fit[i] == -std::numeric_limits<double>::infinity();
+        f.require(cells[i] >= 0 && cells[i] <= most_cells && (impossible || std::isfinite(fit[i])));
+      }
+    }
+    void clear() {
+      cells.clear();
+      fit.clear();
+    }
+    void add(const Sums &other) {
+      cells.insert(cells.end(), other.cells.begin(), other.cells.end());
+      fit.insert(fit.end(), other.fit.begin(), other.fit.end());
+    }
+    void merge(const Sums &other) { add(other); }
+  };
+  const NmfModel *model = nullptr;
+  Side which = Side::row;
+  /// the model of a request
+  std::unique_ptr<NmfModel> asked = {};
+
+  static Corpus &data_of(PartOfDocuments &part) { return part.held_out_documents(); }
+  template <class F> void fields(F &f, Corpus &documents) {
+    if constexpr (F::reading) {
+      asked = model_of_column_factors(PassReader(f.document()).member("model"));
+      model = asked.get();
+    } else {
+      if (which != Side::row)
+        refuse_remote("what is held out of a table of more columns than rows");
+      f.document().set("model", column_factors_message(*model));
+    }
+    f.require(model->keys(Side::column).size() == std::size_t(documents.totals().vocabulary));
   }
-  void merge(const HeldOutLines &other) {
-    cells.insert(cells.end(), other.cells.begin(), other.cells.end());
-    fit.insert(fit.end(), other.fit.begin(), other.fit.end());
-  }
+  Sums nothing(Corpus &documents) const { return {{}, {}, double(documents.totals().vocabulary)}; }
+  Sums here(Corpus &documents, Control &control) const;
 };
 
-/// Appends the documents of a part, of at most these totals.
-void add_part(const Document &answer, const CorpusTotals &most, HeldOutLines &to) {
-  const PassReader given(answer);
-  const std::vector<double> &cells = given.numbers("cells"),
-                            &fit = given.numbers("fit", cells.size());
-  if (std::int64_t(cells.size()) > most.documents - std::int64_t(to.cells.size()))
-    PassReader::refuse();
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    // A count in a cell whose mean is 0 has the probability 0.
-    const bool impossible = fit[i] == -std::numeric_limits<double>::infinity();
-    if (!(cells[i] >= 0 && cells[i] <= most.vocabulary && (impossible || std::isfinite(fit[i]))))
-      PassReader::refuse();
-  }
-  to.merge({cells, fit});
-}
-
-HeldOutLines held_out_there(const NmfModel &model, RemoteCorpus &documents, Side which) {
-  if (which != Side::row) refuse_remote("what is held out of a table of more columns than rows");
-  Document request = pass_request("held-out rows");
-  request.set("model", column_factors_message(model));
-  HeldOutLines out;
-  for (const Document &answer : documents.ask(std::move(request)))
-    add_part(answer, documents.totals(), out);
-  if (std::int64_t(out.cells.size()) != documents.totals().documents) PassReader::refuse();
-  return out;
-}
-
-HeldOutLines held_out_here(const NmfModel &model, Corpus &documents, Side which, Control &control) {
-  const NmfModel::State &state = *model.state;
+HeldOutRowsPass::Sums HeldOutRowsPass::here(Corpus &documents, Control &control) const {
+  const NmfModel::State &state = *model->state;
   const NmfSide &terms = state.side(other(which));
-  const bool squared = model.info.method == Method::squared;
+  const bool squared = model->info.method == Method::squared;
   const Halves halves(terms);
-  const int factors = model.size();
+  const int factors = model->size();
   Buffer none;
   const SweepPlan plan =
       plan_tasks(4000.0 * factors * double(documents.totals().entries), 64, control);
   return document_pass(
-      documents, plan, HeldOutLines(), 0, none, control,
-      [&](int, const DocumentTerms &cells, std::int64_t, double *, HeldOutLines &here) {
+      documents, plan, nothing(documents), 0, none, control,
+      [&](int, const DocumentTerms &cells, std::int64_t, double *, Sums &to) {
         const FilteredDocument known(
             cells, [&](std::int32_t key) { return bool(halves.observed[std::size_t(key)]); });
         const std::vector<double> weights =
@@ -131,8 +142,8 @@ HeldOutLines held_out_here(const NmfModel &model, Corpus &documents, Side which,
           squares += mean * mean;
           poll(4 * std::size_t(factors));
         }
-        here.cells.push_back(predicted);
-        here.fit.push_back(squared ? squares : log_likelihood);
+        to.cells.push_back(predicted);
+        to.fit.push_back(squared ? squares : log_likelihood);
       });
 }
 
@@ -141,9 +152,8 @@ HeldOutLines held_out_here(const NmfModel &model, Corpus &documents, Side which,
 NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Control &control) {
   const PollScope scope(control);
   const bool squared = model.info.method == Method::squared;
-  RemoteCorpus *const remote = documents.remote();
-  const HeldOutLines lines = remote ? held_out_there(model, *remote, which)
-                                    : held_out_here(model, documents, which, control);
+  const HeldOutRowsPass::Sums lines = run(documents, HeldOutRowsPass{&model, which}, control);
+  if (std::int64_t(lines.cells.size()) != documents.totals().documents) PassReader::refuse();
   NmfHeldOut out;
   out.documents = std::int64_t(lines.cells.size());
   const double variance = squared ? model.state->error_variance() : 0;
@@ -159,15 +169,6 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &documents, Side which, Co
   return out;
 }
 
-Document answer_held_out_rows(PartOfDocuments &part, const Document &request, Control &control) {
-  if (!part.held_out) PassReader::refuse();
-  const std::unique_ptr<NmfModel> model =
-      model_of_column_factors(PassReader(request).member("model"));
-  if (model->keys(Side::column).size() != std::size_t(part.held_out->totals().vocabulary))
-    PassReader::refuse();
-  const HeldOutLines found = held_out_here(*model, *part.held_out, Side::row, control);
-  Document out = Document::object();
-  return out.set("cells", numbers_document(found.cells)).set("fit", numbers_document(found.fit));
-}
+const PassOver<PartOfDocuments> held_out_rows_pass = pass_over<PartOfDocuments, HeldOutRowsPass>();
 
 }  // namespace bayes

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "counts/passes.hpp"
+#include "data/pass.hpp"
 #include "factor/nmf_local_step.hpp"
 #include "factor/nmf_statistics.hpp"
 #include "fit/driver.hpp"
@@ -17,108 +19,140 @@ namespace {
 /// and in a pass that finds no last state of it (PartOfDocuments).
 constexpr int first_pass_updates = 10, pass_updates = 1, lost_updates = 100;
 
-/// What documents are computed from in a pass.
-struct LocalFactors {
-  const TermFactors &factors;
-  const WeightGamma &prior;
+/// The local step of all documents.
+struct FactorPass {
+  static constexpr const char *name = "factors";
+  using Sums = DocumentSums;
+  const TermFactors *factors = nullptr;
+  WeightGamma prior = {};
   /// 1 / r, 1 in the padding, unless documents have own rates
-  const Buffer &common;
+  Buffer common = {};
   /// sums of the expected weights of all terms, and if cells may be missing those of each
-  const Buffer &sums;
-  const PaddedMatrix &means;
-  bool own, missing;
-  int updates;
+  Buffer sums = {};
+  const PaddedMatrix *means = nullptr;
+  bool own = false, missing = false;
+  int updates = 0;
+  /// as FactorState::documents
+  DocumentNumbers *documents = nullptr;
+  KeptNumbers kept = {};
+  /// those of a request
+  std::optional<TermFactors> asked_factors = {};
+  PaddedMatrix asked_means = {};
+
+  template <class F> void fields(F &f, Corpus &corpus);
+  void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
+    kept = part.numbers_of(request, width(), control);
+    if (kept.lost) updates = lost_updates;
+  }
+  Sums nothing(Corpus &) const { return {factors->values().rows(), components(), missing, false}; }
+  Sums here(Corpus &corpus, Control &control) const;
+
+ private:
+  int components() const { return factors->values().columns(); }
+  std::size_t stride() const { return std::size_t(factors->values().stride()); }
+  /// numbers of a document
+  std::size_t width() const { return own ? 2 * stride() : stride(); }
 
   /// Computes 1 / r for a document with own rates. Returns the contribution of its scale to the
   /// bound.
   double find_rates(const DocumentTerms &cells, bool fresh, const double *counts,
                     double *inverse) const {
-    const int components = factors.values().columns();
-    const std::size_t stride = std::size_t(factors.values().stride());
+    const int all = components();
     double rate = prior.rate, bound = 0;
     if (prior.hierarchical()) {
       double weights = 0;
-      for (int k = 0; !fresh && k < components; ++k)
-        weights += (prior.shape + counts[k]) * inverse[k];
+      for (int k = 0; !fresh && k < all; ++k) weights += (prior.shape + counts[k]) * inverse[k];
       const ScalePosterior scale =
-          fresh ? ScalePosterior(prior, components) : ScalePosterior(prior, components, weights);
+          fresh ? ScalePosterior(prior, all) : ScalePosterior(prior, all, weights);
       rate = scale.mean();
-      bound = scale.bound(prior, components);
+      bound = scale.bound(prior, all);
     }
-    std::fill_n(inverse, stride, 0.0);
+    std::fill_n(inverse, stride(), 0.0);
     if (missing) {
       WorkPoll poll;
       for (const std::int32_t key : cells.terms) {
-        const double *const mean = means.row(key);
-        for (std::size_t k = 0; k < stride; ++k) inverse[k] += mean[k];
-        poll(stride);
+        const double *const mean = means->row(key);
+        for (std::size_t k = 0; k < stride(); ++k) inverse[k] += mean[k];
+        poll(stride());
       }
     } else {
-      std::copy_n(sums.data(), stride, inverse);
+      std::copy_n(sums.data(), stride(), inverse);
     }
-    for (std::size_t k = 0; k < stride; ++k) {
+    for (std::size_t k = 0; k < stride(); ++k) {
       const double r = rate + inverse[k];
-      inverse[k] = k < std::size_t(components) ? (r > 0 ? 1 / r : 0) : 1;
+      inverse[k] = k < std::size_t(all) ? (r > 0 ? 1 / r : 0) : 1;
     }
     return bound;
   }
 };
 
-/// The local step of all documents of a corpus that is here. `numbers`: as FactorState::documents.
-DocumentSums factor_pass(Corpus &documents, const LocalFactors &from, bool fresh, Buffer &numbers,
-                         Control &control) {
-  const int components = from.factors.values().columns();
-  const std::int32_t terms = from.factors.values().rows();
-  const std::size_t stride = std::size_t(from.factors.values().stride());
-  const SweepPlan plan = plan_document_pass(documents.totals(), components, control);
+template <class F> void FactorPass::fields(F &f, Corpus &corpus) {
+  const std::int32_t terms = corpus.totals().vocabulary;
+  if constexpr (F::reading) {
+    asked_factors.emplace(
+        TermFactors::of_message(PassReader(f.document()).member("factors"), terms));
+    factors = &*asked_factors;
+    common.assign(stride(), 1.0);
+    sums.assign(stride(), 0.0);
+  } else {
+    f.document().set("factors", factors->message());
+    corpus.remote()->name(f.document(), *documents);
+  }
+  std::vector<double> of_prior{prior.shape, prior.rate, prior.scale_shape};
+  f.values("prior", of_prior);
+  prior = {of_prior[0], of_prior[1], of_prior[2]};
+  f.values("common", std::span(common).first(std::size_t(components())));
+  f.values("sums", std::span(sums).first(std::size_t(components())));
+  for (const std::span<const double> numbers :
+       {std::span<const double>(of_prior), {common}, {sums}})
+    for (const double x : numbers) f.require(x >= 0 && std::isfinite(x));
+  f.flag("own", own);
+  f.flag("missing", missing);
+  f.require(own || !missing);
+  f.integer("updates", updates, 0, 1000);
+  if (!missing) return;
+  if constexpr (F::reading) {
+    asked_means = PaddedMatrix(terms, components());
+    read_rows(PassReader(f.document()), "means", asked_means);
+    means = &asked_means;
+  } else {
+    f.document().set("means", rows_document(*means));
+  }
+}
+
+DocumentSums FactorPass::here(Corpus &corpus, Control &control) const {
+  Buffer &numbers = documents ? documents->here : *kept.numbers;
+  const bool fresh = documents ? numbers.empty() : kept.fresh;
+  if (documents && fresh) grow(numbers, std::size_t(corpus.totals().documents) * width());
+  const SweepPlan plan = plan_document_pass(corpus.totals(), components(), control);
   struct Memory {
     NmfLocalStep step;
     Buffer ones, weights, none, common;
   };
-  std::vector<Memory> memory(std::size_t(plan.threads),
-                             {NmfLocalStep(from.factors, from.prior.shape),
-                              {},
-                              Buffer(stride, 0.0),
-                              Buffer(stride, 0.0),
-                              from.common});
+  std::vector<Memory> memory(std::size_t(plan.threads), {NmfLocalStep(*factors, prior.shape),
+                                                         {},
+                                                         Buffer(stride(), 0.0),
+                                                         Buffer(stride(), 0.0),
+                                                         common});
   return document_pass(
-      documents, plan,
-      DocumentSums(terms, components, from.missing, sums_for_all_terms(documents.totals())),
-      from.own ? 2 * stride : stride, numbers, control,
-      [&](int worker, const DocumentTerms &cells, std::int64_t, double *counts,
-          DocumentSums &here) {
+      corpus, plan,
+      DocumentSums(factors->values().rows(), components(), missing,
+                   sums_for_all_terms(corpus.totals())),
+      width(), numbers, control,
+      [&](int worker, const DocumentTerms &cells, std::int64_t, double *counts, DocumentSums &to) {
         Memory &m = memory[std::size_t(worker)];
-        double *const inverse = from.own ? counts + stride : m.common.data();
-        if (from.own) here.totals.bounds[0] += from.find_rates(cells, fresh, counts, inverse);
-        m.step.infer(cells, inverse, from.updates, fresh, counts, here.totals);
-        here.cells.add(cells, m.step.allocation(), 0, counts);
-        if (!from.own) return;
-        for (std::size_t k = 0; k < std::size_t(components); ++k)
-          here.weights[k] += m.weights[k] = (from.prior.shape + counts[k]) * inverse[k];
-        if (!from.missing) return;
+        double *const inverse = own ? counts + stride() : m.common.data();
+        if (own) to.totals.bounds[0] += find_rates(cells, fresh, counts, inverse);
+        m.step.infer(cells, inverse, updates, fresh, counts, to.totals);
+        to.cells.add(cells, m.step.allocation(), 0, counts);
+        if (!own) return;
+        for (std::size_t k = 0; k < std::size_t(components()); ++k)
+          to.weights[k] += m.weights[k] = (prior.shape + counts[k]) * inverse[k];
+        if (!missing) return;
         if (m.ones.size() < cells.size()) m.ones.resize(cells.size(), 1.0);
-        here.weights_of_cells->add(cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0,
-                                   counts);
+        to.weights_of_cells->add(cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0,
+                                 counts);
       });
-}
-
-/// The same on other servers.
-DocumentSums factor_pass(RemoteCorpus &documents, const LocalFactors &from,
-                         DocumentNumbers &numbers) {
-  const int components = from.factors.values().columns();
-  const std::size_t k = std::size_t(components);
-  Document request = pass_request("factors");
-  request.set("factors", from.factors.message());
-  request.set("prior", numbers_document(std::vector<double>{from.prior.shape, from.prior.rate,
-                                                            from.prior.scale_shape}));
-  request.set("common", numbers_document({from.common.data(), k}));
-  request.set("sums", numbers_document({from.sums.data(), k}));
-  if (from.missing) request.set("means", rows_document(from.means));
-  request.set("own", from.own).set("missing", from.missing).set("updates", from.updates);
-  documents.name(request, numbers);
-  DocumentSums out(from.factors.values().rows(), components, from.missing, false);
-  for (const Document &answer : documents.ask(std::move(request))) out.merge(answer, components);
-  return out;
 }
 
 /// Variational inference, or EM with points, in passes over all documents.
@@ -156,24 +190,12 @@ class PoissonFactors final : public detail::Iteration {
       state_.document_rates[k] = state_.document_prior.rate + posterior_.sums.means[k];
       common[k] = 1 / state_.document_rates[k];
     }
-    Corpus &documents = task_.table.documents;
-    const bool fresh = state_.documents.empty() && state_.elsewhere.empty();
-    const LocalFactors from{posterior_.factors,
-                            state_.document_prior,
-                            common,
-                            posterior_.sums.means,
-                            posterior_.means,
-                            own_,
-                            missing_,
-                            index == 0 && fresh ? first_pass_updates : pass_updates};
-    if (RemoteCorpus *const remote = documents.remote()) {
-      statistics_ = factor_pass(*remote, from, state_.elsewhere);
-    } else {
-      if (fresh)
-        grow(state_.documents,
-             std::size_t(documents.totals().documents) * (own_ ? 2 : 1) * stride_);
-      statistics_ = factor_pass(documents, from, fresh, state_.documents, control);
-    }
+    const int updates = index == 0 && state_.documents.empty() ? first_pass_updates : pass_updates;
+    statistics_ = run(task_.table.documents,
+                      FactorPass{&posterior_.factors, state_.document_prior, std::move(common),
+                                 posterior_.sums.means, &posterior_.means, own_, missing_, updates,
+                                 &state_.documents},
+                      control);
     return {statistics_.totals.bound() + log_scales(), 0};
   }
 
@@ -200,7 +222,7 @@ class PoissonFactors final : public detail::Iteration {
 
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
-    numbers.optional_list(state_.documents,
+    numbers.optional_list(state_.documents.here,
                           std::size_t(document_count()) * (own_ ? 2 : 1) * stride_);
     numbers.optional_list(term_totals_, std::size_t(state_.terms.rows()));
   }
@@ -364,40 +386,7 @@ double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
          tables * std::min(slots, 2e6 + 2 * double(control.threads) * terms);
 }
 
-Document answer_factor_pass(PartOfDocuments &part, const Document &request, Control &control) {
-  const PassReader given(request);
-  const std::int32_t terms = part.documents.totals().vocabulary;
-  const TermFactors factors = TermFactors::of_message(given.member("factors"), terms);
-  const int components = factors.values().columns();
-  const std::size_t stride = std::size_t(factors.values().stride());
-  const auto padded = [&](const char *key, double padding) {
-    const std::vector<double> &numbers = given.numbers(key, std::size_t(components));
-    for (const double x : numbers)
-      if (!(x >= 0 && std::isfinite(x))) PassReader::refuse();
-    Buffer out(stride, padding);
-    std::copy(numbers.begin(), numbers.end(), out.begin());
-    return out;
-  };
-  const std::vector<double> &prior = given.numbers("prior", 3);
-  const WeightGamma of_weights{prior[0], prior[1], prior[2]};
-  for (const double x : prior)
-    if (!(x >= 0 && std::isfinite(x))) PassReader::refuse();
-  const Buffer common = padded("common", 1), sums = padded("sums", 0);
-  const bool own = given.flag("own"), missing = given.flag("missing");
-  if (missing && !own) PassReader::refuse();
-  PaddedMatrix means;
-  if (missing) {
-    means = PaddedMatrix(terms, components);
-    read_rows(given, "means", means);
-  }
-  bool fresh, lost;
-  Buffer &numbers = part.numbers_of(given, own ? 2 * stride : stride, control, fresh, lost);
-  const int updates = lost ? lost_updates : int(given.integer("updates", 0, 1000));
-  return factor_pass(part.documents,
-                     {factors, of_weights, common, sums, means, own, missing, updates}, fresh,
-                     numbers, control)
-      .message(components);
-}
+const PassOver<PartOfDocuments> factor_pass = pass_over<PartOfDocuments, FactorPass>();
 
 FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule &schedule,
                       Control &control) {

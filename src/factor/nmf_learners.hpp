@@ -29,9 +29,7 @@ struct FactorState {
   /// documents x K, padded. vi, svi and em: the allocated counts n, so that q(w) = Gamma(shape + n,
   /// rate), or w = n / rate; with own rates each row is followed by a row of 1 / rate. squared: the
   /// point estimates w. Empty if they are to be computed in the first pass.
-  Buffer documents;
-  /// the same on other servers (counts/remote_corpus.hpp)
-  DocumentNumbers elsewhere;
+  DocumentNumbers documents;
   /// K common rates for each side
   std::vector<double> document_rates, term_rates;
   /// own rates of the terms, terms x K, and the rate parameters of the q of their scales
@@ -87,16 +85,11 @@ NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
 /// The numbers of all documents on other servers, in the order of the parts, and the error, for
 /// expected weights (shape + counts) / rates of documents: `inverse_rates`, K numbers, or those of
 /// each if `own`. Throws Error if a session has lost the numbers since the last pass.
-NmfError numbers_from_elsewhere(RemoteCorpus &documents, FactorState &state,
-                                const NmfOptions &options, const PaddedMatrix &terms,
-                                const Buffer &inverse_rates, Control &control);
+NmfError numbers_from_elsewhere(Corpus &documents, FactorState &state, const NmfOptions &options,
+                                const PaddedMatrix &terms, const Buffer &inverse_rates,
+                                Control &control);
 
-// The parts of another server.
-/// In the passes of run_factors().
-Document answer_factor_pass(PartOfDocuments &part, const Document &request, Control &control);
-/// In numbers_from_elsewhere().
-Document answer_factor_numbers(PartOfDocuments &part, const Document &request, Control &control);
-/// What another server asks for, over the rows of a part that are held out.
-Document answer_held_out_rows(PartOfDocuments &part, const Document &request, Control &control);
+/// The passes of run_factors(), of numbers_from_elsewhere(), and of nmf_held_out().
+extern const PassOver<PartOfDocuments> factor_pass, factor_numbers_pass, held_out_rows_pass;
 
 }  // namespace bayes

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "counts/passes.hpp"
+#include "counts/row_lanes.hpp"
+#include "data/pass.hpp"
 #include "factor/nmf_learners.hpp"
 #include "fit/driver.hpp"
 
@@ -129,7 +131,7 @@ class SquaredFactors final : public detail::Iteration {
     const Products products = products_of(state_.terms, control);
     Corpus &documents = task_.table.documents;
     const bool fresh = state_.documents.empty();
-    if (fresh) grow(state_.documents, std::size_t(documents.totals().documents) * stride);
+    if (fresh) grow(state_.documents.here, std::size_t(documents.totals().documents) * stride);
     const SweepPlan plan = plan_document_pass(documents.totals(), factors, control);
     struct Memory {
       Buffer b, slope, none;
@@ -137,7 +139,7 @@ class SquaredFactors final : public detail::Iteration {
     std::vector<Memory> memory(std::size_t(plan.threads),
                                {Buffer(stride), Buffer(stride), Buffer(stride, 0.0)});
     sums_ = document_pass(
-        documents, plan, SquareSums(state_.terms.rows(), factors), stride, state_.documents,
+        documents, plan, SquareSums(state_.terms.rows(), factors), stride, state_.documents.here,
         control,
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *w, SquareSums &here) {
           Memory &m = memory[std::size_t(worker)];
@@ -174,8 +176,9 @@ class SquaredFactors final : public detail::Iteration {
 
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
-    numbers.optional_list(state_.documents, std::size_t(task_.table.documents.totals().documents) *
-                                                std::size_t(state_.terms.stride()));
+    numbers.optional_list(
+        state_.documents.here,
+        std::size_t(task_.table.documents.totals().documents) * std::size_t(state_.terms.stride()));
   }
 
   FactorState take() && { return std::move(state_); }
@@ -301,81 +304,128 @@ NmfError error_of(Corpus &documents, bool missing, const PaddedMatrix &terms,
                        documents.totals(), missing, terms, control);
 }
 
-NmfError numbers_from_elsewhere(RemoteCorpus &documents, FactorState &state,
-                                const NmfOptions &options, const PaddedMatrix &terms,
-                                const Buffer &inverse_rates, Control &control) {
-  const std::size_t factors = std::size_t(terms.columns()), stride = std::size_t(terms.stride()),
-                    tables = options.own_rates() ? 2 : 1;
-  Document request = pass_request("factor numbers");
-  request.set("factors", terms.columns()).set("terms", rows_document(terms));
-  request.set("inverse", numbers_document({inverse_rates.data(), factors}));
-  request.set("shape", state.document_prior.shape).set("own", options.own_rates());
-  request.set("missing", options.missing_cells);
-  documents.name(request, state.elsewhere);
-  grow(state.documents, std::size_t(documents.totals().documents) * tables * stride);
-  ErrorSums sums{Products(terms.columns())};
-  std::size_t at = 0;
-  for (const Document &answer : documents.ask(std::move(request))) {
-    const PassReader given(answer);
-    if (given.flag("lost"))
-      throw Error(Errc::invalid_argument, "the weights of the rows of a server are lost",
-                  "Its session has lost them after the last pass of the fit.",
-                  "Repeat the statement.");
-    const std::vector<double> &numbers = given.numbers("numbers");
-    const std::size_t rows = numbers.size() / factors;
-    if (numbers.size() != rows * factors || at + rows * stride > state.documents.size())
-      PassReader::refuse();
-    for (std::size_t i = 0; i < rows; ++i, at += stride)
-      std::copy_n(numbers.data() + i * factors, factors, state.documents.data() + at);
-    ErrorSums part{Products(terms.columns())};
-    const std::vector<double> &products = given.numbers("products", part.products.values.size());
-    std::copy(products.begin(), products.end(), part.products.values.begin());
-    part.cells = given.number("cells");
-    part.logs = given.number("logs");
-    part.total = given.number("total");
-    part.entropy = given.number("entropy");
-    sums.merge(part);
+namespace {
+
+/// Sends the numbers of all documents, and the error that follows from them.
+struct FactorNumbersPass {
+  static constexpr const char *name = "factor numbers";
+  struct Sums {
+    ErrorSums error;
+    std::size_t factors, stride;
+    /// whether the session has lost them; then all else is absent
+    bool lost = false;
+    /// those of a part, without padding, and where they go
+    std::vector<double> numbers = {};
+    Buffer *to = nullptr;
+    std::size_t at = 0;
+
+    template <class F> void fields(F &f) {
+      f.flag("lost", lost);
+      if (lost) return;
+      f.numbers("numbers", numbers);
+      f.require(numbers.size() % factors == 0);
+      f.values("products", error.products.values);
+      f.number("cells", error.cells);
+      f.number("logs", error.logs);
+      f.number("total", error.total);
+      f.number("entropy", error.entropy);
+    }
+    void add(const Sums &part) {
+      lost = lost || part.lost;
+      error.merge(part.error);
+      for (std::size_t i = 0; i < part.numbers.size(); i += factors, at += stride) {
+        if (at + stride > to->size()) PassReader::refuse();
+        std::copy_n(part.numbers.data() + i, factors, to->data() + at);
+      }
+    }
+  };
+  PaddedMatrix terms;
+  /// as numbers_from_elsewhere()
+  std::vector<double> inverse;
+  double shape = 0;
+  bool own = false, missing = false;
+  DocumentNumbers *documents = nullptr;
+  KeptNumbers kept = {};
+
+  template <class F> void fields(F &f, Corpus &corpus) {
+    int columns = terms.columns();
+    f.integer("factors", columns, 1, factor_max_factors);
+    if constexpr (F::reading) {
+      const std::int32_t rows = corpus.totals().vocabulary;
+      const PassReader given(f.document());
+      given.numbers("terms", std::size_t(rows) * std::size_t(columns));  // before memory is taken
+      terms = PaddedMatrix(rows, columns);
+      read_rows(given, "terms", terms);
+    } else {
+      f.document().set("terms", rows_document(terms));
+      corpus.remote()->name(f.document(), *documents);
+    }
+    f.numbers("inverse", inverse, std::size_t(columns));
+    f.number("shape", shape);
+    f.flag("own", own);
+    f.flag("missing", missing);
   }
-  if (at != state.documents.size()) PassReader::refuse();
-  return error_of_sums(sums, documents.totals(), options.missing_cells, terms, control);
+  void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
+    kept = part.numbers_of(request, width(), control);
+  }
+  Sums nothing(Corpus &) const {
+    Sums out{ErrorSums{Products(terms.columns())}, std::size_t(terms.columns()),
+             std::size_t(terms.stride())};
+    if (documents) out.to = &documents->here;
+    return out;
+  }
+  Sums here(Corpus &corpus, Control &control) const {
+    Sums out = nothing(corpus);
+    out.lost = kept.fresh;
+    if (out.lost) return out;
+    const Buffer &all = *kept.numbers;
+    const std::size_t count = std::size_t(corpus.totals().documents);
+    Buffer points;
+    grow(points, count * out.stride);
+    WorkPoll poll;
+    for (std::size_t i = 0; i < all.size(); i += out.stride) {
+      out.numbers.insert(out.numbers.end(), all.data() + i, all.data() + i + out.factors);
+      poll(out.stride);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const double *const counts = all.data() + i * width(), *const rates = counts + out.stride;
+      for (std::size_t k = 0; k < out.factors; ++k)
+        points[i * out.stride + k] = (shape + counts[k]) * (own ? rates[k] : inverse[k]);
+      poll(out.stride);
+    }
+    out.error = error_sums(corpus, missing, terms, points, control);
+    return out;
+  }
+
+ private:
+  std::size_t width() const { return std::size_t(terms.stride()) * (own ? 2 : 1); }
+};
+
+}  // namespace
+
+NmfError numbers_from_elsewhere(Corpus &documents, FactorState &state, const NmfOptions &options,
+                                const PaddedMatrix &terms, const Buffer &inverse_rates,
+                                Control &control) {
+  const CorpusTotals &totals = documents.totals();
+  FactorNumbersPass pass{terms,
+                         {inverse_rates.begin(), inverse_rates.begin() + terms.columns()},
+                         state.document_prior.shape,
+                         options.own_rates(),
+                         options.missing_cells,
+                         &state.documents};
+  Buffer &to = state.documents.here;
+  grow(to,
+       std::size_t(totals.documents) * std::size_t(terms.stride()) * (options.own_rates() ? 2 : 1));
+  const FactorNumbersPass::Sums sums = run(documents, std::move(pass), control);
+  if (sums.lost)
+    throw Error(Errc::invalid_argument, "the weights of the rows of a server are lost",
+                "Its session has lost them after the last pass of the fit.",
+                "Repeat the statement.");
+  if (sums.at != to.size()) PassReader::refuse();
+  return error_of_sums(sums.error, totals, options.missing_cells, terms, control);
 }
 
-Document answer_factor_numbers(PartOfDocuments &part, const Document &request, Control &control) {
-  const PassReader given(request);
-  const CorpusTotals &totals = part.documents.totals();
-  const int columns = int(given.integer("factors", 1, factor_max_factors));
-  // before memory is taken
-  given.numbers("terms", std::size_t(totals.vocabulary) * std::size_t(columns));
-  PaddedMatrix terms(totals.vocabulary, columns);
-  read_rows(given, "terms", terms);
-  const std::size_t factors = std::size_t(terms.columns()), stride = std::size_t(terms.stride());
-  const std::vector<double> &inverse = given.numbers("inverse", factors);
-  const bool own = given.flag("own"), missing = given.flag("missing");
-  const double shape = given.number("shape");
-  bool fresh, lost;
-  const Buffer &numbers = part.numbers_of(given, own ? 2 * stride : stride, control, fresh, lost);
-  Document out = Document::object();
-  out.set("lost", fresh);
-  if (fresh) return out;
-  std::vector<double> sent;
-  Buffer points;
-  grow(points, std::size_t(totals.documents) * stride);
-  WorkPoll poll;
-  for (std::size_t i = 0; i < numbers.size(); i += stride) {
-    sent.insert(sent.end(), numbers.data() + i, numbers.data() + i + factors);
-    poll(stride);
-  }
-  for (std::size_t i = 0; i < std::size_t(totals.documents); ++i) {
-    const double *const counts = numbers.data() + i * (own ? 2 : 1) * stride;
-    for (std::size_t k = 0; k < factors; ++k)
-      points[i * stride + k] = (shape + counts[k]) * (own ? counts[stride + k] : inverse[k]);
-    poll(stride);
-  }
-  const ErrorSums sums = error_sums(part.documents, missing, terms, points, control);
-  out.set("numbers", numbers_document(sent));
-  out.set("products", numbers_document(sums.products.values)).set("cells", sums.cells);
-  out.set("logs", sums.logs).set("total", sums.total).set("entropy", sums.entropy);
-  return out;
-}
+const PassOver<PartOfDocuments> factor_numbers_pass =
+    pass_over<PartOfDocuments, FactorNumbersPass>();
 
 }  // namespace bayes

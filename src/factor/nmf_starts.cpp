@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/linalg.hpp"
 #include "base/random.hpp"
+#include "counts/allocation_sums.hpp"
 #include "counts/passes.hpp"
 #include "counts/row_lanes.hpp"
 #include "data/pass.hpp"
@@ -104,53 +106,50 @@ void project(const DocumentTerms &cells, const PaddedMatrix &q, double *y, WorkP
   });
 }
 
-/// A table as members of a request to other servers.
-void set_table(Document &request, const PaddedMatrix &q) {
-  request.set("columns", q.columns()).set("rows", rows_document(q));
-}
-Document request_with(const char *pass, const PaddedMatrix &q) {
-  Document out = pass_request(pass);
-  set_table(out, q);
-  return out;
-}
-PaddedMatrix table_of(const Corpus &documents, const PassReader &given) {
-  const std::int32_t terms = documents.totals().vocabulary;
-  const int columns = int(given.integer("columns", 1, 1 << 12));
-  given.numbers("rows", std::size_t(terms) * std::size_t(columns));  // before memory is taken
-  PaddedMatrix out(terms, columns);
-  read_rows(given, "rows", out);
-  return out;
+/// A table of all terms among the arguments of a pass.
+template <class F> void table_field(F &f, const Corpus &documents, PaddedMatrix &q) {
+  if constexpr (F::reading) {
+    const PassReader given(f.document());
+    const std::int32_t terms = documents.totals().vocabulary;
+    const int columns = int(given.integer("columns", 1, 1 << 12));
+    given.numbers("rows", std::size_t(terms) * std::size_t(columns));  // before memory is taken
+    q = PaddedMatrix(terms, columns);
+    read_rows(given, "rows", q);
+  } else {
+    f.document().set("columns", q.columns()).set("rows", rows_document(q));
+  }
 }
 
 /// Computes X'XQ, as sums over the documents.
-AllocationSums product_sums(Corpus &documents, const PaddedMatrix &q, Control &control) {
-  if (RemoteCorpus *const remote = documents.remote()) {
-    AllocationSums out(q.rows(), q.columns());
-    for (const Document &sums : remote->ask(request_with("products", q)))
-      out.merge(sums, q.columns());
-    return out;
-  }
-  const std::size_t stride = std::size_t(q.stride());
-  const SweepPlan plan = plan_document_pass(documents.totals(), q.columns(), control);
-  std::vector<Buffer> memory(std::size_t(plan.threads), Buffer(stride));
-  const Buffer none(stride, 0.0);
-  Buffer kept;
-  return document_pass(
-      documents, plan,
-      AllocationSums(q.rows(), q.columns(), sums_for_all_terms(documents.totals())), stride, kept,
-      control,
-      [&](int worker, const DocumentTerms &cells, std::int64_t, double *, AllocationSums &here) {
-        double *const y = memory[std::size_t(worker)].data();
-        WorkPoll poll;
-        project(cells, q, y, poll);
-        here.add(cells, {cells.counts.data(), y, none.data()}, 0, y);
-      });
-}
+struct ProductsPass {
+  static constexpr const char *name = "products";
+  using Sums = AllocationSums;
+  PaddedMatrix q;
 
-PaddedMatrix multiplied(Corpus &documents, const PaddedMatrix &q, Control &control) {
+  template <class F> void fields(F &f, Corpus &documents) { table_field(f, documents, q); }
+  Sums nothing(Corpus &) const { return Sums(q.rows(), q.columns()); }
+  Sums here(Corpus &documents, Control &control) const {
+    const std::size_t stride = std::size_t(q.stride());
+    const SweepPlan plan = plan_document_pass(documents.totals(), q.columns(), control);
+    std::vector<Buffer> memory(std::size_t(plan.threads), Buffer(stride));
+    const Buffer none(stride, 0.0);
+    Buffer kept;
+    return document_pass(
+        documents, plan, Sums(q.rows(), q.columns(), sums_for_all_terms(documents.totals())),
+        stride, kept, control,
+        [&](int worker, const DocumentTerms &cells, std::int64_t, double *, Sums &to) {
+          double *const y = memory[std::size_t(worker)].data();
+          WorkPoll poll;
+          project(cells, q, y, poll);
+          to.add(cells, {cells.counts.data(), y, none.data()}, 0, y);
+        });
+  }
+};
+
+PaddedMatrix multiplied(Corpus &documents, PaddedMatrix q, Control &control) {
   const std::size_t stride = std::size_t(q.stride());
-  const AllocationSums sums = product_sums(documents, q, control);
   PaddedMatrix out(q.rows(), q.columns());
+  const AllocationSums sums = run(documents, ProductsPass{std::move(q)}, control);
   for (std::size_t i = 0; i < sums.terms().size(); ++i)
     std::copy_n(sums.row(i), stride, out.row(sums.terms()[i]));
   return out;
@@ -206,12 +205,7 @@ struct ProjectionsPass {
   using Sums = ProjectionSums;
   PaddedMatrix q;
 
-  template <class F> void fields(F &f, Corpus &documents) {
-    if constexpr (F::reading)
-      q = table_of(documents, PassReader(f.document()));
-    else
-      set_table(f.document(), q);
-  }
+  template <class F> void fields(F &f, Corpus &documents) { table_field(f, documents, q); }
   Sums nothing(Corpus &) const { return Sums(q.columns()); }
   Sums here(Corpus &documents, Control &control) const {
     const std::size_t n = std::size_t(q.columns());
@@ -227,11 +221,55 @@ struct ProjectionsPass {
   }
 };
 
-/// How the first weights of a document follow from its projections.
-struct FirstWeights {
+/// The first weights of all documents, from their projections on singular vectors.
+struct FirstWeightsPass {
+  static constexpr const char *name = "first weights";
+  /// the sums of the weights of each factor
+  struct Sums {
+    std::vector<double> sums;
+    template <class F> void fields(F &f) { f.values("sums", sums); }
+    void add(const Sums &other) {
+      for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += other.sums[k];
+    }
+  };
+  PaddedMatrix vectors;
+  /// of each vector
   std::vector<double> sign, scale;
-  double mean, level;
-  int factors;
+  double mean = 0, level = 0;
+  int factors = 0;
+  DocumentNumbers *documents = nullptr;
+  KeptNumbers kept = {};
+
+  template <class F> void fields(F &f, Corpus &corpus) {
+    table_field(f, corpus, vectors);
+    if constexpr (!F::reading) corpus.remote()->name(f.document(), *documents);
+    const std::size_t found = std::size_t(vectors.columns());
+    f.numbers("sign", sign, found);
+    f.numbers("scale", scale, found);
+    f.number("mean", mean);
+    f.number("level", level);
+    f.integer("factors", factors, 1, factor_max_factors);
+  }
+  void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
+    kept = part.numbers_of(request, stride(), control);
+  }
+  Sums nothing(Corpus &) const { return {std::vector<double>(std::size_t(factors), 0.0)}; }
+  Sums here(Corpus &corpus, Control &control) const {
+    Buffer &numbers = kept.numbers ? *kept.numbers : documents->here;
+    if (!kept.numbers) grow(numbers, std::size_t(corpus.totals().documents) * stride());
+    each_projection(corpus, vectors, numbers, stride(), control,
+                    [this](const double *y, double *to, ProjectionSums &) { set(y, to); });
+    Sums out = nothing(corpus);
+    WorkPoll poll;
+    for (std::size_t i = 0; i < numbers.size(); i += stride()) {
+      for (std::size_t k = 0; k < out.sums.size(); ++k) out.sums[k] += numbers[i + k];
+      poll(4 * stride());
+    }
+    return out;
+  }
+
+ private:
+  std::size_t stride() const { return std::size_t(padded_size(factors)); }
   void set(const double *y, double *to) const {
     for (std::size_t k = 0; k < std::size_t(factors); ++k) {
       const bool within = k < sign.size() && sign[k] != 0;
@@ -239,6 +277,44 @@ struct FirstWeights {
       to[k] = x > 0 ? x : mean;
     }
   }
+};
+
+/// Multiplies the numbers of all documents by a number for each factor.
+struct ScalingPass {
+  static constexpr const char *name = "scaling";
+  struct Sums {
+    template <class F> void fields(F &) {}
+    void add(const Sums &) {}
+  };
+  std::vector<double> by;
+  DocumentNumbers *documents = nullptr;
+  KeptNumbers kept = {};
+
+  template <class F> void fields(F &f, Corpus &corpus) {
+    f.numbers("by", by);
+    f.require(by.size() <= factor_max_factors);
+    if constexpr (!F::reading) corpus.remote()->name(f.document(), *documents);
+  }
+  void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
+    kept = part.numbers_of(request, stride(), control);
+    if (!kept.fresh) return;
+    // Weights that are lost are found in the first pass.
+    part.numbers.erase(request.integer("numbers", 1, std::numeric_limits<std::int64_t>::max()));
+    kept.numbers = nullptr;
+  }
+  Sums nothing(Corpus &) const { return {}; }
+  Sums here(Corpus &, Control &) const {
+    Buffer *const numbers = documents ? &documents->here : kept.numbers;
+    WorkPoll poll;
+    for (std::size_t i = 0; numbers && i < numbers->size(); ++i) {
+      (*numbers)[i] *= i % stride() < by.size() ? by[i % stride()] : 0;
+      poll(4);
+    }
+    return {};
+  }
+
+ private:
+  std::size_t stride() const { return std::size_t(padded_size(int(by.size()))); }
 };
 
 struct RightVectors {
@@ -261,7 +337,7 @@ RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed, 
   }
   std::vector<double> before(std::size_t(width), 0.0);
   for (int i = 0; i < max_iterations; ++i) {
-    q = multiplied(documents, q, control);
+    q = multiplied(documents, std::move(q), control);
     std::vector<double> lengths = orthonormalise(q);
     double change = 0;
     for (std::size_t k = 0; k < std::size_t(std::min(count, width)); ++k)
@@ -293,7 +369,7 @@ RightVectors singular_vectors(Corpus &documents, int count, std::uint64_t seed, 
 }  // namespace
 
 FactorStart random_start(Corpus &documents, int factors, std::uint64_t seed, int restart) {
-  return {random_points(documents.totals().vocabulary, factors, seed, restart), {}};
+  return {random_points(documents.totals().vocabulary, factors, seed, restart)};
 }
 
 FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Control &control) {
@@ -323,7 +399,7 @@ FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Con
     of_documents[k] = scale / y;
     of_terms[k] = scale / v;
   }
-  FactorStart out{random_points(totals.vocabulary, factors, seed, 0), {}};
+  FactorStart out{random_points(totals.vocabulary, factors, seed, 0)};
   const std::size_t stride = std::size_t(out.terms.stride());
   const double level = std::sqrt(mean / factors);
   const auto filled = [mean](double x) { return x > 0 ? x : mean; };
@@ -335,78 +411,21 @@ FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Con
                ? filled(sign[std::size_t(k)] * right.vectors.row(j)[k] * of_terms[std::size_t(k)])
                : level * to;
     }
-  const FirstWeights first{std::move(sign), std::move(of_documents), mean, level, factors};
-  if (RemoteCorpus *const remote = documents.remote()) {
-    Document request = request_with("first weights", right.vectors);
-    request.set("sign", numbers_document(first.sign)).set("scale", numbers_document(first.scale));
-    request.set("mean", mean).set("level", level).set("factors", factors);
-    remote->name(request, out.elsewhere);
-    out.sums.assign(stride, 0.0);
-    for (const Document &answer : remote->ask(std::move(request))) {
-      const std::vector<double> &part = PassReader(answer).numbers("sums", std::size_t(factors));
-      for (std::size_t k = 0; k < part.size(); ++k) out.sums[k] += part[k];
-    }
-    return out;
-  }
-  grow(out.documents, std::size_t(totals.documents) * stride);
-  each_projection(documents, right.vectors, out.documents, stride, control,
-                  [&](const double *y, double *to, ProjectionSums &) { first.set(y, to); });
+  FirstWeightsPass pass{right.vectors, std::move(sign), std::move(of_documents), mean,
+                        level,         factors,         &out.documents};
+  out.sums = run(documents, std::move(pass), control).sums;
+  out.sums.resize(stride, 0.0);
   return out;
 }
 
-Document answer_products(PartOfDocuments &part, const Document &request, Control &control) {
-  const PaddedMatrix q = table_of(part.documents, PassReader(request));
-  return product_sums(part.documents, q, control).message(q.columns());
+void scale_documents(Corpus &documents, DocumentNumbers &numbers, std::vector<double> by,
+                     Control &control) {
+  run(documents, ScalingPass{std::move(by), &numbers}, control);
 }
 
-const PassOver<PartOfDocuments> projections_pass = pass_over<PartOfDocuments, ProjectionsPass>();
-
-Document answer_first_weights(PartOfDocuments &part, const Document &request, Control &control) {
-  const PassReader given(request);
-  const PaddedMatrix vectors = table_of(part.documents, given);
-  const std::size_t found = std::size_t(vectors.columns());
-  const FirstWeights first{given.numbers("sign", found), given.numbers("scale", found),
-                           given.number("mean"), given.number("level"),
-                           int(given.integer("factors", 1, factor_max_factors))};
-  const std::size_t stride = std::size_t(padded_size(first.factors));
-  bool fresh, lost;
-  Buffer &numbers = part.numbers_of(given, stride, control, fresh, lost);
-  each_projection(part.documents, vectors, numbers, stride, control,
-                  [&](const double *y, double *to, ProjectionSums &) { first.set(y, to); });
-  std::vector<double> sums(stride, 0.0);
-  WorkPoll poll;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    sums[i % stride] += numbers[i];
-    poll(4);
-  }
-  Document out = Document::object();
-  out.set("sums", numbers_document({sums.data(), std::size_t(first.factors)}));
-  return out;
-}
-
-void scale_elsewhere(RemoteCorpus &documents, DocumentNumbers &numbers,
-                     const std::vector<double> &by) {
-  Document request = pass_request("scaling");
-  request.set("by", numbers_document(by));
-  documents.name(request, numbers);
-  documents.ask(std::move(request));
-}
-
-Document answer_scaling(PartOfDocuments &part, const Document &request, Control &control) {
-  const PassReader given(request);
-  const std::vector<double> &by = given.numbers("by");
-  const std::size_t stride =
-      std::size_t(padded_size(int(std::min<std::size_t>(by.size(), 1 << 20))));
-  bool fresh, lost;
-  Buffer &numbers = part.numbers_of(given, stride, control, fresh, lost);
-  // Weights that are lost are found in the first pass.
-  if (fresh) part.numbers.erase(given.integer("numbers", 1, INT64_MAX));
-  WorkPoll poll;
-  for (std::size_t i = 0; !fresh && i < numbers.size(); ++i) {
-    numbers[i] *= i % stride < by.size() ? by[i % stride] : 0;
-    poll(4);
-  }
-  return Document::object();
-}
+const PassOver<PartOfDocuments> products_pass = pass_over<PartOfDocuments, ProductsPass>(),
+                                projections_pass = pass_over<PartOfDocuments, ProjectionsPass>(),
+                                first_weights_pass = pass_over<PartOfDocuments, FirstWeightsPass>(),
+                                scaling_pass = pass_over<PartOfDocuments, ScalingPass>();
 
 }  // namespace bayes

@@ -12,9 +12,8 @@ namespace bayes {
 /// Initial point estimates: terms x K; documents x K, padded, or empty.
 struct FactorStart {
   PaddedMatrix terms;
-  Buffer documents;
-  /// documents on other servers, and the sums of each factor over them
-  DocumentNumbers elsewhere = {};
+  DocumentNumbers documents = {};
+  /// the sums of each factor over the documents; empty if they are not known
   std::vector<double> sums = {};
 };
 
@@ -25,15 +24,13 @@ struct FactorStart {
 /// result for any number of them.
 FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Control &control);
 
-/// Multiplies the numbers of documents on other servers by K numbers.
-void scale_elsewhere(RemoteCorpus &documents, DocumentNumbers &numbers,
-                     const std::vector<double> &by);
+/// Multiplies the numbers of documents by K numbers, wherever they are.
+void scale_documents(Corpus &documents, DocumentNumbers &numbers, std::vector<double> by,
+                     Control &control);
 
-// The parts of another server in nndsvd_start() and scale_elsewhere().
-Document answer_products(PartOfDocuments &part, const Document &request, Control &control);
-extern const PassOver<PartOfDocuments> projections_pass;
-Document answer_first_weights(PartOfDocuments &part, const Document &request, Control &control);
-Document answer_scaling(PartOfDocuments &part, const Document &request, Control &control);
+// The passes of nndsvd_start() and scale_documents().
+extern const PassOver<PartOfDocuments> products_pass, projections_pass, first_weights_pass,
+    scaling_pass;
 
 /// Uniform random numbers for the terms; `seed` and `restart` select the random stream. Documents
 /// are left empty.

@@ -57,30 +57,6 @@ void learn_prior(WeightGamma &prior, bool shape, bool rate, double count, double
 
 }  // namespace
 
-Document DocumentSums::message(int factors) const {
-  const std::size_t k = std::size_t(factors);
-  Document out = Document::object();
-  out.set("bounds", numbers_document(totals.bounds));
-  out.set("counts", numbers_document({totals.counts.data(), k}));
-  out.set("cells", cells.message(factors)).set("weights", numbers_document({weights.data(), k}));
-  if (weights_of_cells) out.set("weights_of_cells", weights_of_cells->message(factors));
-  return out;
-}
-
-void DocumentSums::merge(const Document &message, int factors) {
-  const PassReader given(message);
-  const std::vector<double> &bounds = given.numbers("bounds", totals.bounds.size()),
-                            &counts = given.numbers("counts", std::size_t(factors)),
-                            &weights_there = given.numbers("weights", std::size_t(factors));
-  for (std::size_t i = 0; i < bounds.size(); ++i) totals.bounds[i] += bounds[i];
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    totals.counts[k] += counts[k];
-    weights[k] += weights_there[k];
-  }
-  cells.merge(given.member("cells"), factors);
-  if (weights_of_cells) weights_of_cells->merge(given.member("weights_of_cells"), factors);
-}
-
 namespace {
 
 struct LogFactorialsPass {

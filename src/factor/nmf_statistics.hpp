@@ -45,10 +45,16 @@ struct DocumentSums {
     for (std::size_t k = 0; k < weights.size(); ++k) weights[k] += other.weights[k];
     if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
   }
-  /// For the server that has asked for them.
-  Document message(int factors) const;
-  /// Adds the sums of another server. Throws Error(invalid_binary) unless message() has made them.
-  void merge(const Document &message, int factors);
+  void add(DocumentSums other) { merge(other); }
+  /// As sums of a pass (data/pass.hpp).
+  template <class F> void fields(F &f) {
+    const std::size_t k = std::size_t(cells.components());
+    f.values("bounds", totals.bounds);
+    f.values("counts", std::span(totals.counts).first(k));
+    f.object("cells", cells);
+    f.values("weights", std::span(weights).first(k));
+    if (weights_of_cells) f.object("weights_of_cells", *weights_of_cells);
+  }
   /// The sum of the cells of the term cells.terms()[i]: the sum of its allocated counts over the
   /// factors.
   double term_total(std::size_t i, const TermFactors &factors) const {

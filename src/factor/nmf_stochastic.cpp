@@ -48,7 +48,7 @@ class StochasticFactors final : public detail::Iteration {
         document_counts_(stride_, 0.0) {
     state_.document_rates.assign(std::size_t(factors_), 1.0);
     state_.term_rates = state_.document_rates;
-    grow(state_.documents, std::size_t(totals_.documents) * stride_);
+    grow(state_.documents.here, std::size_t(totals_.documents) * stride_);
     constant_ = log_factorials(task.table.documents, constants_, control);
     balance_rates(state_, totals_.documents, count_sums_, count_sums_);
   }
@@ -119,7 +119,7 @@ class StochasticFactors final : public detail::Iteration {
 
   void exchange_state(StateNumbers &numbers) override {
     exchange(numbers, state_);
-    numbers.numbers(state_.documents);
+    numbers.numbers(state_.documents.here);
     numbers.number(scale_);
     numbers.numbers(count_sums_);
     numbers.numbers(document_counts_);
@@ -140,7 +140,7 @@ class StochasticFactors final : public detail::Iteration {
   static constexpr int steps_before_learning = 20;
 
   double *document(std::int64_t index) {
-    return state_.documents.data() + std::size_t(index) * stride_;
+    return state_.documents.here.data() + std::size_t(index) * stride_;
   }
   std::vector<NmfLocalStep> steps_of(const SweepPlan &plan) const {
     return std::vector<NmfLocalStep>(std::size_t(plan.threads),
@@ -182,7 +182,7 @@ class StochasticFactors final : public detail::Iteration {
     sums_ = document_pass(
         task_.table.documents, plan,
         DocumentSums(state_.terms.rows(), factors_, false, sums_for_all_terms(totals_)), stride_,
-        state_.documents, control,
+        state_.documents.here, control,
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *counts,
             DocumentSums &here) {
           visit(steps[std::size_t(worker)], cells, inverse, updates, counts, here);

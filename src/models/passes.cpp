@@ -237,17 +237,9 @@ const SequencePass sequence_passes[] = {
 };
 
 const DocumentPass document_passes[] = {
-    log_factorials_pass,
-    projections_pass,
-    {"first documents", answer_first_documents},
-    {"topics", answer_topic_pass},
-    {"products", answer_products},
-    {"first weights", answer_first_weights},
-    {"scaling", answer_scaling},
-    {"factors", answer_factor_pass},
-    {"factor numbers", answer_factor_numbers},
-    {"held-out documents", answer_held_out_documents},
-    {"held-out rows", answer_held_out_rows},
+    log_factorials_pass, projections_pass,        first_documents_pass, topic_pass,
+    products_pass,       first_weights_pass,      scaling_pass,         factor_pass,
+    factor_numbers_pass, held_out_documents_pass, held_out_rows_pass,
 };
 
 template <class P>

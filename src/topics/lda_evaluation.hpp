@@ -97,8 +97,7 @@ BAYES_API HeldOut evaluate_topics(const TopicModel &model, Corpus &corpus,
                                   std::span<const std::string> terms, const Evaluation &how,
                                   std::span<const char> known, Control &control,
                                   std::vector<Score> *scores = nullptr);
-/// What another server asks for, over the documents of a part that are held out.
-Document answer_held_out_documents(PartOfDocuments &part, const Document &request,
-                                   Control &control);
+/// The pass of evaluate_topics().
+extern const PassOver<PartOfDocuments> held_out_documents_pass;
 
 }  // namespace bayes

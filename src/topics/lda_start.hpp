@@ -32,8 +32,8 @@ struct TopicStart {
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
                            std::uint64_t seed, int number, Control &control);
 
-/// The part of another server in starting_topics(): its first documents.
-Document answer_first_documents(PartOfDocuments &part, const Document &request, Control &control);
+/// The pass of starting_topics() that finds the first documents of each part.
+extern const PassOver<PartOfDocuments> first_documents_pass;
 
 /// The cost of starting_topics() for RunEffort (fit/effort.hpp).
 double effort_of_start(const CorpusTotals &totals, int topics);

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/special.hpp"
 #include "counts/allocation_sums.hpp"
 #include "counts/passes.hpp"
+#include "data/pass.hpp"
 #include "fit/driver.hpp"
 #include "topics/prior_learning.hpp"
 #include "topics/topic_posterior.hpp"
@@ -32,58 +34,83 @@ bool restarts_in(const DocumentTerms &document, int pass) {
   return name % passes_between_restarts == 0;
 }
 
-/// The local step for all documents of a corpus that is here. `documents`: expected tokens of every
-/// document, read and updated; if empty, every document starts from equal weights.
-AllocationSums pass_here(Corpus &corpus, const TermFactors &factors, const ProportionPrior &prior,
-                         LocalLimits limits, bool fresh, int pass, Buffer &documents,
-                         Control &control) {
-  const std::int32_t terms = factors.values().rows();
-  const int topics = factors.values().columns();
-  const std::size_t stride = std::size_t(factors.values().stride());
-  const SweepPlan plan = plan_document_pass(corpus.totals(), topics, control);
-  std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(factors, prior));
+/// The limits of documents whose topics were found without them.
+constexpr int updates_for_known_topics = 100;
+
+/// The local step of all documents.
+struct TopicPass {
+  static constexpr const char *name = "topics";
+  using Sums = AllocationSums;
+  const TermFactors *factors = nullptr;
+  std::vector<double> alpha;
+  LocalLimits limits = {};
+  int number = 0;
+  /// Expected tokens of every document, read and updated; if null, or if they are fresh, every
+  /// document starts from equal weights.
+  DocumentNumbers *documents = nullptr;
+  KeptNumbers kept = {};
+  /// the factors of a request
+  std::optional<TermFactors> own = {};
+
+  template <class F> void fields(F &f, Corpus &corpus) {
+    if constexpr (F::reading) {
+      own.emplace(TermFactors::of_message(PassReader(f.document()).member("factors"),
+                                          corpus.totals().vocabulary));
+      factors = &*own;
+      alpha.resize(std::size_t(topics()));
+    } else {
+      f.document().set("factors", factors->message());
+      if (documents) corpus.remote()->name(f.document(), *documents);
+    }
+    f.values("alpha", alpha);
+    for (const double a : alpha) f.require(a > 0 && a < 1e300);
+    f.integer("max_updates", limits.max_updates, 0, 1000);
+    f.number("max_moved", limits.max_moved);
+    f.integer("number", number, 0, std::numeric_limits<int>::max());
+  }
+  void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
+    if (request.document().find("numbers"))
+      kept = part.numbers_of(request, std::size_t(factors->values().stride()), control);
+    // Documents that are new to topics that were found with them need as much as those of a model.
+    if (kept.lost) limits.max_updates = std::max(limits.max_updates, updates_for_known_topics);
+  }
+  Sums nothing(Corpus &) const { return Sums(factors->values().rows(), topics()); }
+  Sums here(Corpus &corpus, Control &control) const;
+
+ private:
+  int topics() const { return factors->values().columns(); }
+};
+
+AllocationSums TopicPass::here(Corpus &corpus, Control &control) const {
+  const std::int32_t terms = factors->values().rows();
+  const std::size_t stride = std::size_t(factors->values().stride());
+  Buffer none;
+  Buffer *numbers = kept.numbers ? kept.numbers : &none;
+  bool fresh = kept.fresh;
+  if (documents) {
+    numbers = &documents->here;
+    fresh = numbers->empty();
+    if (fresh) grow(*numbers, std::size_t(corpus.totals().documents) * stride);
+  }
+  const ProportionPrior prior(alpha);
+  const SweepPlan plan = plan_document_pass(corpus.totals(), topics(), control);
+  std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(*factors, prior));
   std::vector<Buffer> others(std::size_t(plan.threads), Buffer(stride));
   return document_pass(corpus, plan,
-                       AllocationSums(terms, topics, sums_for_all_terms(corpus.totals())), stride,
-                       documents, control,
+                       AllocationSums(terms, topics(), sums_for_all_terms(corpus.totals())), stride,
+                       *numbers, control,
                        [&](int worker, const DocumentTerms &document, std::int64_t, double *tokens,
-                           AllocationSums &here) {
+                           AllocationSums &sums) {
                          DocumentStep &step = steps[std::size_t(worker)];
                          double bound = step.infer(document, limits, fresh, tokens);
-                         if (!fresh && restarts_in(document, pass)) {
+                         if (!fresh && restarts_in(document, number)) {
                            Buffer &other = others[std::size_t(worker)];
                            if (step.infer(document, restart_limits, true, other.data()) > bound)
                              std::copy(other.begin(), other.end(), tokens);
                            bound = step.infer(document, {0, 0}, false, tokens);
                          }
-                         here.add(document, step.allocation(), bound, tokens);
+                         sums.add(document, step.allocation(), bound, tokens);
                        });
-}
-
-/// The limits of documents whose topics were found without them.
-constexpr int updates_for_known_topics = 100;
-
-/// The same, wherever the documents are. `documents`: null if their numbers are not kept.
-AllocationSums local_pass(Corpus &corpus, const TermFactors &factors, const ProportionPrior &prior,
-                          LocalLimits limits, bool fresh, int pass, DocumentNumbers *documents,
-                          Control &control) {
-  const int topics = factors.values().columns();
-  if (RemoteCorpus *const remote = corpus.remote()) {
-    Document request = pass_request("topics");
-    request.set("factors", factors.message());
-    request.set("alpha", numbers_document({prior.alpha.data(), std::size_t(topics)}));
-    request.set("max_updates", limits.max_updates).set("max_moved", limits.max_moved);
-    request.set("number", pass);
-    if (documents) remote->name(request, *documents);
-    AllocationSums out(factors.values().rows(), topics);
-    for (const Document &sums : remote->ask(std::move(request))) out.merge(sums, topics);
-    return out;
-  }
-  Buffer none;
-  Buffer &here = documents ? documents->here : none;
-  if (documents && fresh)
-    grow(here, std::size_t(corpus.totals().documents) * std::size_t(factors.values().stride()));
-  return pass_here(corpus, factors, prior, limits, fresh, pass, here, control);
 }
 
 /// Passes over all documents; with method svi the global step is a partial one.
@@ -101,10 +128,10 @@ class BatchTopics final : public detail::Iteration {
 
   RowSums expectation(int index, Control &control) override {
     posterior_.update_factors(state_, count_totals_, control);
-    const ProportionPrior prior(state_.alpha);
-    const bool fresh = state_.documents.empty();
-    statistics_ = local_pass(task_.corpus, posterior_.factors, prior, limits(fresh), fresh, index,
-                             &state_.documents, control);
+    const LocalLimits limits = limits_of(state_.documents.empty());
+    statistics_ = run(
+        task_.corpus,
+        TopicPass{&posterior_.factors, state_.alpha, limits, index, &state_.documents}, control);
     state_.tokens.assign(statistics_.counts().begin(),
                          statistics_.counts().begin() + state_.counts.columns());
     control_ = &control;
@@ -137,7 +164,7 @@ class BatchTopics final : public detail::Iteration {
  private:
   /// A few updates in a pass suffice, since later passes continue. Topics of a start model need
   /// more in the first pass, or unconverged proportions would blur them.
-  LocalLimits limits(bool fresh) const {
+  LocalLimits limits_of(bool fresh) const {
     return {task_.from_model && fresh ? updates_for_known_topics : 4, 1e-3};
   }
 
@@ -261,8 +288,7 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
 
 double documents_bound(Corpus &corpus, const TermFactors &factors, const std::vector<double> &alpha,
                        Control &control) {
-  return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, true, 0, nullptr, control)
-      .bound();
+  return run(corpus, TopicPass{&factors, alpha, {50, 1e-4}}, control).bound();
 }
 
 double topics_log_likelihood(Corpus &corpus, const PaddedMatrix &probabilities,
@@ -282,33 +308,13 @@ double topics_log_likelihood(Corpus &corpus, const PaddedMatrix &probabilities,
     poll(4 * std::size_t(probabilities.columns()));
   }
   DocumentNumbers documents = start;
-  return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, start.empty(), 0,
-                    start.empty() ? nullptr : &documents, control)
+  return run(corpus,
+             TopicPass{&factors, alpha, {50, 1e-4}, 0, start.empty() ? nullptr : &documents},
+             control)
       .bound();
 }
 
-Document answer_topic_pass(PartOfDocuments &part, const Document &request, Control &control) {
-  const PassReader given(request);
-  const CorpusTotals &totals = part.documents.totals();
-  const TermFactors factors = TermFactors::of_message(given.member("factors"), totals.vocabulary);
-  const int topics = factors.values().columns();
-  const std::vector<double> &alpha = given.numbers("alpha", std::size_t(topics));
-  for (const double a : alpha)
-    if (!(a > 0 && a < 1e300)) PassReader::refuse();
-  LocalLimits limits{int(given.integer("max_updates", 0, 1000)), given.number("max_moved")};
-  const int number = int(given.integer("number", 0, std::numeric_limits<int>::max()));
-  const ProportionPrior prior(alpha);
-  bool fresh = true, lost = false;
-  Buffer none;
-  Buffer &numbers =
-      request.find("numbers")
-          ? part.numbers_of(given, std::size_t(factors.values().stride()), control, fresh, lost)
-          : none;
-  // Documents that are new to topics that were found with them need as much as those of a model.
-  if (lost) limits.max_updates = std::max(limits.max_updates, updates_for_known_topics);
-  return pass_here(part.documents, factors, prior, limits, fresh, number, numbers, control)
-      .message(topics);
-}
+const PassOver<PartOfDocuments> topic_pass = pass_over<PartOfDocuments, TopicPass>();
 
 std::vector<double> infer_proportions(const DocumentTerms &document, const TermFactors &factors,
                                       const std::vector<double> &alpha) {

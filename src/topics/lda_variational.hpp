@@ -81,8 +81,8 @@ double topics_log_likelihood(Corpus &corpus, const PaddedMatrix &probabilities,
                              const std::vector<double> &alpha, const DocumentNumbers &start,
                              Control &control, std::int64_t max_entries = 1'000'000);
 
-/// The part of another server in a pass over all documents.
-Document answer_topic_pass(PartOfDocuments &part, const Document &request, Control &control);
+/// The pass over all documents.
+extern const PassOver<PartOfDocuments> topic_pass;
 
 /// The posterior of one document's proportions: K parameters of a Dirichlet distribution, after a
 /// converged local step.

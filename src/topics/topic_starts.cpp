@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "base/assignment.hpp"
+#include "data/pass.hpp"
 #include "topics/topic_samplers.hpp"
 
 namespace bayes {
@@ -87,37 +90,99 @@ void require_whole(const DocumentTerms &document) {
 
 /// The first documents of a part.
 struct FirstDocuments {
-  std::vector<std::int64_t> order;
   MemoryCorpus documents;
+  /// as PartOfDocuments::order
+  std::vector<std::int64_t> order = {};
   /// whether the part has more
-  bool more;
+  bool more = false;
+};
+
+/// The first documents of each part, with whole counts.
+struct FirstDocumentsPass {
+  static constexpr const char *name = "first documents";
+  struct Sums {
+    std::int32_t vocabulary;
+    std::vector<FirstDocuments> parts = {};
+
+    /// one part
+    template <class F> void fields(F &f) {
+      if constexpr (F::reading) {
+        FirstDocuments &part = parts.emplace_back(FirstDocuments{MemoryCorpus(vocabulary)});
+        each_document(PassReader(f.document()).member("documents"), vocabulary,
+                      [&part](const DocumentTerms &document) {
+                        require_whole(document);
+                        part.documents.append(document);
+                      });
+      } else {
+        DocumentsMessage message;
+        for (const CorpusPiece &piece : parts[0].documents.stretch(0))
+          each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
+            message.add(document);
+            return true;
+          });
+        f.document().set("documents", message.take());
+      }
+      FirstDocuments &part = parts.back();
+      f.list(
+          "order", part.order, std::size_t(part.documents.totals().documents),
+          [](std::int64_t number) { return Document(number); },
+          [](const Document &each) {
+            const auto *const number = each.as<std::int64_t>();
+            if (!number) PassReader::refuse();
+            return *number;
+          });
+      f.flag("more", part.more);
+    }
+    void add(Sums other) {
+      std::move(other.parts.begin(), other.parts.end(), std::back_inserter(parts));
+    }
+  };
+  /// usual_scale() of all parts
+  double usual = 1;
+  /// the tokens that are wanted of all parts, and which share of them of a document of this one
+  double tokens = 0, share = 0;
+  /// of the part
+  std::span<const std::int64_t> order = {};
+
+  template <class F> void fields(F &f, Corpus &) {
+    f.number("usual", usual);
+    f.number("tokens", tokens);
+    f.number("share", share);
+    f.require(usual >= 1 && usual <= 1e300 && tokens >= 0 && share >= 0);
+  }
+  void keep(PartOfDocuments &part, const PassReader &, Control &) {
+    order = part.order;
+    if (order.size() != std::size_t(part.documents.totals().documents)) PassReader::refuse();
+  }
+  Sums nothing(Corpus &corpus) const { return {corpus.totals().vocabulary}; }
+  Sums here(Corpus &corpus, Control &control) const {
+    // As few as these would not tell how many there are to come.
+    constexpr std::size_t fewest_documents = 100;
+    const std::int64_t documents = corpus.totals().documents;
+    const double limit = std::min(tokens, share * double(documents) * tokens);
+    FirstDocuments out{MemoryCorpus(corpus.totals().vocabulary)};
+    double sum = 0;
+    each_whole_document(corpus, usual, control,
+                        [&](std::int64_t index, const DocumentTerms &document, double taken) {
+                          out.documents.append(document);
+                          out.order.push_back(order[std::size_t(index)]);
+                          sum += taken;
+                          return sum < tokens &&
+                                 (sum < limit || out.order.size() < fewest_documents);
+                        });
+    out.more = std::int64_t(out.order.size()) < documents && sum < tokens;
+    return {corpus.totals().vocabulary, {std::move(out)}};
+  }
 };
 
 /// The same sample of documents on other servers, in the order of their contents over all parts. A
 /// part sends somewhat more than its share; if that turns out to be too few, more is asked for.
-MemoryCorpus remote_sample(RemoteCorpus &corpus, double max_tokens) {
+MemoryCorpus remote_sample(Corpus &corpus, double max_tokens, Control &control) {
   const CorpusTotals &totals = corpus.totals();
   for (double share = 2;; share *= 4) {
-    Document request = pass_request("first documents");
-    request.set("usual", usual_scale(totals)).set("tokens", max_tokens);
-    request.set("share", share / std::max(1.0, double(totals.documents)));
-    std::vector<FirstDocuments> parts;
-    for (const Document &answer : corpus.ask(std::move(request))) {
-      const PassReader given(answer);
-      FirstDocuments &part = parts.emplace_back(
-          FirstDocuments{{}, MemoryCorpus(totals.vocabulary), given.flag("more")});
-      for (const Document &each : given.list("order")) {
-        const auto *const number = each.as<std::int64_t>();
-        if (!number) PassReader::refuse();
-        part.order.push_back(*number);
-      }
-      each_document(given.member("documents"), totals.vocabulary,
-                    [&part](const DocumentTerms &document) {
-                      require_whole(document);
-                      part.documents.append(document);
-                    });
-      if (std::size_t(part.documents.totals().documents) != part.order.size()) PassReader::refuse();
-    }
+    const FirstDocumentsPass pass{usual_scale(totals), max_tokens,
+                                  share / std::max(1.0, double(totals.documents))};
+    std::vector<FirstDocuments> parts = run(corpus, pass, control).parts;
     struct Place {
       std::int64_t order;
       std::size_t part;
@@ -155,7 +220,8 @@ MemoryCorpus sample_of(Corpus &corpus, double max_tokens, Control &control) {
   if (RemoteCorpus *const remote = corpus.remote()) {
     const auto found = remote->samples.find(max_tokens);
     if (found != remote->samples.end()) return found->second;
-    return remote->samples.emplace(max_tokens, remote_sample(*remote, max_tokens)).first->second;
+    return remote->samples.emplace(max_tokens, remote_sample(*remote, max_tokens, control))
+        .first->second;
   }
   MemoryCorpus out(corpus.totals().vocabulary);
   double tokens = 0;
@@ -264,32 +330,8 @@ class InitialChain {
 
 }  // namespace
 
-Document answer_first_documents(PartOfDocuments &part, const Document &request, Control &control) {
-  const PassReader given(request);
-  const double usual = given.number("usual"), most = given.number("tokens"),
-               share = given.number("share");
-  if (part.order.size() != std::size_t(part.documents.totals().documents)) PassReader::refuse();
-  if (!(usual >= 1 && usual <= 1e300 && most >= 0 && share >= 0)) PassReader::refuse();
-  // As few as these would not tell how many there are to come.
-  constexpr double fewest_documents = 100;
-  const std::int64_t documents = part.documents.totals().documents;
-  const double limit = std::min(most, share * double(documents) * most);
-  DocumentsMessage message;
-  Document::List order;
-  double tokens = 0;
-  each_whole_document(part.documents, usual, control,
-                      [&](std::int64_t index, const DocumentTerms &document, double taken) {
-                        message.add(document);
-                        order.emplace_back(part.order[std::size_t(index)]);
-                        tokens += taken;
-                        return tokens < most &&
-                               (tokens < limit || double(order.size()) < fewest_documents);
-                      });
-  Document out = Document::object();
-  out.set("more", std::int64_t(order.size()) < documents && tokens < most);
-  out.set("order", std::move(order)).set("documents", message.take());
-  return out;
-}
+const PassOver<PartOfDocuments> first_documents_pass =
+    pass_over<PartOfDocuments, FirstDocumentsPass>();
 
 double effort_of_start(const CorpusTotals &totals, int topics) {
   // Drawing a token takes about 15 ns, whatever the number of topics.

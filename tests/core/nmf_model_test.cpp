@@ -209,7 +209,8 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
     for (std::size_t j = 0; j < 6; ++j) {
       double sum = 0, filled = 0;
       for (int k = 0; k < 3; ++k) {
-        const double w = start.documents[i * 8 + std::size_t(k)], v = start.terms.row(int(j))[k];
+        const double w = start.documents.here[i * 8 + std::size_t(k)],
+                     v = start.terms.row(int(j))[k];
         // zeros are filled by the mean of the table
         (w == mean || v == mean ? filled : sum) += w * v;
       }
