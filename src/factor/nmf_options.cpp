@@ -9,10 +9,10 @@ namespace {
 
 constexpr double max_hyperparameter = 1e12;
 
-void hyperparameter(OptionTable &t, const char *key, std::optional<double> &member, bool &learn,
-                    double min_value) {
+void hyperparameter(OptionTable &t, const char *key, const char *meaning,
+                    std::optional<double> &member, bool &learn, double min_value) {
   t.other(
-      key,
+      {key, meaning, "a number, or \"learned\"", "from the mean of the cells"},
       [&member, &learn, key, min_value](const Document &given) {
         member.reset();
         const auto *const name = given.as<std::string>();
@@ -35,11 +35,16 @@ void hyperparameter(OptionTable &t, const char *key, std::optional<double> &memb
 /// Parameters are named as in 002 L12.
 void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
   constexpr double min_shape = 0.002, min_rate = 1e-12;
-  hyperparameter(t, "a", o.row.shape, o.row.learn_shape, min_shape);
-  hyperparameter(t, "b", o.row.rate, o.row.learn_rate, min_rate);
-  hyperparameter(t, "c", o.column.shape, o.column.learn_shape, min_shape);
-  hyperparameter(t, "d", o.column.rate, o.column.learn_rate, min_rate);
-  t.number("h", o.scale_shape, {0.01, 1e6}, o.hierarchical);
+  hyperparameter(t, "a", "shape of the gamma prior of the weights of rows", o.row.shape,
+                 o.row.learn_shape, min_shape);
+  hyperparameter(t, "b", "rate of the gamma prior of the weights of rows", o.row.rate,
+                 o.row.learn_rate, min_rate);
+  hyperparameter(t, "c", "shape of the gamma prior of the weights of columns", o.column.shape,
+                 o.column.learn_shape, min_shape);
+  hyperparameter(t, "d", "rate of the gamma prior of the weights of columns", o.column.rate,
+                 o.column.learn_rate, min_rate);
+  t.number({"h", "shape of the gamma prior of the scale of a key"}, o.scale_shape, {0.01, 1e6},
+           o.hierarchical);
 }
 
 void lines(OptionTable &t, NmfOptions &o) {
@@ -52,14 +57,17 @@ void lines(OptionTable &t, NmfOptions &o) {
     o.missing_cells &= missing_applies;
     o.hierarchical &= hierarchical_applies;
   }
-  t.either("absent", o.missing_cells, "zero", "missing", missing_applies);
-  t.flag("hierarchical", o.hierarchical, hierarchical_applies);
+  t.either({"absent", "what absent cells are"}, o.missing_cells, "zero", "missing",
+           missing_applies);
+  t.flag({"hierarchical", "whether each key has a scale of its own"}, o.hierarchical,
+         hierarchical_applies);
   // Singular vectors are computed with absent cells as zeros.
   if (t.reads()) o.init = o.missing_cells ? "random" : "nndsvd";
-  t.choice("init", o.init, {"nndsvd", "random"}, !o.started || o.restarts > 1);
-  t.seed("seed", o.seed);
+  t.choice({"init", "the first weights: from singular vectors, or random ones"}, o.init,
+           {"nndsvd", "random"}, !o.started || o.restarts > 1);
+  t.seed(seed_key, o.seed);
   time_lines(t, o);
-  t.either("on_error", o.null_on_error, "error", "null");
+  t.either(on_error_key, o.null_on_error, "error", "null");
   o.plan_lines(t);
   o.prior_line(
       t,

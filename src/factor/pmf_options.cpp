@@ -8,15 +8,16 @@ namespace bayes {
 namespace {
 
 /// A variance: a number, or {"shape": ..., "rate": ...} for the gamma prior of its inverse.
-void variance_option(OptionTable &t, const char *key, std::optional<double> &given,
-                     std::optional<PrecisionPrior> &prior, bool applies = true) {
+void variance_option(OptionTable &t, const char *key, const char *meaning,
+                     std::optional<double> &given, std::optional<PrecisionPrior> &prior,
+                     bool applies = true) {
   const auto read = [&](const Document &value) {
     if (value.as<Document::Object>()) {
       const std::string path = message("prior.{}.", key);
       OptionTable inner = OptionTable::reading(value, path);
       prior.emplace();
-      inner.number("shape", prior->shape, above(0, 1e9));
-      inner.number("rate", prior->rate, above(0, 1e300));
+      inner.number({"shape", "shape of the gamma prior"}, prior->shape, above(0, 1e9));
+      inner.number({"rate", "rate of the gamma prior"}, prior->rate, above(0, 1e300));
       inner.finish();
       return;
     }
@@ -33,13 +34,17 @@ void variance_option(OptionTable &t, const char *key, std::optional<double> &giv
     if (!prior) return Document();
     return Document::object().set("shape", prior->shape).set("rate", prior->rate);
   };
-  t.other(key, read, write, applies);
+  t.other({key, meaning, "a number, or an object with shape and rate", "learned"}, read, write,
+          applies);
 }
 
 void pmf_prior_options(OptionTable &t, PmfOptions &o) {
-  t.boolean("hierarchical", o.hierarchical);
-  variance_option(t, "noise_variance", o.noise_variance, o.noise_prior);
-  variance_option(t, "c", o.c, o.c_prior, !o.hierarchical);
+  t.boolean({"hierarchical", "whether vectors have a mean and a covariance that are learned"},
+            o.hierarchical);
+  variance_option(t, "noise_variance", "variance of the noise, or the gamma prior of its inverse",
+                  o.noise_variance, o.noise_prior);
+  variance_option(t, "c", "variance of the numbers of vectors, or the gamma prior of its inverse",
+                  o.c, o.c_prior, !o.hierarchical);
 }
 
 void read_prior(const Document &given, PmfOptions &o) {
@@ -69,14 +74,15 @@ void pmf_option_table(OptionTable &t, PmfOptions &o) {
   o.method_line(t, pmf_methods);
   o.chains.lines(t, true);
   o.chains.stored_line(t, true);
-  t.seed("seed", o.seed);
+  t.seed(seed_key, o.seed);
   time_lines(t, o);
-  t.either("on_error", o.null_on_error, "error", "null");
-  t.choice("repeated", o.repeated, {"error", "average", "last"});
-  t.boolean("means", o.means);
-  t.boolean("rated", o.rated);
+  t.either(on_error_key, o.null_on_error, "error", "null");
+  t.choice({"repeated", "which number of a cell that occurs more than once counts"}, o.repeated,
+           {"error", "average", "last"});
+  t.boolean({"means", "whether rows and columns have means"}, o.means);
+  t.boolean({"rated", "whether the model knows which cells had numbers"}, o.rated);
   t.other(
-      "prior", [&](const Document &given) { read_prior(given, o); },
+      prior_key, [&](const Document &given) { read_prior(given, o); },
       [&] {
         OptionTable inner = OptionTable::writing();
         pmf_prior_options(inner, o);

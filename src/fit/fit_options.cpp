@@ -19,18 +19,22 @@ void FitOptions::inherit(const ModelInfo &start, bool is_update) {
 
 void FitOptions::method_line(OptionTable &t, std::span<const Method> methods) {
   static constexpr Method of_updates[] = {Method::vi, Method::svi};
-  t.choice("method", method, update ? of_updates : methods);
+  t.choice({"method", "how the model is fitted"}, method, update ? of_updates : methods);
 }
 
 void time_lines(OptionTable &t, FitOptions &options, bool applies, bool resumes) {
-  t.number("max_seconds", options.max_seconds, above(0, 1e9), applies);
-  t.flag("resumable", options.resumable, applies && resumes);
+  t.number({"max_seconds", "seconds after which the fit ends with the best result so far"},
+           options.max_seconds, above(0, 1e9), applies);
+  t.flag({"resumable", "whether the model keeps what its fit needs to be resumed"},
+         options.resumable, applies && resumes);
 }
 
 void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies) {
   if (!t.reads() && !member) return;
   bool asked = member.value_or(false);
-  t.boolean("linear_response", asked, applies);
+  t.boolean({"linear_response", "whether standard deviations are corrected for mean field", "",
+             "where it costs less than the fit"},
+            asked, applies);
   if (t.given("linear_response")) member = asked;
 }
 
@@ -45,43 +49,47 @@ void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int min
     // Linear response is valid only at the optimum itself.
     tolerance = stochastic() ? 0.01 : linear_response.value_or(false) ? 1e-8 : 1e-4;
   }
-  t.integer("max_iter", max_iterations, min_iterations, 1000000, !sampled());
-  t.number("tol", tolerance, {0, 1e6}, !sampled());
+  t.integer(max_iter_key, max_iterations, min_iterations, 1000000, !sampled());
+  t.number(tol_key, tolerance, {0, 1e6}, !sampled());
 }
 
 void FitOptions::sample_line(OptionTable &t) {
-  t.integer("samples", samples, 1, 10000, method == Method::mcem);
+  t.integer({"samples", "labels that an iteration draws for each row"}, samples, 1, 10000,
+            method == Method::mcem);
 }
 
 void FitOptions::restart_line(OptionTable &t, bool one_run) {
   if (t.reads() && (one_run || started)) restarts = 1;
-  t.integer("restarts", restarts, 1, 1000, !one_run);
+  t.integer(restarts_key, restarts, 1, 1000, !one_run);
 }
 
 void FitOptions::degenerate_line(OptionTable &t, bool bounds) {
-  t.either("degenerate", degenerate, "avoid", "allow", bounds);
+  t.either({"degenerate", "whether a run that ends with a degenerate component may be the best"},
+           degenerate, "avoid", "allow", bounds);
 }
 
 void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices, bool resumes) {
   if (t.reads() &&
       std::find(missing_choices.begin(), missing_choices.end(), missing) == missing_choices.end())
     missing = *missing_choices.begin();
-  t.seed("seed", seed);
+  t.seed(seed_key, seed);
   time_lines(t, *this, method != Method::exact, resumes);
-  t.choice("missing", missing, missing_choices);
-  t.either("on_error", null_on_error, "error", "null");
+  t.choice(missing_key, missing, missing_choices);
+  t.either(on_error_key, null_on_error, "error", "null");
 }
 
 void FitOptions::plan_lines(OptionTable &t) {
-  t.integer("batch_size", plan.batch_rows, 1, 100000000, stochastic());
-  t.number("kappa", plan.kappa, {0, 1}, stochastic());
-  t.number("t0", plan.t0, {1, 1e9}, stochastic());
+  t.integer({"batch_size", "rows, sequences or documents of a minibatch"}, plan.batch_rows, 1,
+            100000000, stochastic());
+  t.number({"kappa", "step i has the size (t0 + i)^-kappa"}, plan.kappa, {0, 1}, stochastic());
+  t.number({"t0", "delay of the step sizes"}, plan.t0, {1, 1e9}, stochastic());
   plan.seed = seed;
 }
 
 void FitOptions::minibatch_line(OptionTable &t) {
   if (t.reads() || plan.by_hash)
-    t.either("minibatch", plan.by_hash, "groups", "hash", stochastic());
+    t.either({"minibatch", "whether minibatches are dealt in groups of rows, or by a hash of each"},
+             plan.by_hash, "groups", "hash", stochastic());
 }
 
 void FitOptions::prior_line(
@@ -89,7 +97,7 @@ void FitOptions::prior_line(
     const std::function<Document()> &write, bool applies) {
   const Document *const given = t.given("prior");
   t.other(
-      "prior", [&](const Document &prior) { read(prior, false); }, write, applies);
+      prior_key, [&](const Document &prior) { read(prior, false); }, write, applies);
   if (!t.reads() || !applies) return;
   if (given) {
     const auto *const keys = given->as<Document::Object>();
@@ -106,7 +114,8 @@ void FitOptions::prior_line(
 }
 
 void FitOptions::alpha_line(OptionTable &prior) {
-  prior.number("alpha", alpha, method == Method::map ? OptionRange{1, 1e9} : above(0, 1e9));
+  prior.number({"alpha", "parameter of the Dirichlet prior of the weights"}, alpha,
+               method == Method::map ? OptionRange{1, 1e9} : above(0, 1e9));
 }
 
 std::string FitOptions::setting() const {

@@ -80,15 +80,18 @@ void init_lines(OptionTable &t, HmmOptions &o) {
   std::optional<Tensor> initial, transitions;  // row by row
   if (o.initial) initial = Tensor{{k}, to_vector(*o.initial)};
   if (o.transitions) transitions = Tensor{{k, k}, row_major(*o.transitions)};
-  t.tensor("initial", initial, {k});
-  t.tensor("transitions", transitions, {k, k});
-  t.number_or_tensor("means", o.means, !o.symbols);
+  t.tensor({"initial", "first probabilities of the initial state", "k probabilities"}, initial,
+           {k});
+  t.tensor({"transitions", "first transition probabilities", "k x k probabilities"}, transitions,
+           {k, k});
+  t.number_or_tensor({"means", "first means", "k, or k x d numbers"}, o.means, !o.symbols);
   const auto read_probabilities = [&](const Document &given) {
     check_probabilities(given, o.k);
     o.probabilities = given;
   };
   t.other(
-      "probabilities", read_probabilities, [&] { return o.probabilities; }, o.symbols);
+      {"probabilities", "first probabilities of symbols", "an array of k objects"},
+      read_probabilities, [&] { return o.probabilities; }, o.symbols);
   if (!t.reads()) return;
   check_means(o.means, o.k);
   if (initial) {
@@ -122,11 +125,12 @@ Document write_init(HmmOptions &o) {
 
 /// Dirichlet parameters: one number for all entries, or a tensor of this shape; with `mode` none
 /// below 1.
-void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
+void dirichlet_line(OptionTable &t, const OptionKey &line, DirichletOption &member,
                     const std::vector<std::int64_t> &shape, bool mode) {
   std::optional<Tensor> given;
-  t.number_or_tensor(key, given);
+  t.number_or_tensor(line, given);
   if (!given) return;
+  const std::string_view key = line.key;
   if (!given->shape.empty() && given->shape != shape)
     throw Error(Errc::invalid_argument,
                 message("option \"prior.{}\" is {}, but must be a number or {}", key,
@@ -152,8 +156,13 @@ void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
 void read_prior(const Document &given, bool is_inherited, HmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   const bool map = o.method == Method::map;
-  dirichlet_line(t, "initial", o.initial_prior, {o.k}, map);
-  dirichlet_line(t, "transition", o.transition_prior, {o.k, o.k}, map);
+  dirichlet_line(
+      t, {"initial", "Dirichlet parameters of the initial state", "a number, or k numbers", "1"},
+      o.initial_prior, {o.k}, map);
+  dirichlet_line(
+      t,
+      {"transition", "Dirichlet parameters of the transitions", "a number, or k x k numbers", "1"},
+      o.transition_prior, {o.k, o.k}, map);
   o.products ? o.prior.lines(t, o.emission) : o.normal_prior.lines(t);
   if (!is_inherited) t.finish();
 }
@@ -170,9 +179,11 @@ void emission_lines(OptionTable &t, HmmOptions &o) {
     return likelihood_document(o.emission, o.products && o.emission[0].is(normal_family));
   };
   o.method_line(t, hmm_methods);
-  t.other("emission", read_own, write_own, open);
+  t.other({"emission", "the distribution of the observations, or of each column",
+           "a name, an object, or an array of them"},
+          read_own, write_own, open);
   if (o.products) check_method(o.method, o.emission, "emission");
-  t.choice("covariance", o.covariance,
+  t.choice(covariance_key, o.covariance,
            {full_covariance.name, diagonal_covariance.name, spherical_covariance.name,
             tied_covariance.name},
            open && !o.products);
@@ -180,17 +191,19 @@ void emission_lines(OptionTable &t, HmmOptions &o) {
 
 void lines(OptionTable &t, HmmOptions &o) {
   categories_line(t, o.categories, o.emission, "emission", !o.started && !o.symbols);
-  t.choice("topology", o.topology, {"ergodic", "left-to-right"}, !o.started);
+  t.choice({"topology", "whether states may be returned to"}, o.topology,
+           {"ergodic", "left-to-right"}, !o.started);
   o.linear_response_line(t);
   o.iteration_lines(t, 10000, 0);  // 0 iterations: a model of the given parameters
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.update || o.sampled());
   t.other(
-      "init", [&](const Document &given) { read_init(given, o); }, [&] { return write_init(o); },
+      {"init", "the parameters that the fit starts from", "an object"},
+      [&](const Document &given) { read_init(given, o); }, [&] { return write_init(o); },
       !o.started);
   o.common_lines(t, {"marginalize", "error"});
-  t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian() && o.products);
-  t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !o.products);
+  t.number(minimum_key, o.minimum, {1e-12, 0.5}, !o.bayesian() && o.products);
+  t.number(covariance_floor_key, o.covariance_floor, above(0, 1), !o.bayesian() && !o.products);
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
   o.prior_line(

@@ -27,17 +27,19 @@ void check(const ChainPlan &plan) {
 }  // namespace
 
 void ChainPlan::lines(OptionTable &t, bool applies) {
-  t.integer("chains", chains, 1, 1000, applies);
-  t.integer("draws", draws, 1, 100000000, applies);
+  t.integer({"chains", "number of chains"}, chains, 1, 1000, applies);
+  t.integer({"draws", "steps of a chain, the warmup included"}, draws, 1, 100000000, applies);
   if (t.reads()) warmup = draws / 2;
-  t.integer("warmup", warmup, 0, 100000000, applies);
-  t.integer("thin", thin, 1, 100000000, applies);
+  t.integer({"warmup", "first steps of a chain, which are discarded", "", "half of draws"}, warmup,
+            0, 100000000, applies);
+  t.integer({"thin", "every thin-th step after the warmup is a draw"}, thin, 1, 100000000, applies);
   if (t.reads()) check(*this);
 }
 
 void ChainPlan::stored_line(OptionTable &t, bool applies) {
   // Written only if it was given, since the default depends on the draws.
-  if (t.reads() || stored_draws > 0) t.integer("stored_draws", stored_draws, 1, 1000000, applies);
+  if (t.reads() || stored_draws > 0)
+    t.integer({"stored_draws", "draws that the model keeps"}, stored_draws, 1, 1000000, applies);
 }
 
 }  // namespace bayes

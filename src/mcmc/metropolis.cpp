@@ -295,11 +295,13 @@ MetropolisOptions MetropolisOptions::read(const Document &options, std::size_t d
   out.plan.draws = 4000;
   OptionTable t = OptionTable::reading(options);
   out.plan.lines(t, true);
-  t.seed("seed", out.seed);
-  t.boolean("adapt", out.adapt);
-  t.number("max_seconds", out.max_seconds, above(0, 1e9), true);
+  t.seed(seed_key, out.seed);
+  t.boolean({"adapt", "whether proposals adapt in the warmup"}, out.adapt);
+  t.number({"max_seconds", "seconds that all chains may take"}, out.max_seconds, above(0, 1e9),
+           true);
   std::optional<Tensor> scale;
-  t.number_or_tensor("scale", scale);
+  t.number_or_tensor({"scale", "a guess of the standard deviations", "a number, or d numbers", "1"},
+                     scale);
   t.finish();
   out.scale.assign(dimension, 1);
   if (!scale) return out;

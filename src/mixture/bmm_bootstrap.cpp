@@ -17,9 +17,9 @@ BmmBootstrapOptions read_bmm_bootstrap_options(const Document &options) {
   require_object(options, "{\"draws\": 999}");
   BmmBootstrapOptions out;
   OptionTable t = OptionTable::reading(options);
-  t.integer("draws", out.draws, 1, 100000);
-  t.integer("restarts", out.restarts, 1, 1000);
-  t.seed("seed", out.seed);
+  t.integer({"draws", "tables that are drawn"}, out.draws, 1, 100000);
+  t.integer(restarts_key, out.restarts, 1, 1000);
+  t.seed(seed_key, out.seed);
   t.finish("a bootstrap");
   return out;
 }

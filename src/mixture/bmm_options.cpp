@@ -21,7 +21,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
     if (!is_inherited) prior.finish();
   };
   o.method_line(t, bmm_methods);
-  t.other("likelihood", read_own, [&] { return likelihood_document(o.likelihood); });
+  t.other(likelihood_key, read_own, [&] { return likelihood_document(o.likelihood); });
   check_method(o.method, o.likelihood);
   categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
   o.linear_response_line(t);
@@ -29,9 +29,10 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   o.chains.stored_line(t, o.sampled());
   o.sample_line(t);
   o.restart_line(t, o.update || o.sampled());
-  t.choice("init", o.init, {"varied", "kmeans++", "random"}, !o.started || o.restarts > 1);
+  t.choice({"init", "the rows from which components start"}, o.init,
+           {"varied", "kmeans++", "random"}, !o.started || o.restarts > 1);
   o.common_lines(t, {"marginalize", "error", "skip"});
-  t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian());
+  t.number(minimum_key, o.minimum, {1e-12, 0.5}, !o.bayesian());
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
   o.minibatch_line(t);

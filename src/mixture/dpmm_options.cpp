@@ -10,8 +10,8 @@ namespace bayes {
 namespace {
 
 void gamma_lines(OptionTable &t, GammaPrior &prior) {
-  t.number("shape", prior.shape, above(0, 1e9));
-  t.number("rate", prior.rate, above(0, 1e9));
+  t.number({"shape", "shape of the gamma prior"}, prior.shape, above(0, 1e9));
+  t.number({"rate", "rate of the gamma prior"}, prior.rate, above(0, 1e9));
 }
 
 void read_concentration(const Document &given, DpmmOptions &o) {
@@ -86,10 +86,10 @@ void lines(OptionTable &t, DpmmOptions &o) {
     return likelihood_document(o.likelihood, o.products && o.likelihood[0].is(normal_family));
   };
   o.method_line(t, dpmm_methods);
-  t.other("likelihood", read_own, write_own);
+  t.other(likelihood_key, read_own, write_own);
   if (o.products) check_method(o.method, o.likelihood);
   const std::string of_start = o.covariance;
-  t.choice("covariance", o.covariance, {"full", "diagonal", "spherical"}, !o.products);
+  t.choice(covariance_key, o.covariance, {"full", "diagonal", "spherical"}, !o.products);
   if (t.reads() && o.started && o.covariance != of_start)
     throw Error(Errc::invalid_argument,
                 message("option \"covariance\" is {}, but that of the start model is {}",
@@ -97,26 +97,31 @@ void lines(OptionTable &t, DpmmOptions &o) {
                 {}, "Leave it out.");
   categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
   t.other(
-      "concentration", [&](const Document &given) { read_concentration(given, o); },
+      {"concentration", "concentration of the process, or its gamma prior",
+       "a number, or an object with shape and rate"},
+      [&](const Document &given) { read_concentration(given, o); },
       [&] { return write_concentration(o); });
-  t.seed("seed", o.seed);
+  t.seed(seed_key, o.seed);
   time_lines(t, o);
-  t.choice("missing", o.missing, {"marginalize", "error", "skip"});
-  t.either("on_error", o.null_on_error, "error", "null");
+  t.choice(missing_key, o.missing, {"marginalize", "error", "skip"});
+  t.either(on_error_key, o.null_on_error, "error", "null");
   o.prior_line(
       t, [&](const Document &given, bool is_inherited) { read_prior(given, is_inherited, o); }, {},
       true);
   o.chains.lines(t, o.sampled());
   o.chains.stored_line(t, o.sampled());
-  t.either("init", o.one_start, "varied", "one", o.sampled() && !o.started);
-  t.choice("estimate", o.estimate, {"binder", "vi", "bipartition", "map"}, o.sampled());
-  t.number("level", o.level, above(0, 1), o.sampled());
-  t.integer("truncation", o.truncation, std::max(2, o.start_clusters), dpmm_max_clusters,
-            !o.sampled());
-  t.integer("restarts", o.restarts, 1, 1000, !o.sampled());
+  t.either({"init", "whether chains start from partitions of several kinds"}, o.one_start, "varied",
+           "one", o.sampled() && !o.started);
+  t.choice({"estimate", "the loss that the estimated partition makes least"}, o.estimate,
+           {"binder", "vi", "bipartition", "map"}, o.sampled());
+  t.number({"level", "probability of the credible ball of partitions"}, o.level, above(0, 1),
+           o.sampled());
+  t.integer({"truncation", "the most clusters"}, o.truncation, std::max(2, o.start_clusters),
+            dpmm_max_clusters, !o.sampled());
+  t.integer(restarts_key, o.restarts, 1, 1000, !o.sampled());
   o.restarts_settled = t.reads() && !o.started && !t.given("restarts");
-  t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
-  t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
+  t.integer(max_iter_key, o.max_iterations, 1, 1000000, !o.sampled());
+  t.number(tol_key, o.tolerance, {0, 1e6}, !o.sampled());
   o.linear_response_line(t);
 }
 

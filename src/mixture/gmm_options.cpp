@@ -12,9 +12,10 @@ constexpr std::string_view shapes[] = {full_covariance.name, diagonal_covariance
                                        spherical_covariance.name, tied_covariance.name};
 
 void prior_lines(OptionTable &t, GmmOptions &o) {
-  t.either("type", o.independent, "linked", "independent");
+  t.either({"type", "whether means and covariances have a joint prior, or one each"}, o.independent,
+           "linked", "independent");
   o.alpha_line(t);
-  t.number_or_tensor("C", o.C, o.independent);
+  t.number_or_tensor({"C", "covariance of the prior of the means"}, o.C, o.independent);
   o.prior.lines(t, !o.independent);
 }
 
@@ -36,11 +37,11 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.linear_response_line(t);
   const bool kmeans = o.method == Method::kmeans;
   const std::string of_prior = o.covariance[0];
-  t.flag("scale", o.scale, kmeans);
+  t.flag({"scale", "whether columns are divided by their standard deviations"}, o.scale, kmeans);
   // One variance for all columns, in the unit of each.
   if (kmeans) o.covariance = {(o.scale ? diagonal_covariance : spherical_covariance).name};
   const std::string_view one[] = {of_prior};
-  t.choices("covariance", o.covariance,
+  t.choices({"covariance", "shape of the covariances; gmm_select takes an array too"}, o.covariance,
             o.update ? std::span<const std::string_view>(one) : std::span(shapes), select, !kmeans);
   o.iteration_lines(t, kmeans ? 300 : 10000);
   o.chains.stored_line(t, o.sampled());
@@ -49,10 +50,12 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   const bool means = o.means || (init && !init->as<std::string>());
   o.restart_line(t, o.update || o.sampled() || means);
   const bool fresh = !o.started || o.restarts > 1;
-  t.choice("init", o.init, {"kmeans", "kmeans++", "random"}, fresh && !means);
+  t.choice({"init", "how the first means are chosen, or these",
+            "\"kmeans\", \"kmeans++\", \"random\", or k x d numbers"},
+           o.init, {"kmeans", "kmeans++", "random"}, fresh && !means);
   t.tensor("init", o.means, {k, -1}, !o.started && means);
   o.common_lines(t, {"marginalize", "error", "skip"});
-  t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
+  t.number(covariance_floor_key, o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
   o.degenerate_line(t, !o.bayesian() && !kmeans);
   o.plan_lines(t);
   o.minibatch_line(t);

@@ -160,8 +160,8 @@ class Pairs {
 DependenceOptions read_dependence_options(const Document &options) {
   DependenceOptions out;
   OptionTable t = OptionTable::reading(options);
-  t.integer("draws", out.draws, 2, 10000000);
-  t.seed("seed", out.seed);
+  t.integer({"draws", "random rows, where there is no closed form"}, out.draws, 2, 10000000);
+  t.seed(seed_key, out.seed);
   t.finish();
   return out;
 }

@@ -9,7 +9,7 @@ constexpr double min_prior_variance = 1e-12, max_prior_variance = 1e12;
 
 /// A variance, given by key c of logistic regression as such, and by key lambda of probit
 /// regression as a precision.
-void spread_line(OptionTable &t, Link link, std::string_view c, std::string_view lambda,
+void spread_line(OptionTable &t, Link link, const OptionKey &c, const OptionKey &lambda,
                  std::optional<double> &variance, bool applies = true) {
   std::optional<double> given = variance;
   if (link == Link::probit && given) given = 1 / *given;
@@ -26,8 +26,11 @@ void binary_prior_lines(OptionTable &t, BinaryOptions &o) {
     variance = o.prior_variance();
     of_intercept = o.intercept_variance;
   }
-  spread_line(t, o.link, "c", "lambda", variance);
-  spread_line(t, o.link, "c_intercept", "lambda_intercept", of_intercept, o.intercept);
+  spread_line(t, o.link, {"c", "variance of the coefficients", "", "6.25"},
+              {"lambda", "precision of the coefficients", "", "0.4"}, variance);
+  spread_line(t, o.link, {"c_intercept", "variance of the intercept", "", "100"},
+              {"lambda_intercept", "precision of the intercept", "", "0.025"}, of_intercept,
+              o.intercept);
   if (!t.reads()) return;
   o.variance = variance;
   if (of_intercept) o.intercept_variance = *of_intercept;
@@ -41,12 +44,12 @@ void binary_lines(OptionTable &t, BinaryOptions &o) {
   o.chains.lines(t, o.sampled());
   o.chains.stored_line(t, o.sampled());
   if (t.reads()) o.tolerance = o.method == Method::em ? 1e-8 : 1e-10;
-  t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
-  t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
+  t.integer(max_iter_key, o.max_iterations, 1, 1000000, !o.sampled());
+  t.number(tol_key, o.tolerance, {0, 1e6}, !o.sampled());
   o.common_lines(t, {"skip", "error"});
-  t.boolean("intercept", o.intercept);
+  t.boolean(intercept_key, o.intercept);
   t.other(
-      "reference",
+      reference_key,
       [&](const Document &given) {
         check_reference(given);
         o.reference = given;
@@ -54,7 +57,7 @@ void binary_lines(OptionTable &t, BinaryOptions &o) {
       [&] { return o.reference; });
   bool scaled = o.scaled();
   t.other(
-      "prior",
+      prior_key,
       [&](const Document &given) {
         OptionTable inner = OptionTable::reading(given, "prior.");
         binary_prior_lines(inner, o);
@@ -67,7 +70,7 @@ void binary_lines(OptionTable &t, BinaryOptions &o) {
         return inner.document();
       });
   if (t.reads()) scaled = o.scaled();
-  t.boolean("standardize", scaled);
+  t.boolean(standardize_key, scaled);
   o.standardize = scaled;
 }
 

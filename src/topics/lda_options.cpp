@@ -77,14 +77,16 @@ void read_terms(const Document &given, LdaOptions &o) {
 void prior_lines(OptionTable &t, LdaOptions &o) {
   const bool topics = o.method != Method::em;  // topics of em have no prior
   t.other(
-      "alpha", [&](const Document &given) { read_alpha(given, o); },
-      [&] { return write_alpha(o); });
+      {"alpha", "Dirichlet parameters of the proportions",
+       "a number, k numbers, \"symmetric\" or \"asymmetric\""},
+      [&](const Document &given) { read_alpha(given, o); }, [&] { return write_alpha(o); });
   t.other(
-      "eta", [&](const Document &given) { read_eta(given, o); },
+      {"eta", "Dirichlet parameter of the topics", "a number, or \"learned\""},
+      [&](const Document &given) { read_eta(given, o); },
       [&] { return o.eta ? Document(*o.eta) : Document("learned"); }, topics);
   t.other(
-      "terms", [&](const Document &given) { read_terms(given, o); }, [&] { return o.terms; },
-      topics);
+      {"terms", "pseudo-counts of terms in topics", "an array of k objects"},
+      [&](const Document &given) { read_terms(given, o); }, [&] { return o.terms; }, topics);
 }
 
 void read_prior(const Document &given, bool inherited, LdaOptions &o) {
@@ -120,16 +122,20 @@ void lines(OptionTable &t, LdaOptions &o) {
   o.iteration_lines(t, 1000);
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.update || o.sampled());
-  t.seed("seed", o.seed);
+  t.seed(seed_key, o.seed);
   time_lines(t, o);
-  t.either("on_error", o.null_on_error, "error", "null");
+  t.either(on_error_key, o.null_on_error, "error", "null");
   o.plan_lines(t);
   LdaRowOptions &rows = o.documents;
-  t.integer("min_documents", rows.min_documents, 1, 1000000000);
-  t.number("max_share", rows.max_share, above(0, 1));
-  t.integer("max_terms", rows.max_terms, 0, lda_max_terms);
+  t.integer({"min_documents", "terms in fewer documents are left out"}, rows.min_documents, 1,
+            1000000000);
+  t.number({"max_share", "terms in a larger share of the documents are left out"}, rows.max_share,
+           above(0, 1));
+  t.integer({"max_terms", "the most terms, the most frequent ones; 0: all"}, rows.max_terms, 0,
+            lda_max_terms);
   t.other(
-      "vocabulary", [&](const Document &given) { read_vocabulary(given, o); },
+      {"vocabulary", "the terms; all others are left out", "an array of terms", "all terms"},
+      [&](const Document &given) { read_vocabulary(given, o); },
       [&] {
         return rows.vocabulary.empty()
                    ? Document()

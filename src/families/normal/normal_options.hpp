@@ -17,9 +17,11 @@ struct NormalPriorKeys {
 
   /// Declares the keys. Without `scaled_mean` key c does not apply.
   void lines(OptionTable &t, bool scaled_mean = true) {
-    t.tensor("m", m, {-1});
-    t.number("c", c, above(0, 1e9), scaled_mean);
-    t.number("a", a, above(0, 1e9));
+    t.tensor({"m", "mean of the prior of the means", "", "the means of the columns"}, m, {-1});
+    t.number({"c", "rows for which the prior of a mean counts", "", "see its page"}, c,
+             above(0, 1e9), scaled_mean);
+    t.number({"a", "degrees of freedom of the prior of the covariances", "", "see its page"}, a,
+             above(0, 1e9));
     const Document *const given = t.given("B");
     const auto *const text = given ? given->as<std::string>() : nullptr;
     if (text && *text == "precision") {
@@ -27,7 +29,9 @@ struct NormalPriorKeys {
       t.choice("B", name, {"precision"});
       precision = true;
     } else {
-      t.number_or_tensor("B", B);
+      t.number_or_tensor({"B", "scale matrix of the prior of the covariances",
+                          "a number, d, d x d numbers, or \"precision\"", "by the data"},
+                         B);
     }
   }
 };

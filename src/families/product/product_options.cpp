@@ -73,7 +73,9 @@ std::vector<std::optional<Tensor>> family_lines(OptionTable &t, const std::strin
   std::vector<std::optional<Tensor>> out;
   for (const char *key : family.prior_keys) {
     std::optional<Tensor> &numbers = out.emplace_back();
-    t.number_or_tensor(key, numbers);
+    t.number_or_tensor({key, "a parameter of the prior of the columns",
+                        "a number, or one for each column", "see its page"},
+                       numbers);
     if (!numbers || std::string_view(key) == "m") continue;
     for (const double value : numbers->values)
       if (!(value > 0))
@@ -242,8 +244,8 @@ void categories_line(OptionTable &t, Document &categories,
     categories = given;
   };
   t.other(
-      "categories", read, [&] { return categories; },
-      applies && (categorical || t.given("categories") || !t.reads()));
+      {"categories", "numbers of categories of columns", "a number, or an array", "as seen"}, read,
+      [&] { return categories; }, applies && (categorical || t.given("categories") || !t.reads()));
 }
 
 Tensor read_categories(const Document &given) {
@@ -276,12 +278,13 @@ void ProductPriorKeys::lines(OptionTable &t, const std::vector<ColumnSpec> &like
       families.emplace_back(family.name, family_lines(t, "prior.", family));
       continue;
     }
-    t.other(family.name, [&](const Document &given) {
-      const std::string path = message("prior.{}.", family.name);
-      OptionTable own = OptionTable::reading(given, path);
-      families.emplace_back(family.name, family_lines(own, path, family));
-      own.finish();
-    });
+    t.other({family.name, "parameters of the prior of its columns", "an object"},
+            [&](const Document &given) {
+              const std::string path = message("prior.{}.", family.name);
+              OptionTable own = OptionTable::reading(given, path);
+              families.emplace_back(family.name, family_lines(own, path, family));
+              own.finish();
+            });
   }
 }
 

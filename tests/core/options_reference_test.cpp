@@ -1,0 +1,204 @@
+// docs/options.md: every option of every fit, by method, as the option tables declare it. With
+// UPDATE_DOCS in the environment the file is written, else it must be what this makes.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/message.hpp"
+#include "classification/nb.hpp"
+#include "classification/nb_options.hpp"
+#include "factor/nmf_options.hpp"
+#include "factor/pmf_options.hpp"
+#include "markov/hmm_options.hpp"
+#include "mixture/bmm_options.hpp"
+#include "mixture/dpmm_options.hpp"
+#include "mixture/gmm_options.hpp"
+#include "regression/binary_options.hpp"
+#include "regression/binary_regression.hpp"
+#include "regression/linreg.hpp"
+#include "regression/linreg_options.hpp"
+#include "topics/lda_options.hpp"
+
+using namespace bayes;
+
+namespace {
+
+const char *const head =
+    R"(<!-- Made by tests/core/options_reference_test.cpp from the options that src declares. -->
+
+# Options of fits
+
+Every option of every fit: the methods that have it, its values, its default and what it sets. A
+default may differ between methods. *By the data*: the fit finds it when it has read its rows, and
+shows it in the `options` of `bayes_info`. *See its page*: the page named above the table has it.
+Keys of the prior are members of option `prior`: `{"prior": {"alpha": 2}}`. A fit that starts from
+a model has fewer options, and inherits some ([rows.md](rows.md#from-a-model-to-the-next)). A query
+text has `id`, `weight` and `push_down` besides ([gmm.md](gmm.md), [scale.md](scale.md)). An option
+that does not exist, or not for the method, is an error that names those that are near.
+)";
+
+struct Family {
+  const char *title, *page, *about;
+  std::span<const Method> methods;
+  std::function<void(const Document &options)> read;
+};
+
+const int two[] = {2};
+
+const Family families[] = {
+    {"gmm: Gaussian mixtures", "gmm", "", gmm_methods,
+     [](const Document &o) { read_gmm_options(two, o, nullptr, false, false); }},
+    {"bmm: mixtures of independent columns", "bmm",
+     "Keys of the prior are those of likelihood `bernoulli`; bmm.md has those of the others.",
+     bmm_methods, [](const Document &o) { read_bmm_options(two, o, nullptr, false); }},
+    {"dpmm: Dirichlet process mixtures", "dpmm",
+     "Keys of the prior are those of normal rows; dpmm.md has those of other likelihoods.",
+     dpmm_methods, [](const Document &o) { read_dpmm_options(o); }},
+    {"hmm: hidden Markov models of numbers and vectors", "hmm",
+     "The default of `restarts` is 10, or 1 where `init` gives means.", hmm_methods,
+     [](const Document &o) {
+       read_hmm_options(2, o, SequenceElements::numbers, true, nullptr, false);
+     }},
+    {"hmm: hidden Markov models of symbols", "hmm",
+     "Option `emission` has other families too: hmm.md has the keys of their priors.", hmm_methods,
+     [](const Document &o) {
+       read_hmm_options(2, o, SequenceElements::symbols, false, nullptr, false);
+     }},
+    {"lda: topic models", "lda", "", lda_methods,
+     [](const Document &o) { read_lda_options(2, o, nullptr, false); }},
+    {"nmf: non-negative matrix factorization", "nmf", "", nmf_methods,
+     [](const Document &o) { read_nmf_options(2, o, nullptr); }},
+    {"pmf: probabilistic matrix factorization", "pmf", "", pmf_methods,
+     [](const Document &o) { read_pmf_options(2, o); }},
+    {"linreg: linear regression", "linreg", "", linreg_methods,
+     [](const Document &o) { LinregOptions::read(o); }},
+    {"logreg: logistic regression", "classification", "", logreg_methods,
+     [](const Document &o) { read_binary_options(Link::logit, o); }},
+    {"probit: probit regression", "classification", "", probit_methods,
+     [](const Document &o) { read_binary_options(Link::probit, o); }},
+    {"nb: Bayes classifiers", "classification", "", nb_methods,
+     [](const Document &o) { read_nb_options(o); }},
+};
+
+/// What the methods of a family say of an option.
+struct Row {
+  /// each text with the methods that say it, in the order of the methods
+  std::vector<std::pair<std::string, std::vector<std::string>>> values, standards;
+  std::vector<std::string> methods, meanings;
+};
+
+void add(std::vector<std::pair<std::string, std::vector<std::string>>> &to, const std::string &text,
+         const std::string &method) {
+  for (auto &[known, methods] : to)
+    if (known == text) return methods.push_back(method);
+  to.push_back({text, {method}});
+}
+
+std::string joined(const std::vector<std::string> &texts) {
+  std::string out;
+  for (const std::string &text : texts) out += (out.empty() ? "" : ", ") + text;
+  return out;
+}
+
+/// The most frequent text, then the others with their methods.
+std::string cell(std::vector<std::pair<std::string, std::vector<std::string>>> texts) {
+  std::stable_sort(texts.begin(), texts.end(),
+                   [](const auto &a, const auto &b) { return a.second.size() > b.second.size(); });
+  std::string out = texts[0].first;
+  for (std::size_t i = 1; i < texts.size(); ++i)
+    out += message("; {}: {}", joined(texts[i].second), texts[i].first);
+  return out;
+}
+
+std::string table_of(const Family &family) {
+  std::vector<std::string> order;
+  std::map<std::string, Row> rows;
+  for (const Method method : family.methods) {
+    const std::string name(method_name(method));
+    const auto listed = [&](bool prior) {
+      const OptionListing listing;
+      Document options = Document::object().set("method", name);
+      if (prior) options.set("prior", Document::object());
+      family.read(options);
+      return listing.lines;
+    };
+    std::vector<OptionLine> lines = listed(false);
+    for (const OptionLine &line : lines)
+      if (line.key == "prior") {
+        lines = listed(true);
+        break;
+      }
+    for (const OptionLine &line : lines) {
+      if (!rows.count(line.key)) {
+        // After the option that precedes it in this method.
+        const auto place = std::find_if(lines.begin(), lines.end(), [&](const OptionLine &each) {
+          return each.key == line.key;
+        });
+        const auto before = place == lines.begin()
+                                ? order.begin()
+                                : std::find(order.begin(), order.end(), (place - 1)->key) + 1;
+        order.insert(before, line.key);
+      }
+      Row &row = rows[line.key];
+      if (!row.methods.empty() && row.methods.back() == name) continue;
+      add(row.values, line.values, name);
+      add(row.standards, line.standard, name);
+      row.methods.push_back(name);
+      if (std::find(row.meanings.begin(), row.meanings.end(), line.meaning) == row.meanings.end())
+        row.meanings.push_back(line.meaning);
+      BOOST_TEST(!line.meaning.empty(), line.key << " of " << family.title << " has no meaning");
+    }
+  }
+  const bool several = family.methods.size() > 1;
+  std::string out =
+      message("\n## {}\n\nMore in [{}.md]({}.md).\n", family.title, family.page, family.page);
+  if (family.about[0]) out += message("{}\n", family.about);
+  out += message("\n| Option | Values | Default |{} Sets |\n|---|---|---|{}---|\n",
+                 several ? " Methods |" : "", several ? "---|" : "");
+  for (const std::string &key : order) {
+    const Row &row = rows[key];
+    const bool all = row.methods.size() == family.methods.size();
+    out += message("| `{}` | {} | {} |{} {} |\n", key, cell(row.values), cell(row.standards),
+                   several ? message(" {} |", all ? "all" : joined(row.methods)) : "",
+                   joined(row.meanings));
+  }
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(options_reference)
+
+BOOST_AUTO_TEST_CASE(the_page_of_options_is_what_the_options_declare) {
+  std::string page = head;
+  for (const Family &family : families) page += table_of(family);
+  const std::string path = BAYES_TEST_DATA "/../../docs/options.md";
+  if (std::getenv("UPDATE_DOCS")) std::ofstream(path, std::ios::binary) << page;
+  std::ifstream file(path, std::ios::binary);
+  const std::string there{std::istreambuf_iterator<char>(file), {}};
+  BOOST_TEST((there == page),
+             "docs/options.md is out of date: UPDATE_DOCS=1 SUITES="
+             "options_reference tests/run core makes it anew");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_listed_once_a_listing_is_gone) {
+  std::size_t lines;
+  {
+    const OptionListing listing;
+    read_pmf_options(2, Document());
+    lines = listing.lines.size();
+  }
+  BOOST_TEST(lines > 10u);
+  read_pmf_options(2, Document());
+  const OptionListing fresh;
+  BOOST_TEST(fresh.lines.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
