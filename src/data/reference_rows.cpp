@@ -85,124 +85,137 @@ struct TotalWeightPass {
   }
 };
 
-/// Reads the rows that a sample consists of; of remote rows, each part reads its own.
-class RowsOfSample {
- public:
-  RowsOfSample(RowSource &rows, int before, Control &control)
-      : rows_(rows),
-        before_(before),
-        control_(control) {}
+/// Rows that a pass has read, in the order of the parts.
+struct RowsRead : ReferenceRows {
+  std::size_t width = 0;
 
-  /// Adds the rows of these numbers, ascending, with their weights.
-  void add(std::span<const std::int64_t> numbers, ReferenceRows &to) {
-    if (RemoteRows *const remote = rows_.remote()) return add_remote(*remote, numbers, to);
-    RowPicker picker(rows_, before_);
-    for (const std::int64_t i : numbers) {
-      poll();
-      picker.add(i, picker.weight(i), to);
-    }
+  template <class F> void fields(F &f) {
+    f.numbers("weights", weights);
+    f.numbers("elements", elements, weights.size() * width);
+    for (const double weight : weights) f.require(weight >= 0 && std::isfinite(weight));
   }
-
-  double total_weight() {
-    totals_ = run(rows_, TotalWeightPass{}, control_).of_parts;
-    return std::accumulate(totals_.begin(), totals_.end(), 0.0);
+  void add(const RowsRead &part) {
+    weights.insert(weights.end(), part.weights.begin(), part.weights.end());
+    elements.insert(elements.end(), part.elements.begin(), part.elements.end());
   }
-
-  /// Adds, with this weight, the row at each of these places, ascending, on a line on which each
-  /// row takes up its own weight. To be called after total_weight().
-  void add_at(std::span<const double> places, double weight, ReferenceRows &to) {
-    if (RemoteRows *const remote = rows_.remote())
-      return add_remote_at(*remote, places, weight, to);
-    RowPicker picker(rows_, before_);
-    double sum = 0;
-    std::size_t next = 0;
-    const std::int64_t n = rows_.rows();
-    for (std::int64_t i = 0; i < n && next < places.size(); ++i) {
-      poll();
-      sum += picker.weight(i);
-      for (; next < places.size() && (places[next] < sum || i == n - 1); ++next)
-        picker.add(i, weight, to);
-    }
-  }
-
- private:
-  void poll() {
-    if (control_.pending()) control_.poll();
-  }
-
-  void ask(RemoteRows &remote, const char *pass, Document::List parts, ReferenceRows &to) {
-    Document request = pass_request(pass);
-    request.set("before", before_).set("parts", std::move(parts));
-    for (const Document &answer : remote.ask(request)) {
-      const PassReader part(answer);
-      const std::vector<double> &weights = part.numbers("weights"),
-                                &elements = part.numbers(
-                                    "elements", weights.size() *
-                                                    std::size_t(rows_.shape().dimension - before_));
-      for (const double weight : weights)
-        if (!(weight >= 0 && std::isfinite(weight))) PassReader::refuse();
-      to.weights.insert(to.weights.end(), weights.begin(), weights.end());
-      to.elements.insert(to.elements.end(), elements.begin(), elements.end());
-    }
-  }
-
-  void add_remote(RemoteRows &remote, std::span<const std::int64_t> numbers, ReferenceRows &to) {
-    Document::List parts;
-    std::int64_t first = 0;
-    auto next = numbers.begin();
-    for (const std::int64_t rows : remote.rows_of_parts()) {
-      std::vector<double> own;
-      for (; next != numbers.end() && *next < first + rows; ++next)
-        own.push_back(double(*next - first));
-      parts.emplace_back(Document::object().set("numbers", numbers_document(own)));
-      first += rows;
-    }
-    ask(remote, "rows", std::move(parts), to);
-    if (to.weights.size() != numbers.size()) PassReader::refuse();
-  }
-
-  void add_remote_at(RemoteRows &remote, std::span<const double> places, double weight,
-                     ReferenceRows &to) {
-    Document::List parts;
-    double sum = 0;
-    std::size_t next = 0, with_rows = 0;
-    for (const std::int64_t rows : remote.rows_of_parts()) {
-      std::vector<double> own;
-      if (rows > 0) {
-        const double begin = sum;
-        sum += totals_[with_rows++];
-        for (; next < places.size() && (places[next] < sum || with_rows == totals_.size()); ++next)
-          own.push_back(places[next] - begin);
-      }
-      parts.emplace_back(
-          Document::object().set("places", numbers_document(own)).set("weight", weight));
-    }
-    ask(remote, "weighted rows", std::move(parts), to);
-    if (to.weights.size() != places.size()) PassReader::refuse();
-  }
-
-  RowSource &rows_;
-  const int before_;
-  Control &control_;
-  /// weights of the parts that have rows
-  std::vector<double> totals_;
 };
 
-Document message_of(const ReferenceRows &sample) {
-  Document out = Document::object();
-  out.set("elements", numbers_document(sample.elements));
-  out.set("weights", numbers_document(sample.weights));
-  return out;
-}
+/// A pass that reads single rows. Each part is told which of its rows.
+struct PickedRows {
+  using Sums = RowsRead;
+  /// as in reference_rows()
+  int before = 0;
 
-/// What the request has for one part; `before`: of the request.
-const Document &own_part(const Document &request, std::size_t part, const RowSource &rows,
-                         int &before) {
-  const PassReader given(request);
-  before = int(given.integer("before", 0, rows.shape().dimension));
-  const Document::List &parts = given.list("parts");
-  if (part >= parts.size()) PassReader::refuse();
-  return parts[part];
+  Sums nothing(RowSource &rows) const {
+    Sums out;
+    out.width = std::size_t(rows.shape().dimension - before);
+    return out;
+  }
+
+ protected:
+  template <class F> void fields_of_all(F &f, RowSource &rows) {
+    f.integer("before", before, 0, rows.shape().dimension);
+  }
+  /// What the request has for a part.
+  static PassReader own(const PassReader &request, const PartOfRows &part) {
+    const Document::List &parts = request.list("parts");
+    if (part.number >= parts.size()) PassReader::refuse();
+    return PassReader(parts[part.number]);
+  }
+};
+
+/// Reads the rows of these numbers, ascending, with their weights.
+struct RowsPass : PickedRows {
+  static constexpr const char *name = "rows";
+  std::vector<std::int64_t> numbers;
+
+  template <class F> void fields(F &f, RowSource &rows) {
+    fields_of_all(f, rows);
+    if constexpr (!F::reading) {
+      Document::List parts;
+      std::int64_t first = 0;
+      auto next = numbers.begin();
+      for (const std::int64_t count : rows.remote()->rows_of_parts()) {
+        std::vector<double> here;
+        for (; next != numbers.end() && *next < first + count; ++next)
+          here.push_back(double(*next - first));
+        parts.emplace_back(Document::object().set("numbers", numbers_document(here)));
+        first += count;
+      }
+      f.document().set("parts", std::move(parts));
+    }
+  }
+  void keep(PartOfRows &part, const PassReader &request, Control &) {
+    for (const double number : own(request, part).numbers("numbers")) {
+      if (!(number >= 0 && number < double(part.rows.rows()))) PassReader::refuse();
+      numbers.push_back(std::int64_t(number));
+    }
+  }
+  Sums here(RowSource &rows, Control &control) const {
+    Sums out = nothing(rows);
+    RowPicker picker(rows, before);
+    for (const std::int64_t i : numbers) {
+      if (control.pending()) control.poll();
+      picker.add(i, picker.weight(i), out);
+    }
+    return out;
+  }
+};
+
+/// Reads, with this weight, the row at each of these places, ascending, on a line on which each row
+/// takes up its own weight.
+struct WeightedRowsPass : PickedRows {
+  static constexpr const char *name = "weighted rows";
+  std::vector<double> places;
+  double weight = 0;
+  /// weights of the parts that have rows
+  std::vector<double> totals;
+
+  template <class F> void fields(F &f, RowSource &rows) {
+    fields_of_all(f, rows);
+    if constexpr (!F::reading) {
+      Document::List parts;
+      double sum = 0;
+      std::size_t next = 0, with_rows = 0;
+      for (const std::int64_t count : rows.remote()->rows_of_parts()) {
+        std::vector<double> here;
+        if (count > 0) {
+          const double begin = sum;
+          sum += totals[with_rows++];
+          for (; next < places.size() && (places[next] < sum || with_rows == totals.size()); ++next)
+            here.push_back(places[next] - begin);
+        }
+        parts.emplace_back(
+            Document::object().set("places", numbers_document(here)).set("weight", weight));
+      }
+      f.document().set("parts", std::move(parts));
+    }
+  }
+  void keep(PartOfRows &part, const PassReader &request, Control &) {
+    const PassReader here = own(request, part);
+    places = here.numbers("places");
+    weight = here.number("weight");
+  }
+  Sums here(RowSource &rows, Control &control) const {
+    Sums out = nothing(rows);
+    RowPicker picker(rows, before);
+    double sum = 0;
+    std::size_t next = 0;
+    const std::int64_t n = rows.rows();
+    for (std::int64_t i = 0; i < n && next < places.size(); ++i) {
+      if (control.pending()) control.poll();
+      sum += picker.weight(i);
+      for (; next < places.size() && (places[next] < sum || i == n - 1); ++next)
+        picker.add(i, weight, out);
+    }
+    return out;
+  }
+};
+
+/// As many rows as were asked for.
+ReferenceRows all_of(RowsRead found, std::size_t count) {
+  if (found.weights.size() != count) PassReader::refuse();
+  return found;
 }
 
 }  // namespace
@@ -216,51 +229,31 @@ std::int64_t reference_sample(std::int64_t rows, int dimension) {
 ReferenceRows reference_rows(RowSource &rows, int before, std::uint64_t seed, Control &control) {
   const std::int64_t n = rows.rows();
   const std::int64_t size = reference_sample(n, rows.shape().dimension - before);
-  ReferenceRows out;
-  out.elements.reserve(std::size_t(size * (rows.shape().dimension - before)));
-  RowsOfSample reader(rows, before, control);
   Random random(seed, stream_of_sample);
   if (size == n || !rows.shape().weighted) {
-    std::vector<std::int64_t> numbers(std::size_t(size), 0);
-    std::iota(numbers.begin(), numbers.end(), std::int64_t(0));
-    if (size < n) numbers = draw_numbers(n, size, random);
-    reader.add(numbers, out);
+    RowsPass pass{{before}, std::vector<std::int64_t>(std::size_t(size), 0)};
+    std::iota(pass.numbers.begin(), pass.numbers.end(), std::int64_t(0));
+    if (size < n) pass.numbers = draw_numbers(n, size, random);
+    ReferenceRows out = all_of(run(rows, std::move(pass), control), std::size_t(size));
     out.size = std::accumulate(out.weights.begin(), out.weights.end(), 0.0);
-  } else {
-    // A weight is a number of rows: each of these is drawn with the same probability.
-    const double total = reader.total_weight();
-    std::vector<double> places(static_cast<std::size_t>(size));
-    for (double &place : places) place = random.uniform() * total;
-    std::sort(places.begin(), places.end());
-    // With replacement, from rows that are a sample themselves.
-    out.size = 1 / (1 / double(size) + 1 / total);
-    reader.add_at(places, out.size / double(size), out);
+    return out;
   }
+  // A weight is a number of rows: each of these is drawn with the same probability.
+  std::vector<double> totals = run(rows, TotalWeightPass{}, control).of_parts;
+  const double total = std::accumulate(totals.begin(), totals.end(), 0.0);
+  std::vector<double> places(static_cast<std::size_t>(size));
+  for (double &place : places) place = random.uniform() * total;
+  std::sort(places.begin(), places.end());
+  // With replacement, from rows that are a sample themselves.
+  const double stands_for = 1 / (1 / double(size) + 1 / total);
+  WeightedRowsPass pass{{before}, std::move(places), stands_for / double(size), std::move(totals)};
+  ReferenceRows out = all_of(run(rows, std::move(pass), control), std::size_t(size));
+  out.size = stands_for;
   return out;
 }
 
-Document answer_rows(RowSource &rows, const Document &request, std::size_t part, Control &control) {
-  int before;
-  const PassReader own(own_part(request, part, rows, before));
-  std::vector<std::int64_t> numbers;
-  for (const double number : own.numbers("numbers")) {
-    if (!(number >= 0 && number < double(rows.rows()))) PassReader::refuse();
-    numbers.push_back(std::int64_t(number));
-  }
-  ReferenceRows out;
-  RowsOfSample(rows, before, control).add(numbers, out);
-  return message_of(out);
-}
-
-const PassOver<PartOfRows> total_weight_pass = pass_over<PartOfRows, TotalWeightPass>();
-
-Document answer_weighted_rows(RowSource &rows, const Document &request, std::size_t part,
-                              Control &control) {
-  int before;
-  const PassReader own(own_part(request, part, rows, before));
-  ReferenceRows out;
-  RowsOfSample(rows, before, control).add_at(own.numbers("places"), own.number("weight"), out);
-  return message_of(out);
-}
+const PassOver<PartOfRows> total_weight_pass = pass_over<PartOfRows, TotalWeightPass>(),
+                           rows_pass = pass_over<PartOfRows, RowsPass>(),
+                           weighted_rows_pass = pass_over<PartOfRows, WeightedRowsPass>();
 
 }  // namespace bayes

@@ -24,11 +24,7 @@ struct ReferenceRows {
 BAYES_API ReferenceRows reference_rows(RowSource &rows, int before, std::uint64_t seed,
                                        Control &control);
 
-/// The parts of another server in a reference: rows of these numbers with their weights, the total
-/// weight, and rows drawn by weight.
-Document answer_rows(RowSource &rows, const Document &request, std::size_t part, Control &control);
-extern const PassOver<PartOfRows> total_weight_pass;
-Document answer_weighted_rows(RowSource &rows, const Document &request, std::size_t part,
-                              Control &control);
+/// The passes of reference_rows(): the total weight, rows of given numbers, rows drawn by weight.
+extern const PassOver<PartOfRows> total_weight_pass, rows_pass, weighted_rows_pass;
 
 }  // namespace bayes

@@ -218,14 +218,8 @@ const RowPass row_passes[] = {
     {"label overlap", label_overlap_pass},
     {"binary", [](Part part, Request request,
                   Control &control) { return BinaryRows::answer(part.rows, request, control); }},
-    {"rows",
-     [](Part part, Request request, Control &control) {
-       return answer_rows(part.rows, request, part.number, control);
-     }},
-    {"weighted rows",
-     [](Part part, Request request, Control &control) {
-       return answer_weighted_rows(part.rows, request, part.number, control);
-     }},
+    rows_pass,
+    weighted_rows_pass,
 };
 
 /// besides the passes over the observations of sequences
