@@ -47,6 +47,7 @@ class FieldWriter {
 
   void flag(const char *key, bool value) { to_.set(key, value); }
   void number(const char *key, double value) { to_.set(key, value); }
+  void text(const char *key, const std::string &value) { to_.set(key, value); }
   template <class I> void integer(const char *key, I value, std::int64_t, std::int64_t) {
     to_.set(key, std::int64_t(value));
   }
@@ -92,6 +93,7 @@ class FieldReader {
   void flag(const char *key, bool &to) { to = from_.flag(key); }
   /// any double
   void number(const char *key, double &to) { to = from_.number(key); }
+  void text(const char *key, std::string &to) { to = from_.text(key); }
   template <class I> void integer(const char *key, I &to, std::int64_t low, std::int64_t high) {
     to = I(from_.integer(key, low, high));
   }

@@ -216,8 +216,9 @@ const RowPass row_passes[] = {
     {"local step", local_step_pass},
     {"label counts", label_counts_pass},
     {"label overlap", label_overlap_pass},
-    {"binary", [](Part part, Request request,
-                  Control &control) { return BinaryRows::answer(part.rows, request, control); }},
+    binary_sums_pass,
+    binary_ranges_pass,
+    binary_squares_pass,
     rows_pass,
     weighted_rows_pass,
 };

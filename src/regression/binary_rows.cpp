@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include "base/aligned.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/simd.hpp"
 #include "base/special.hpp"
-#include "data/remote_rows.hpp"
+#include "data/pass.hpp"
 #include "families/normal/normal_block.hpp"
 #include "regression/binary_block.hpp"
 #include "regression/normal_tail.hpp"
@@ -70,6 +72,8 @@ class BinaryRows::Step {
   virtual ~Step() = default;
   virtual void operator()(const BinaryBlock &block, BinarySlopes out,
                           BinaryValues &values) const = 0;
+  /// for each row
+  virtual double operations() const = 0;
   /// in messages to other servers; null if the step is about single rows
   virtual const char *name() const { return nullptr; }
 };
@@ -79,6 +83,7 @@ namespace {
 class LogitStep final : public BinaryRows::Step {
  public:
   const char *name() const override { return "logit"; }
+  double operations() const override { return 60; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
     using simd::Vector;
     Vector sums[registers] = {};
@@ -103,6 +108,7 @@ class LogitStep final : public BinaryRows::Step {
 class ProbitStep final : public BinaryRows::Step {
  public:
   const char *name() const override { return "probit"; }
+  double operations() const override { return 200; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
     for (int b = 0; b < block.rows; ++b) {
       const LogNormalCdf at = log_normal_cdf(block.sign[b] * block.predictor[b]);
@@ -118,6 +124,7 @@ class ProbitStep final : public BinaryRows::Step {
 class GramStep final : public BinaryRows::Step {
  public:
   const char *name() const override { return "gram"; }
+  double operations() const override { return 1; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &) const override {
     std::copy_n(block.weight, block_rows, out.curvature);
   }
@@ -126,6 +133,7 @@ class GramStep final : public BinaryRows::Step {
 class AugmentStep final : public BinaryRows::Step {
  public:
   explicit AugmentStep(const RowRandom &random) : random_(random) {}
+  double operations() const override { return 500; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
     for (int b = 0; b < block.rows; ++b) {
       const double margin = block.sign[b] * block.predictor[b];
@@ -144,6 +152,7 @@ class AugmentStep final : public BinaryRows::Step {
 class PolyaGammaStep final : public BinaryRows::Step {
  public:
   explicit PolyaGammaStep(const RowRandom &random) : random_(random) {}
+  double operations() const override { return 1000; }
   void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
     for (int b = 0; b < block.rows; ++b) {
       const double margin = block.sign[b] * block.predictor[b];
@@ -302,17 +311,59 @@ BinaryRows::BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &c
   find_scales();
 }
 
-BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bool curvature,
-                            double operations) {
-  if (rows_.remote()) return pass_elsewhere(step, u, curvature);
-  const int p = size();
+/// The sums of a step over all rows.
+struct BinaryRows::SumsPass {
+  static constexpr const char *name = "binary";
+  using Sums = BinarySums;
+  const Step *step = nullptr;
+  Vector u = {};
+  bool gradient = true, curvature = false;
+  RegressionTerms terms = {};
+  TermScales scales = {};
+
+  template <class F> void fields(F &f, RowSource &rows);
+  Sums nothing(RowSource &) const {
+    const int p = terms.size(), q = curvature ? p : 0;
+    return {0, 0, Vector::Zero(p), Matrix::Zero(q, q)};
+  }
+  Sums here(RowSource &rows, Control &control) const;
+};
+
+template <class F> void BinaryRows::SumsPass::fields(F &f, RowSource &rows) {
+  static const LogitStep logit;
+  static const ProbitStep probit;
+  static const GramStep gram;
+  std::string what;
+  if constexpr (!F::reading) {
+    if (!step->name()) refuse_remote("a draw for each row");
+    what = step->name();
+  }
+  f.text("what", what);
+  if constexpr (F::reading) {
+    for (const Step *const each : std::initializer_list<const Step *>{&logit, &probit, &gram})
+      if (what == each->name()) step = each;
+    f.require(step);
+    gradient = step != &gram;
+  }
+  terms.fields(f, rows.shape().dimension);
+  f.numbers("centre", scales.centre, std::size_t(terms.size()));
+  f.numbers("scale", scales.scale, std::size_t(terms.size()));
+  f.flag("curvature", curvature);
+  if (F::reading) u.resize(gradient ? terms.size() : 0);
+  f.vector("u", u);
+}
+
+BinarySums BinaryRows::SumsPass::here(RowSource &rows, Control &control) const {
+  const BinaryRows own(rows, terms, scales, control);
+  const int p = own.size();
   const std::size_t triangle = curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0;
-  Sweep sweep(rows_, control_);
-  const SweepPlan plan = sweep.plan(operations + (curvature ? double(p) * (p + 8) : 0) + 8.0 * p,
-                                    8 * (triangle + std::size_t(p)));
+  Sweep sweep(rows, control);
+  const SweepPlan plan =
+      sweep.plan(step->operations() + (curvature ? double(p) * (p + 8) : 0) + 8.0 * p,
+                 8 * (triangle + std::size_t(p)));
   std::vector<std::unique_ptr<Worker>> workers;
   for (int t = 0; t < plan.threads; ++t)
-    workers.push_back(std::make_unique<Worker>(*this, curvature));
+    workers.push_back(std::make_unique<Worker>(own, curvature));
   std::vector<BinaryPart> parts(static_cast<std::size_t>(plan.slots));
   BinarySums out;
   out.gradient = Vector::Zero(p);
@@ -320,7 +371,7 @@ BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bo
   sweep.run(
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
-        workers[std::size_t(worker)]->process(segment, step, gradient ? u.data() : nullptr, stop,
+        workers[std::size_t(worker)]->process(segment, *step, gradient ? u.data() : nullptr, stop,
                                               parts[std::size_t(slot)]);
       },
       [&](int slot) {
@@ -334,99 +385,25 @@ BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bo
   return out;
 }
 
-Document BinaryRows::request(const char *what) const {
-  std::vector<double> columns, labels;
-  for (int j = 0; j < size(); ++j) {
-    columns.push_back(terms_[j].column);
-    labels.push_back(terms_[j].label);
-  }
-  Document out = pass_request("binary");
-  out.set("what", what).set("columns", numbers_document(columns));
-  out.set("labels", numbers_document(labels));
-  out.set("centre", numbers_document(scales_.centre)).set("scale", numbers_document(scales_.scale));
-  return out;
-}
+const PassOver<PartOfRows> binary_sums_pass = pass_over<PartOfRows, BinaryRows::SumsPass>();
 
-BinarySums BinaryRows::pass_elsewhere(const Step &step, const Vector &u, bool curvature) {
-  if (!step.name()) refuse_remote("a draw for each row");
-  const int p = size();
-  Document of_pass = request(step.name());
-  of_pass.set("curvature", curvature);
-  of_pass.set("u", numbers_document({u.data(), std::size_t(u.size())}));
-  BinarySums out;
-  out.gradient = Vector::Zero(p);
-  std::vector<double> packed(curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0);
-  for (const Document &answer : rows_.remote()->ask(of_pass)) {
-    const PassReader part(answer);
-    out.log_likelihood += part.number("log_likelihood");
-    const std::vector<double> &gradient = part.numbers("gradient", std::size_t(p)),
-                              &triangle = part.numbers("curvature", packed.size());
-    for (int j = 0; j < p; ++j) out.gradient(j) += gradient[std::size_t(j)];
-    for (std::size_t i = 0; i < packed.size(); ++i) packed[i] += triangle[i];
-  }
-  if (curvature) out.curvature = symmetric(packed, p);
-  return out;
-}
-
-Document BinaryRows::answer(RowSource &rows, const Document &request, Control &control) {
-  const PassReader given(request);
-  const std::vector<double> &columns = given.numbers("columns");
-  const std::size_t p = columns.size();
-  const std::vector<double> &labels = given.numbers("labels", p);
-  const auto whole = [](double x, double most) {
-    if (!(x >= -1 && x <= most && x == std::floor(x))) PassReader::refuse();
-    return int(x);
-  };
-  if (p < 1 || p > std::size_t(max_terms)) PassReader::refuse();
-  std::vector<RegressionTerm> list;
-  for (std::size_t j = 0; j < p; ++j)
-    list.push_back({whole(columns[j], rows.shape().dimension - 2), whole(labels[j], 1e9)});
-  const RegressionTerms terms(std::move(list));
-  TermScales scales;
-  scales.centre = given.numbers("centre", p);
-  scales.scale = given.numbers("scale", p);
-  BinaryRows own(rows, terms, std::move(scales), control);
-  const std::string &what = given.text("what");
-  Document out = Document::object();
-  if (what == "ranges") {
-    const BinaryRanges found = own.ranges();
-    out.set("low", numbers_document(found.low)).set("high", numbers_document(found.high));
-    out.set("sum", numbers_document(found.sum));
-    out.set("two_valued", numbers_document(found.two_valued));
-    return out.set("weight", found.weight).set("positives", found.positives);
-  }
-  if (what == "squares")
-    return out.set("squares", numbers_document(own.squares(given.numbers("reach", p))));
-  BinarySums sums;
-  if (what == "gram") {
-    sums.gradient = Vector::Zero(Eigen::Index(p));
-    sums.curvature = own.gram();
-  } else {
-    if (what != "logit" && what != "probit") PassReader::refuse();
-    const Vector u = Eigen::Map<const Vector>(given.numbers("u", p).data(), Eigen::Index(p));
-    sums = own.likelihood(what == "logit" ? Link::logit : Link::probit, u, given.flag("curvature"));
-  }
-  std::vector<double> packed;
-  for (Eigen::Index i = 0; i < sums.curvature.rows(); ++i)
-    for (Eigen::Index j = 0; j <= i; ++j) packed.push_back(sums.curvature(i, j));
-  out.set("log_likelihood", sums.log_likelihood);
-  out.set("gradient", numbers_document({sums.gradient.data(), p}));
-  return out.set("curvature", numbers_document(packed));
+BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bool curvature) {
+  return run(rows_, SumsPass{&step, u, gradient, curvature, terms_, scales_}, control_);
 }
 
 BinarySums BinaryRows::likelihood(Link link, const Vector &u, bool curvature) {
-  if (link == Link::logit) return pass(LogitStep(), u, true, curvature, 60);
-  return pass(ProbitStep(), u, true, curvature, 200);
+  if (link == Link::logit) return pass(LogitStep(), u, true, curvature);
+  return pass(ProbitStep(), u, true, curvature);
 }
 
-Matrix BinaryRows::gram() { return pass(GramStep(), {}, false, true, 1).curvature; }
+Matrix BinaryRows::gram() { return pass(GramStep(), {}, false, true).curvature; }
 
 BinarySums BinaryRows::augment(const Vector &u, const RowRandom &random) {
-  return pass(AugmentStep(random), u, true, false, 500);
+  return pass(AugmentStep(random), u, true, false);
 }
 
 BinarySums BinaryRows::augment_logit(const Vector &u, const RowRandom &random) {
-  return pass(PolyaGammaStep(random), u, true, true, 1000);
+  return pass(PolyaGammaStep(random), u, true, true);
 }
 
 }  // namespace bayes

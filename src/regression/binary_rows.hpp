@@ -9,6 +9,7 @@
 #include "base/control.hpp"
 #include "base/linalg.hpp"
 #include "base/random.hpp"
+#include "data/pass.hpp"
 #include "data/rows.hpp"
 #include "data/sweep.hpp"
 #include "document/document.hpp"
@@ -27,15 +28,24 @@ struct BinarySums {
   Vector gradient;
   /// sum of z z' times minus its second derivative (or omega), p x p; empty unless requested
   Matrix curvature;
-};
 
-/// Ranges and sums of the terms over all rows, from which their centres and scales follow.
-struct BinaryRanges {
-  std::vector<double> low, high, sum;
-  /// 1 for terms that are 0 or 1 in every row, else 0
-  std::vector<double> two_valued;
-  /// total weight of all rows; of the rows with y = 1
-  double weight = 0, positives = 0;
+  /// As sums of a pass (data/pass.hpp), without squares; read into sums of the same size.
+  template <class F> void fields(F &f) {
+    f.number("log_likelihood", log_likelihood);
+    f.vector("gradient", gradient);
+    std::vector<double> packed;
+    for (Eigen::Index i = 0; i < curvature.rows(); ++i)
+      for (Eigen::Index j = 0; j <= i; ++j) packed.push_back(curvature(i, j));
+    f.values("curvature", packed);
+    auto at = packed.begin();
+    for (Eigen::Index i = 0; F::reading && i < curvature.rows(); ++i)
+      for (Eigen::Index j = 0; j <= i; ++j) curvature(i, j) = curvature(j, i) = *at++;
+  }
+  void add(const BinarySums &other) {
+    log_likelihood += other.log_likelihood;
+    gradient += other.gradient;
+    curvature += other.curvature;
+  }
 };
 
 /// y is element 0 of every row, 0 or 1; predictors follow, none of them missing.
@@ -44,10 +54,6 @@ class BinaryRows {
   /// Makes two passes for the scales. Throws Error(numeric) for columns whose values are too close
   /// or too large to compute with.
   BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &control);
-
-  /// The part of another server in a pass. Throws Error(invalid_binary) for a request that no fit
-  /// has made.
-  static Document answer(RowSource &rows, const Document &request, Control &control);
 
   int size() const { return terms_.size(); }
   /// the first term is one
@@ -74,24 +80,18 @@ class BinaryRows {
 
   /// The computation of a pass for a block of rows, called from all threads.
   class Step;
+  struct SumsPass;
 
  private:
   class Worker;
-  /// For answer(): terms that have these scales.
+  /// Terms that have these scales.
   BinaryRows(RowSource &rows, const RegressionTerms &terms, TermScales scales, Control &control)
       : rows_(rows),
         terms_(terms),
         control_(control),
         scales_(std::move(scales)) {}
   void find_scales();
-  BinaryRanges ranges();
-  /// For each term with a reach above 0 the weighted sum of ((x - centre) / reach)^2.
-  std::vector<double> squares(const std::vector<double> &reach);
-  /// A request for a pass over rows elsewhere.
-  Document request(const char *what) const;
-  BinarySums pass_elsewhere(const Step &step, const Vector &u, bool curvature);
-  BinarySums pass(const Step &step, const Vector &u, bool gradient, bool curvature,
-                  double operations);
+  BinarySums pass(const Step &step, const Vector &u, bool gradient, bool curvature);
 
   RowSource &rows_;
   const RegressionTerms &terms_;
@@ -100,5 +100,9 @@ class BinaryRows {
   double weight_ = 0, positives_ = 0;
   std::vector<int> constant_;
 };
+
+/// The passes of binary regressions: sums of the likelihood; ranges of the terms, and their sums of
+/// squares.
+extern const PassOver<PartOfRows> binary_sums_pass, binary_ranges_pass, binary_squares_pass;
 
 }  // namespace bayes

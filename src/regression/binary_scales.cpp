@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/aligned.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
-#include "data/remote_rows.hpp"
+#include "data/pass.hpp"
 #include "families/normal/normal_block.hpp"
 #include "regression/binary_block.hpp"
 #include "regression/binary_rows.hpp"
@@ -61,11 +62,6 @@ class TermBlocks {
 };
 
 /// Adds numbers of an answer, as many as there are.
-void add_numbers(const PassReader &part, const char *key, std::vector<double> &to) {
-  const std::vector<double> &from = part.numbers(key, to.size());
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-}
-
 /// Adds a block to the range of a term. Rows past the last must repeat the term of another row,
 /// with weight 0.
 void add_range(const double *x, const double *weight, TermRange &range) {
@@ -104,37 +100,55 @@ double sum_of_squares(const double *x, const double *weight, double centre, doub
   return simd::sum(sum);
 }
 
-}  // namespace
+/// Finds ranges and sums of the terms over all rows, from which their centres and scales follow.
+struct RangesPass {
+  static constexpr const char *name = "binary ranges";
+  struct Sums {
+    std::vector<double> low, high, sum;
+    /// 1 for terms that are 0 or 1 in every row, else 0
+    std::vector<double> two_valued;
+    /// total weight of all rows; of the rows with y = 1
+    double weight = 0, positives = 0;
 
-BinaryRanges BinaryRows::ranges() {
-  const std::size_t p = std::size_t(size());
-  BinaryRanges out;
-  out.low.assign(p, infinite);
-  out.high.assign(p, -infinite);
-  out.sum.assign(p, 0.0);
-  out.two_valued.assign(p, 1.0);
-  if (RemoteRows *const remote = rows_.remote()) {
-    for (const Document &answer : remote->ask(request("ranges"))) {
-      const PassReader part(answer);
-      const auto &low = part.numbers("low", p), &high = part.numbers("high", p),
-                 &two = part.numbers("two_valued", p);
-      for (std::size_t j = 0; j < p; ++j) {
-        if (!(low[j] <= high[j])) PassReader::refuse();
-        out.low[j] = std::min(out.low[j], low[j]);
-        out.high[j] = std::max(out.high[j], high[j]);
-        out.two_valued[j] = std::min(out.two_valued[j], two[j]);
-      }
-      add_numbers(part, "sum", out.sum);
-      const double weight = part.number("weight"), positives = part.number("positives");
-      if (!(positives >= 0 && positives <= weight && weight > 0)) PassReader::refuse();
-      out.weight += weight;
-      out.positives += positives;
+    explicit Sums(std::size_t p)
+        : low(p, infinite),
+          high(p, -infinite),
+          sum(p, 0.0),
+          two_valued(p, 1.0) {}
+    template <class F> void fields(F &f) {
+      for (const auto &[key, numbers] :
+           {std::pair("low", &low), std::pair("high", &high), std::pair("sum", &sum),
+            std::pair("two_valued", &two_valued)})
+        f.values(key, *numbers);
+      f.number("weight", weight);
+      f.number("positives", positives);
+      for (std::size_t j = 0; j < low.size(); ++j) f.require(low[j] <= high[j]);
+      f.require(positives >= 0 && positives <= weight && weight > 0);
     }
-    return out;
-  }
-  Sweep sweep(rows_, control_);
+    void add(const Sums &part) {
+      for (std::size_t j = 0; j < low.size(); ++j) {
+        low[j] = std::min(low[j], part.low[j]);
+        high[j] = std::max(high[j], part.high[j]);
+        sum[j] += part.sum[j];
+        two_valued[j] = std::min(two_valued[j], part.two_valued[j]);
+      }
+      weight += part.weight;
+      positives += part.positives;
+    }
+  };
+  RegressionTerms terms = {};
+
+  template <class F> void fields(F &f, RowSource &rows) { terms.fields(f, rows.shape().dimension); }
+  Sums nothing(RowSource &) const { return Sums(std::size_t(terms.size())); }
+  Sums here(RowSource &rows, Control &control) const;
+};
+
+RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
+  const std::size_t p = std::size_t(terms.size());
+  Sums out(p);
+  Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
-  TermBlocks blocks(rows_, terms_, plan.threads);
+  TermBlocks blocks(rows, terms, plan.threads);
   std::vector<RangePart> parts(static_cast<std::size_t>(plan.slots));
   sweep.run(
       plan,
@@ -171,19 +185,34 @@ BinaryRanges BinaryRows::ranges() {
   return out;
 }
 
-std::vector<double> BinaryRows::squares(const std::vector<double> &reach) {
-  const std::size_t p = std::size_t(size());
-  std::vector<double> out(p);
-  if (RemoteRows *const remote = rows_.remote()) {
-    Document of_terms = request("squares");
-    of_terms.set("reach", numbers_document(reach));
-    for (const Document &answer : remote->ask(of_terms))
-      add_numbers(PassReader(answer), "squares", out);
-    return out;
+/// For each term with a reach above 0 the weighted sum of ((x - centre) / reach)^2.
+struct SquaresPass {
+  static constexpr const char *name = "binary squares";
+  struct Sums {
+    std::vector<double> squares;
+    template <class F> void fields(F &f) { f.values("squares", squares); }
+    void add(const Sums &part) {
+      for (std::size_t j = 0; j < squares.size(); ++j) squares[j] += part.squares[j];
+    }
+  };
+  RegressionTerms terms = {};
+  std::vector<double> centre = {}, reach = {};
+
+  template <class F> void fields(F &f, RowSource &rows) {
+    terms.fields(f, rows.shape().dimension);
+    f.numbers("centre", centre, std::size_t(terms.size()));
+    f.numbers("reach", reach, std::size_t(terms.size()));
   }
-  Sweep sweep(rows_, control_);
+  Sums nothing(RowSource &) const { return {std::vector<double>(reach.size())}; }
+  Sums here(RowSource &rows, Control &control) const;
+};
+
+SquaresPass::Sums SquaresPass::here(RowSource &rows, Control &control) const {
+  const std::size_t p = reach.size();
+  Sums out = nothing(rows);
+  Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
-  TermBlocks blocks(rows_, terms_, plan.threads);
+  TermBlocks blocks(rows, terms, plan.threads);
   std::vector<std::vector<double>> slots(static_cast<std::size_t>(plan.slots));
   sweep.run(
       plan,
@@ -193,21 +222,26 @@ std::vector<double> BinaryRows::squares(const std::vector<double> &reach) {
         blocks.each(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
           for (std::size_t j = 0; j < p; ++j)
             if (reach[j] > 0)
-              part[j] += sum_of_squares(terms + j * block_rows, block.weight, scales_.centre[j],
-                                        1 / reach[j]);
+              part[j] +=
+                  sum_of_squares(terms + j * block_rows, block.weight, centre[j], 1 / reach[j]);
         });
       },
       [&](int slot) {
-        for (std::size_t j = 0; j < p; ++j) out[j] += slots[std::size_t(slot)][j];
+        for (std::size_t j = 0; j < p; ++j) out.squares[j] += slots[std::size_t(slot)][j];
       });
   return out;
 }
+
+}  // namespace
+
+const PassOver<PartOfRows> binary_ranges_pass = pass_over<PartOfRows, RangesPass>(),
+                           binary_squares_pass = pass_over<PartOfRows, SquaresPass>();
 
 void BinaryRows::find_scales() {
   const std::size_t p = std::size_t(size());
   scales_.centre.assign(p, 0.0);
   scales_.scale.assign(p, 1.0);
-  const BinaryRanges range = ranges();
+  const RangesPass::Sums range = run(rows_, RangesPass{terms_}, control_);
   weight_ = range.weight;
   positives_ = range.positives;
   // for terms whose squares must be summed, the largest distance from the centre; else 0
@@ -226,7 +260,8 @@ void BinaryRows::find_scales() {
     if (most < min_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
     reach[j] = most;
   }
-  const std::vector<double> sums = squares(reach);
+  const std::vector<double> sums =
+      run(rows_, SquaresPass{terms_, scales_.centre, reach}, control_).squares;
   for (std::size_t j = 0; j < p; ++j) {
     if (!(reach[j] > 0)) continue;
     const double share = sums[j] / weight_;

@@ -6,6 +6,7 @@
 // which the coefficients compare the others. The first term is the intercept, a 1 in every row.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -51,6 +52,28 @@ class BAYES_API RegressionTerms {
 
   /// Terms without names, for expanding rows only.
   explicit RegressionTerms(std::vector<RegressionTerm> terms) : terms_(std::move(terms)) {}
+
+  /// As arguments of a pass (data/pass.hpp) over rows of this dimension, of which the response is
+  /// the first element; read without names.
+  template <class F> void fields(F &f, int dimension) {
+    std::vector<double> columns, labels;
+    for (const RegressionTerm &term : terms_) {
+      columns.push_back(term.column);
+      labels.push_back(term.label);
+    }
+    f.numbers("columns", columns);
+    f.numbers("labels", labels, columns.size());
+    if constexpr (F::reading) {
+      f.require(!columns.empty() && columns.size() <= std::size_t(max_terms));
+      const auto whole = [&f](double x, double most) {
+        f.require(x >= -1 && x <= most && x == std::floor(x));
+        return int(x);
+      };
+      terms_.clear();
+      for (std::size_t j = 0; j < columns.size(); ++j)
+        terms_.push_back({whole(columns[j], dimension - 2), whole(labels[j], 1e9)});
+    }
+  }
 
   int size() const { return int(terms_.size()); }
   bool intercept() const { return !terms_.empty() && terms_.front().column < 0; }

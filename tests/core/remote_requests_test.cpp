@@ -28,7 +28,8 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document::object());
   for (const char *const kind :
        {"nothing", "local step", "sketch", "observed sums", "constant", "rows", "weighted rows",
-        "categories", "product survey", "label counts", "label overlap", "binary"})
+        "categories", "product survey", "label counts", "label overlap", "binary", "binary ranges",
+        "binary squares"})
     refused(pass_request(kind));
   Document scorer = Document::object();
   scorer.set("family", "normal").set("shape", "full").set("densities", true);
