@@ -249,7 +249,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
     // The clusters are those sticks that are the most probable component of at least one row.
     labels_ = label_rows(rows_, learner.scorer(best.state), learner.log_weights(best.state),
                          LabelKind::probable, &fit_.probability, control_);
-    OrderByCounts by_counts(rows_, labels_, sticks);
+    OrderByCounts by_counts(rows_, labels_, sticks, control_);
     const int clusters = by_counts.clusters;
     if (start_) by_counts.reorder(order_as_start(clusters));
     const double none = std::numeric_limits<double>::quiet_NaN();
@@ -318,7 +318,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
       if (rows_.incomplete()) improve_bound(all);
     fitted_.prior = prior_;
     // Counted from the labels, as rows without observed elements are not in the statistics.
-    state.counts = label_counts(rows_, labels_, clusters);
+    state.counts = label_counts(rows_, labels_, clusters, control_);
     state.fitted = std::move(fitted_);
     Document options = options_.document();
     options.set("prior", prior_document(prior_, options_));

@@ -66,15 +66,6 @@ std::vector<int> labels_by_model(const DirichletProcessMixture &model, RowSource
   return labels;
 }
 
-/// Adds the whole numbers of an answer, a list of so many.
-void add_counts(const Document &answer, std::vector<std::int64_t> &to) {
-  const std::vector<double> &counts = PassReader(answer).numbers("counts", to.size());
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    if (!(counts[i] >= 0 && counts[i] <= 9e15)) PassReader::refuse();
-    to[i] += std::int64_t(counts[i]);
-  }
-}
-
 }  // namespace
 
 void RowLabels::renumber(const std::vector<int> &numbers) {
@@ -132,29 +123,27 @@ RowLabels label_by_model(const DirichletProcessMixture &model, RowSource &rows, 
   return out;
 }
 
-std::vector<std::int64_t> label_counts(RowSource &rows, const RowLabels &labels, int k) {
-  std::vector<std::int64_t> out(static_cast<std::size_t>(k));
-  if (RemoteRows *const remote = rows.remote()) {
-    Document request = pass_request("label counts");
-    request.set("labels", labels.elsewhere).set("k", k);
-    for (const Document &answer : remote->ask(request)) add_counts(answer, out);
-  }
-  for (const int label : labels.here) ++out[std::size_t(label)];
+NumbersOfRows LabelCountsPass::here(RowSource &rows, Control &) const {
+  Sums out = nothing(rows);
+  for (const int label : labels->here) ++out.counts[std::size_t(label)];
   return out;
 }
 
-std::vector<std::int64_t> label_overlap(RowSource &rows, const RowLabels &one, int k_one,
-                                        const RowLabels &other, int k_other) {
-  std::vector<std::int64_t> out(std::size_t(k_one) * std::size_t(k_other));
-  if (RemoteRows *const remote = rows.remote()) {
-    Document request = pass_request("label overlap");
-    request.set("labels", one.elsewhere).set("k", k_one);
-    request.set("other", other.elsewhere).set("k_other", k_other);
-    for (const Document &answer : remote->ask(request)) add_counts(answer, out);
-  }
-  for (std::size_t i = 0; i < one.here.size(); ++i)
-    ++out[std::size_t(one.here[i]) * std::size_t(k_other) + std::size_t(other.here[i])];
+NumbersOfRows LabelOverlapPass::here(RowSource &rows, Control &) const {
+  Sums out = nothing(rows);
+  for (std::size_t i = 0; i < labels->here.size(); ++i)
+    ++out.counts[std::size_t(labels->here[i]) * std::size_t(k_other) + std::size_t(other->here[i])];
   return out;
+}
+
+std::vector<std::int64_t> label_counts(RowSource &rows, const RowLabels &labels, int k,
+                                       Control &control) {
+  return run(rows, LabelCountsPass{k, &labels}, control).counts;
+}
+
+std::vector<std::int64_t> label_overlap(RowSource &rows, const RowLabels &one, int k_one,
+                                        const RowLabels &other, int k_other, Control &control) {
+  return run(rows, LabelOverlapPass{k_one, k_other, &one, &other}, control).counts;
 }
 
 }  // namespace bayes

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/local_step.hpp"
+#include "data/pass.hpp"
 #include "data/sampled_allocation.hpp"
 #include "mixture/dpmm.hpp"
 
@@ -46,9 +47,64 @@ RowLabels label_equally(RowSource &rows);
 RowLabels label_by_model(const DirichletProcessMixture &model, RowSource &rows, Control &control);
 
 /// The number of rows with each of k labels.
-std::vector<std::int64_t> label_counts(RowSource &rows, const RowLabels &labels, int k);
+std::vector<std::int64_t> label_counts(RowSource &rows, const RowLabels &labels, int k,
+                                       Control &control);
 /// The number of rows with each pair of labels, [one][other].
 std::vector<std::int64_t> label_overlap(RowSource &rows, const RowLabels &one, int k_one,
-                                        const RowLabels &other, int k_other);
+                                        const RowLabels &other, int k_other, Control &control);
+
+/// Numbers of rows, as sums of a pass.
+struct NumbersOfRows {
+  std::vector<std::int64_t> counts;
+  template <class F> void fields(F &f) {
+    std::vector<double> numbers(counts.begin(), counts.end());
+    f.values("counts", numbers);
+    for (std::size_t i = 0; F::reading && i < numbers.size(); ++i) {
+      f.require(numbers[i] >= 0 && numbers[i] <= 9e15);
+      counts[i] = std::int64_t(numbers[i]);
+    }
+  }
+  void add(const NumbersOfRows &part) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += part.counts[i];
+  }
+};
+
+/// The largest number of labels, one of which is that of a new cluster.
+inline constexpr int most_labels = dpmm_max_clusters + 1;
+
+/// The pass of label_counts(). The server of a part makes its labels anew, or has kept them
+/// (models/passes.cpp).
+struct LabelCountsPass {
+  static constexpr const char *name = "label counts";
+  using Sums = NumbersOfRows;
+  int k = 0;
+  const RowLabels *labels = nullptr;
+
+  template <class F> void fields(F &f, RowSource &) {
+    f.integer("k", k, 1, most_labels);
+    if constexpr (!F::reading) f.document().set("labels", labels->elsewhere);
+  }
+  Sums nothing(RowSource &) const { return {std::vector<std::int64_t>(std::size_t(k))}; }
+  Sums here(RowSource &rows, Control &control) const;
+};
+
+/// The pass of label_overlap().
+struct LabelOverlapPass {
+  static constexpr const char *name = "label overlap";
+  using Sums = NumbersOfRows;
+  int k = 0, k_other = 0;
+  const RowLabels *labels = nullptr, *other = nullptr;
+
+  template <class F> void fields(F &f, RowSource &) {
+    f.integer("k", k, 1, most_labels);
+    f.integer("k_other", k_other, 1, most_labels);
+    if constexpr (!F::reading)
+      f.document().set("labels", labels->elsewhere).set("other", other->elsewhere);
+  }
+  Sums nothing(RowSource &) const {
+    return {std::vector<std::int64_t>(std::size_t(k) * std::size_t(k_other))};
+  }
+  Sums here(RowSource &rows, Control &control) const;
+};
 
 }  // namespace bayes

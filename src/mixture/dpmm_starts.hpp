@@ -57,7 +57,7 @@ class StartingPartitions {
                    std::vector<double>(std::size_t(k), 0.0), LabelKind::nearest, nullptr, control_);
     int next = 0;
     std::vector<int> numbers;
-    for (const std::int64_t count : label_counts(rows_, labels, k))
+    for (const std::int64_t count : label_counts(rows_, labels, k, control_))
       numbers.push_back(count > 0 ? next++ : 0);
     labels.renumber(numbers);
     return labels;
@@ -128,7 +128,7 @@ StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const
   for (int i = 0; i < known; ++i)
     counts(i) = variational ? double(model.info.rows) * from.weights[std::size_t(i)]
                             : double(model.state->counts[std::size_t(i)]);
-  const std::int64_t fresh = label_counts(rows, labels, clusters + 1).back();
+  const std::int64_t fresh = label_counts(rows, labels, clusters + 1, control).back();
   if (fresh > 0 && clusters < sticks) {
     RowLabels not_new = labels;
     std::vector<int> numbers(std::size_t(clusters), 1);
@@ -151,7 +151,7 @@ StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const
 /// every new number the old one. Error too_large if memory for all pairs of clusters is not
 /// allowed.
 inline std::vector<int> renumber_as(RowSource &rows, const RowLabels &before, int k_before,
-                                    RowLabels &labels, int k, const Control &control) {
+                                    RowLabels &labels, int k, Control &control) {
   const auto n = std::size_t(std::max(k, k_before));
   require_memory({.what = std::to_string(k) + " clusters, matched to the " +
                           std::to_string(k_before) + " of the start model,",
@@ -159,7 +159,8 @@ inline std::vector<int> renumber_as(RowSource &rows, const RowLabels &before, in
                   .hint = "or start from a model of fewer clusters."},
                  control);
   std::vector<double> overlap(n * n, 0.0);
-  const std::vector<std::int64_t> shared = label_overlap(rows, labels, k, before, k_before + 1);
+  const std::vector<std::int64_t> shared =
+      label_overlap(rows, labels, k, before, k_before + 1, control);
   for (int i = 0; i < k; ++i)
     for (int j = 0; j < k_before; ++j)
       overlap[std::size_t(i) * n + std::size_t(j)] =
@@ -183,8 +184,8 @@ struct OrderByCounts {
   std::vector<int> order;
   int clusters = 0;  // number of components that have rows
 
-  OrderByCounts(RowSource &rows, RowLabels &labels, int components) {
-    const std::vector<std::int64_t> of_labels = label_counts(rows, labels, components);
+  OrderByCounts(RowSource &rows, RowLabels &labels, int components, Control &control) {
+    const std::vector<std::int64_t> of_labels = label_counts(rows, labels, components, control);
     const Vector counts = Eigen::Map<const Eigen::Array<std::int64_t, Eigen::Dynamic, 1>>(
                               of_labels.data(), components)
                               .cast<double>();

@@ -86,8 +86,6 @@ std::vector<int> make_labels(Part part, const Document &way, std::size_t count, 
   return label_by_model(*process, part.rows, control).here;
 }
 
-constexpr int most_labels = dpmm_max_clusters + 1;
-
 /// The labels below k that a member of a request describes. They are kept, as the next requests are
 /// likely to be about the same ones, or others beside these.
 std::vector<int> labels_of(Part part, const Document &way, int k, Control &control) {
@@ -141,29 +139,29 @@ Document local_step_pass(Part part, Request request, Control &control) {
   return with_scorer(part, PassReader(request).member("scorer"), control, answer);
 }
 
-Document counts_answer(const std::vector<std::int64_t> &counts) {
-  const std::vector<double> numbers(counts.begin(), counts.end());
-  return Document::object().set("counts", numbers_document(numbers));
-}
+// The passes about labels, with those of the part.
 
-Document label_counts_pass(Part part, Request request, Control &control) {
-  const int k = int(PassReader(request).integer("k", 1, most_labels));
-  const RowLabels labels{labels_of(part, PassReader(request).member("labels"), k, control), {}};
-  return counts_answer(label_counts(part.rows, labels, k));
-}
+struct CountsOfPart : LabelCountsPass {
+  RowLabels own;
+  void keep(Part part, const PassReader &request, Control &control) {
+    own.here = labels_of(part, request.member("labels"), k, control);
+    labels = &own;
+  }
+};
 
-Document label_overlap_pass(Part part, Request request, Control &control) {
-  const PassReader given(request);
-  const int k = int(given.integer("k", 1, most_labels)),
-            k_other = int(given.integer("k_other", 1, most_labels));
-  require_memory({.what = "the numbers of rows that two partitions share",
-                  .bytes = 8 * double(k) * k_other,
-                  .hint = "or use fewer clusters."},
-                 control);
-  const RowLabels one{labels_of(part, given.member("labels"), k, control), {}},
-      other{labels_of(part, given.member("other"), k_other, control), {}};
-  return counts_answer(label_overlap(part.rows, one, k, other, k_other));
-}
+struct OverlapOfPart : LabelOverlapPass {
+  RowLabels one, two;
+  void keep(Part part, const PassReader &request, Control &control) {
+    require_memory({.what = "the numbers of rows that two partitions share",
+                    .bytes = 8 * double(k) * k_other,
+                    .hint = "or use fewer clusters."},
+                   control);
+    one.here = labels_of(part, request.member("labels"), k, control);
+    two.here = labels_of(part, request.member("other"), k_other, control);
+    labels = &one;
+    other = &two;
+  }
+};
 
 /// Calls f(rows) with the observations of sequences as rows.
 template <class F>
@@ -214,8 +212,8 @@ const RowPass row_passes[] = {
     categories_pass,
     product_survey_pass,
     {"local step", local_step_pass},
-    {"label counts", label_counts_pass},
-    {"label overlap", label_overlap_pass},
+    pass_over<PartOfRows, CountsOfPart>(),
+    pass_over<PartOfRows, OverlapOfPart>(),
     binary_sums_pass,
     binary_ranges_pass,
     binary_squares_pass,
