@@ -15,8 +15,6 @@
 namespace bayes {
 namespace {
 
-/// Shape of the priors: most weights of a document are near 0.
-constexpr double default_shape = 0.3;
 /// Cells from which minibatches compute a starting point.
 constexpr std::int64_t start_cells = 250'000;
 /// Larger sums would lose precision or overflow.
@@ -93,7 +91,7 @@ class NmfFit {
     const double mean = totals_.tokens / fitted_cells(totals_, options_.missing_cells),
                  of_weight = std::sqrt(mean / k_);
     const auto find = [of_weight](WeightPrior &side) {
-      const double shape = side.shape.value_or(default_shape);
+      const double shape = side.shape.value_or(nmf_default_shape);
       side.shape = shape;
       side.rate = side.rate.value_or(shape / of_weight);
     };

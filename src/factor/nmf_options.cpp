@@ -9,10 +9,10 @@ namespace {
 
 constexpr double max_hyperparameter = 1e12;
 
-void hyperparameter(OptionTable &t, const char *key, const char *meaning,
+void hyperparameter(OptionTable &t, const char *key, const char *meaning, std::string_view standard,
                     std::optional<double> &member, bool &learn, double min_value) {
   t.other(
-      {key, meaning, "a number, or \"learned\"", "from the mean of the cells"},
+      {key, meaning, "a number, or \"learned\"", standard},
       [&member, &learn, key, min_value](const Document &given) {
         member.reset();
         const auto *const name = given.as<std::string>();
@@ -35,14 +35,15 @@ void hyperparameter(OptionTable &t, const char *key, const char *meaning,
 /// Parameters are named as in 002 L12.
 void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
   constexpr double min_shape = 0.002, min_rate = 1e-12;
-  hyperparameter(t, "a", "shape of the gamma prior of the weights of rows", o.row.shape,
+  const std::string shape = describe_number(nmf_default_shape);
+  hyperparameter(t, "a", "shape of the gamma prior of the weights of rows", shape, o.row.shape,
                  o.row.learn_shape, min_shape);
-  hyperparameter(t, "b", "rate of the gamma prior of the weights of rows", o.row.rate,
-                 o.row.learn_rate, min_rate);
-  hyperparameter(t, "c", "shape of the gamma prior of the weights of columns", o.column.shape,
-                 o.column.learn_shape, min_shape);
-  hyperparameter(t, "d", "rate of the gamma prior of the weights of columns", o.column.rate,
-                 o.column.learn_rate, min_rate);
+  hyperparameter(t, "b", "rate of the gamma prior of the weights of rows", "by the data",
+                 o.row.rate, o.row.learn_rate, min_rate);
+  hyperparameter(t, "c", "shape of the gamma prior of the weights of columns", shape,
+                 o.column.shape, o.column.learn_shape, min_shape);
+  hyperparameter(t, "d", "rate of the gamma prior of the weights of columns", "by the data",
+                 o.column.rate, o.column.learn_rate, min_rate);
   t.number({"h", "shape of the gamma prior of the scale of a key"}, o.scale_shape, {0.01, 1e6},
            o.hierarchical);
 }

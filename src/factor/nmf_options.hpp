@@ -20,6 +20,9 @@ struct WeightPrior {
   bool learns() const { return learn_shape || learn_rate; }
 };
 
+/// The shape of the gamma priors, unless it is given: most weights of a document are near 0.
+inline constexpr double nmf_default_shape = 0.3;
+
 struct NmfOptions : FitOptions {
   int k = 1;
   /// "nndsvd", "random"

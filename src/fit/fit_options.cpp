@@ -58,9 +58,9 @@ void FitOptions::sample_line(OptionTable &t) {
             method == Method::mcem);
 }
 
-void FitOptions::restart_line(OptionTable &t, bool one_run) {
+void FitOptions::restart_line(OptionTable &t, bool one_run, std::string_view standard) {
   if (t.reads() && (one_run || started)) restarts = 1;
-  t.integer(restarts_key, restarts, 1, 1000, !one_run);
+  t.integer({restarts_key.key, restarts_key.meaning, {}, standard}, restarts, 1, 1000, !one_run);
 }
 
 void FitOptions::degenerate_line(OptionTable &t, bool bounds) {

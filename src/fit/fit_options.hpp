@@ -82,8 +82,9 @@ struct FitOptions {
   void iteration_lines(OptionTable &t, int default_iterations = 10000, int min_iterations = 1);
   /// samples, for method mcem
   void sample_line(OptionTable &t);
-  /// restarts, unless the fit makes only one run; 1 by default if the fit starts from a model
-  void restart_line(OptionTable &t, bool one_run);
+  /// restarts, unless the fit makes only one run; 1 by default if the fit starts from a model.
+  /// `standard`: of OptionKey.
+  void restart_line(OptionTable &t, bool one_run, std::string_view standard = {});
   /// degenerate, where maximum likelihood has bounds
   void degenerate_line(OptionTable &t, bool bounds);
   /// seed, max_seconds, resumable, missing (one of these, the first by default), on_error

@@ -156,13 +156,15 @@ void dirichlet_line(OptionTable &t, const OptionKey &line, DirichletOption &memb
 void read_prior(const Document &given, bool is_inherited, HmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   const bool map = o.method == Method::map;
-  dirichlet_line(
-      t, {"initial", "Dirichlet parameters of the initial state", "a number, or k numbers", "1"},
-      o.initial_prior, {o.k}, map);
+  const std::string standard = describe_number(DirichletOption().given.values[0]);
   dirichlet_line(
       t,
-      {"transition", "Dirichlet parameters of the transitions", "a number, or k x k numbers", "1"},
-      o.transition_prior, {o.k, o.k}, map);
+      {"initial", "Dirichlet parameters of the initial state", "a number, or k numbers", standard},
+      o.initial_prior, {o.k}, map);
+  dirichlet_line(t,
+                 {"transition", "Dirichlet parameters of the transitions",
+                  "a number, or k x k numbers", standard},
+                 o.transition_prior, {o.k, o.k}, map);
   o.products ? o.prior.lines(t, o.emission) : o.normal_prior.lines(t);
   if (!is_inherited) t.finish();
 }
@@ -196,7 +198,7 @@ void lines(OptionTable &t, HmmOptions &o) {
   o.linear_response_line(t);
   o.iteration_lines(t, 10000, 0);  // 0 iterations: a model of the given parameters
   o.chains.stored_line(t, o.sampled());
-  o.restart_line(t, o.update || o.sampled());
+  o.restart_line(t, o.update || o.sampled(), "10; 1 where init gives emissions");
   t.other(
       {"init", "the parameters that the fit starts from", "an object"},
       [&](const Document &given) { read_init(given, o); }, [&] { return write_init(o); },

@@ -1,5 +1,6 @@
 #include "regression/binary_options.hpp"
 
+#include "document/members.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {
@@ -26,11 +27,16 @@ void binary_prior_lines(OptionTable &t, BinaryOptions &o) {
     variance = o.prior_variance();
     of_intercept = o.intercept_variance;
   }
-  spread_line(t, o.link, {"c", "variance of the coefficients", "", "6.25"},
-              {"lambda", "precision of the coefficients", "", "0.4"}, variance);
-  spread_line(t, o.link, {"c_intercept", "variance of the intercept", "", "100"},
-              {"lambda_intercept", "precision of the intercept", "", "0.025"}, of_intercept,
-              o.intercept);
+  const auto shown = [&o](double of) {
+    return describe_number(o.link == Link::probit ? 1 / of : of);
+  };
+  const std::string standard = shown(o.prior_variance()),
+                    of_intercept_standard = shown(o.intercept_variance);
+  spread_line(t, o.link, {"c", "variance of the coefficients", {}, standard},
+              {"lambda", "precision of the coefficients", {}, standard}, variance);
+  spread_line(t, o.link, {"c_intercept", "variance of the intercept", {}, of_intercept_standard},
+              {"lambda_intercept", "precision of the intercept", {}, of_intercept_standard},
+              of_intercept, o.intercept);
   if (!t.reads()) return;
   o.variance = variance;
   if (of_intercept) o.intercept_variance = *of_intercept;

@@ -1,6 +1,7 @@
 #include "regression/linreg_options.hpp"
 
 #include "base/error.hpp"
+#include "document/members.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {
@@ -31,7 +32,8 @@ void LinregOptions::prior_lines(OptionTable &t) {
            noise, !known_noise());
   t.number({"b", "rate of the gamma prior of the precision of the noise", "", "by the data"}, b,
            noise, !known_noise());
-  t.number({"e", "shape of the gamma prior of lambda", "", "0.5"}, e, above(0, largest_option),
+  const std::string of_e = describe_number(default_e);
+  t.number({"e", "shape of the gamma prior of lambda", {}, of_e}, e, above(0, largest_option),
            learns_lambda());
   t.number({"f", "rate of the gamma prior of lambda", "", "by the data"}, f,
            above(0, largest_option), learns_lambda());

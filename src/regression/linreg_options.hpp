@@ -24,6 +24,7 @@ struct LinregOptions : FitOptions {
   Document reference;
   /// Those that are not given get defaults that depend on the data.
   std::optional<double> lambda, a, b, c, e, f;
+  static constexpr double default_e = 0.5;
 
   bool exact() const { return method == Method::exact; }
   bool known_noise() const { return noise_variance.has_value(); }

@@ -95,7 +95,7 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   usual(options.a, weight / 2);
   usual(options.b, weight / 2 * least.noise_variance);
   if (!options.learns_lambda()) return;
-  usual(options.e, 0.5);
+  usual(options.e, LinregOptions::default_e);
   usual(options.f, 0.5 * of_coefficients);
 }
 

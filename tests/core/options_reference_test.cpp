@@ -1,5 +1,6 @@
-// docs/options.md: every option of every fit, by method, as the option tables declare it. With
-// UPDATE_DOCS in the environment the file is written, else it must be what this makes.
+// docs/options.md: every option of every fit, by method, as the option tables declare it. Defaults
+// must be those in force. With UPDATE_DOCS in the environment the file is written, else it must be
+// what this makes.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -11,15 +12,20 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/message.hpp"
 #include "classification/nb.hpp"
 #include "classification/nb_options.hpp"
+#include "document/members.hpp"
 #include "factor/nmf_options.hpp"
 #include "factor/pmf_options.hpp"
 #include "markov/hmm_options.hpp"
+#include "mcmc/metropolis.hpp"
+#include "mixture/bmm_bootstrap.hpp"
 #include "mixture/bmm_options.hpp"
 #include "mixture/dpmm_options.hpp"
 #include "mixture/gmm_options.hpp"
+#include "questions/dependence.hpp"
 #include "regression/binary_options.hpp"
 #include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
@@ -47,44 +53,85 @@ that does not exist, or not for the method, is an error that names those that ar
 struct Family {
   const char *title, *page, *about;
   std::span<const Method> methods;
-  std::function<void(const Document &options)> read;
+  /// reads options; returns those in force
+  std::function<Document(const Document &options)> read;
+  /// options under which there are more
+  std::vector<Document> settings = {};
 };
 
 const int two[] = {2};
 
+Document with(const char *key, Document value) {
+  return Document::object().set(key, std::move(value));
+}
+
 const Family families[] = {
-    {"gmm: Gaussian mixtures", "gmm", "", gmm_methods,
-     [](const Document &o) { read_gmm_options(two, o, nullptr, false, false); }},
-    {"bmm: mixtures of independent columns", "bmm",
+    {"gmm: Gaussian mixtures",
+     "gmm",
+     "",
+     gmm_methods,
+     [](const Document &o) { return read_gmm_options(two, o, nullptr, false, false).document(); },
+     {with("prior", with("type", "independent"))}},
+    {"bmm: mixtures of independent columns",
+     "bmm",
      "Keys of the prior are those of likelihood `bernoulli`; bmm.md has those of the others.",
-     bmm_methods, [](const Document &o) { read_bmm_options(two, o, nullptr, false); }},
+     bmm_methods,
+     [](const Document &o) { return read_bmm_options(two, o, nullptr, false).document(); },
+     {with("likelihood", "categorical")}},
     {"dpmm: Dirichlet process mixtures", "dpmm",
      "Keys of the prior are those of normal rows; dpmm.md has those of other likelihoods.",
-     dpmm_methods, [](const Document &o) { read_dpmm_options(o); }},
-    {"hmm: hidden Markov models of numbers and vectors", "hmm",
-     "The default of `restarts` is 10, or 1 where `init` gives means.", hmm_methods,
+     dpmm_methods, [](const Document &o) { return read_dpmm_options(o).document(); }},
+    {"hmm: hidden Markov models of numbers and vectors", "hmm", "", hmm_methods,
      [](const Document &o) {
-       read_hmm_options(2, o, SequenceElements::numbers, true, nullptr, false);
+       return read_hmm_options(2, o, SequenceElements::numbers, true, nullptr, false).document();
      }},
     {"hmm: hidden Markov models of symbols", "hmm",
      "Option `emission` has other families too: hmm.md has the keys of their priors.", hmm_methods,
      [](const Document &o) {
-       read_hmm_options(2, o, SequenceElements::symbols, false, nullptr, false);
+       return read_hmm_options(2, o, SequenceElements::symbols, false, nullptr, false).document();
      }},
     {"lda: topic models", "lda", "", lda_methods,
-     [](const Document &o) { read_lda_options(2, o, nullptr, false); }},
-    {"nmf: non-negative matrix factorization", "nmf", "", nmf_methods,
-     [](const Document &o) { read_nmf_options(2, o, nullptr); }},
+     [](const Document &o) { return read_lda_options(2, o, nullptr, false).document(); }},
+    {"nmf: non-negative matrix factorization",
+     "nmf",
+     "`prior.h` is a key with option `hierarchical`.",
+     nmf_methods,
+     [](const Document &o) { return read_nmf_options(2, o, nullptr).document(); },
+     {with("hierarchical", true)}},
     {"pmf: probabilistic matrix factorization", "pmf", "", pmf_methods,
-     [](const Document &o) { read_pmf_options(2, o); }},
+     [](const Document &o) { return read_pmf_options(2, o).document(); }},
     {"linreg: linear regression", "linreg", "", linreg_methods,
-     [](const Document &o) { LinregOptions::read(o); }},
+     [](const Document &o) { return LinregOptions::read(o).document(); }},
     {"logreg: logistic regression", "classification", "", logreg_methods,
-     [](const Document &o) { read_binary_options(Link::logit, o); }},
+     [](const Document &o) { return read_binary_options(Link::logit, o).document(); }},
     {"probit: probit regression", "classification", "", probit_methods,
-     [](const Document &o) { read_binary_options(Link::probit, o); }},
+     [](const Document &o) { return read_binary_options(Link::probit, o).document(); }},
     {"nb: Bayes classifiers", "classification", "", nb_methods,
-     [](const Document &o) { read_nb_options(o); }},
+     [](const Document &o) { return read_nb_options(o).document(); }},
+    {"mh_sample: Metropolis sampling of any density",
+     "sampling",
+     "",
+     {},
+     [](const Document &o) {
+       MetropolisOptions::read(o, 1);
+       return Document::object();
+     }},
+    {"bmm_bootstrap: the fit of a table of answers",
+     "bmm",
+     "",
+     {},
+     [](const Document &o) {
+       read_bmm_bootstrap_options(o);
+       return Document::object();
+     }},
+    {"bayes_mutual_information: dependence of columns",
+     "questions",
+     "",
+     {},
+     [](const Document &o) {
+       read_dependence_options(o);
+       return Document::object();
+     }},
 };
 
 /// What the methods of a family say of an option.
@@ -117,45 +164,77 @@ std::string cell(std::vector<std::pair<std::string, std::vector<std::string>>> t
   return out;
 }
 
-std::string table_of(const Family &family) {
-  std::vector<std::string> order;
-  std::map<std::string, Row> rows;
-  for (const Method method : family.methods) {
-    const std::string name(method_name(method));
-    const auto listed = [&](bool prior) {
-      const OptionListing listing;
-      Document options = Document::object().set("method", name);
-      if (prior) options.set("prior", Document::object());
-      family.read(options);
-      return listing.lines;
-    };
-    std::vector<OptionLine> lines = listed(false);
-    for (const OptionLine &line : lines)
-      if (line.key == "prior") {
-        lines = listed(true);
-        break;
-      }
-    for (const OptionLine &line : lines) {
-      if (!rows.count(line.key)) {
-        // After the option that precedes it in this method.
-        const auto place = std::find_if(lines.begin(), lines.end(), [&](const OptionLine &each) {
-          return each.key == line.key;
-        });
-        const auto before = place == lines.begin()
-                                ? order.begin()
-                                : std::find(order.begin(), order.end(), (place - 1)->key) + 1;
-        order.insert(before, line.key);
-      }
-      Row &row = rows[line.key];
-      if (!row.methods.empty() && row.methods.back() == name) continue;
-      add(row.values, line.values, name);
-      add(row.standards, line.standard, name);
-      row.methods.push_back(name);
-      if (std::find(row.meanings.begin(), row.meanings.end(), line.meaning) == row.meanings.end())
-        row.meanings.push_back(line.meaning);
-      BOOST_TEST(!line.meaning.empty(), line.key << " of " << family.title << " has no meaning");
+/// A value as a default is shown; empty for lists and objects.
+std::string shown(const Document &value) {
+  if (const auto *const text = value.as<std::string>()) return message("\"{}\"", *text);
+  if (const auto *const flag = value.as<bool>()) return *flag ? "true" : "false";
+  const auto number = to_number(value, false);
+  return number ? describe_number(*number) : "";
+}
+
+/// Where a default is shown as a value, it is the one in force, and no default in force is missing.
+void check_default(const Family &family, const OptionLine &line, const Document &in_force) {
+  const std::size_t dot = line.key.find('.');
+  const Document *value = in_force.find(line.key.substr(0, dot));
+  if (value && dot != std::string::npos) value = value->find(line.key.substr(dot + 1));
+  // The method was given. A number of 0 restarts stands for one that is found later.
+  if (!value || line.key == "method" || line.standard == "half of draws") return;
+  const std::string own = shown(*value);
+  if (own.empty() || (own == "0" && line.standard == "by the data")) return;
+  BOOST_TEST(
+      line.standard.substr(0, line.standard.find(';')) == own,
+      line.key << " of " << family.title << " is shown as " << line.standard << ", but is " << own);
+}
+
+/// The options of a method, with the keys of the prior; empty if it does not have the setting.
+std::vector<OptionLine> lines_of(const Family &family, const std::string &method,
+                                 const Document &setting) {
+  const auto listed = [&](bool prior) {
+    const OptionListing listing;
+    Document options = setting.is_null() ? Document::object() : setting;
+    if (!method.empty()) options.set("method", method);
+    if (prior && !options.find("prior")) options.set("prior", Document::object());
+    try {
+      const Document in_force = family.read(options);
+      if (setting.is_null())
+        for (const OptionLine &line : listing.lines) check_default(family, line, in_force);
+    } catch (const Error &) {
+      return std::vector<OptionLine>();
     }
-  }
+    return listing.lines;
+  };
+  std::vector<OptionLine> out = listed(true);
+  return out.empty() ? listed(false) : out;
+}
+
+std::string table_of(const Family &family) {
+  std::vector<std::string> order, methods;
+  for (const Method method : family.methods) methods.emplace_back(method_name(method));
+  if (methods.empty()) methods.emplace_back();
+  std::vector<Document> settings{Document()};
+  settings.insert(settings.end(), family.settings.begin(), family.settings.end());
+  std::map<std::string, Row> rows;
+  for (const std::string &name : methods)
+    for (const Document &setting : settings) {
+      const std::vector<OptionLine> lines = lines_of(family, name, setting);
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const OptionLine &line = lines[i];
+        if (!rows.count(line.key)) {
+          // After the option that precedes it here.
+          const auto before =
+              i == 0 ? order.begin() : std::find(order.begin(), order.end(), lines[i - 1].key) + 1;
+          order.insert(before, line.key);
+        }
+        Row &row = rows[line.key];
+        if (!row.methods.empty() && row.methods.back() == name) continue;
+        add(row.values, line.values, name);
+        add(row.standards, line.standard, name);
+        row.methods.push_back(name);
+        if (std::find(row.meanings.begin(), row.meanings.end(), line.meaning) == row.meanings.end())
+          row.meanings.push_back(line.meaning);
+        BOOST_TEST(!line.meaning.empty(), line.key << " of " << family.title << " has no meaning");
+      }
+    }
   const bool several = family.methods.size() > 1;
   std::string out =
       message("\n## {}\n\nMore in [{}.md]({}.md).\n", family.title, family.page, family.page);
@@ -164,7 +243,7 @@ std::string table_of(const Family &family) {
                  several ? " Methods |" : "", several ? "---|" : "");
   for (const std::string &key : order) {
     const Row &row = rows[key];
-    const bool all = row.methods.size() == family.methods.size();
+    const bool all = row.methods.size() == methods.size();
     out += message("| `{}` | {} | {} |{} {} |\n", key, cell(row.values), cell(row.standards),
                    several ? message(" {} |", all ? "all" : joined(row.methods)) : "",
                    joined(row.meanings));

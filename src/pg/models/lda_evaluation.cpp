@@ -22,11 +22,10 @@ Evaluation read_evaluation(const Document &options) {
   Evaluation out;
   if (options.is_null()) return out;
   OptionTable t = OptionTable::reading(options);
-  t.choice({"method", "document completion, or the left-to-right estimator"}, out.method,
-           {"completion", "left-to-right"});
+  t.choice("method", out.method, {"completion", "left-to-right"});
   const bool particles = out.method == "left-to-right";
-  t.integer({"particles", "particles of a document"}, out.plan.particles, 1, 10000, particles);
-  t.seed(seed_key, out.plan.seed);
+  t.integer("particles", out.plan.particles, 1, 10000, particles);
+  t.seed("seed", out.plan.seed);
   t.finish("method " + out.method);
   return out;
 }
