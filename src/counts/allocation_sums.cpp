@@ -118,7 +118,7 @@ void AllocationSums::merge_rows(const AllocationSums &other) {
   }
 }
 
-void AllocationSums::merge(AllocationSums &other) {
+void AllocationSums::add(AllocationSums &other) {
   if (documents_ == 0) return std::swap(*this, other);
   if (all_terms_)
     for (std::size_t i = 0; i < rows_.size(); i += simd::lanes)

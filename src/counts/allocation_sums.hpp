@@ -26,8 +26,7 @@ class AllocationSums {
   /// terms. It adds nothing to logs().
   void add(const DocumentTerms &document, const float *shares, double bound, const double *counts);
   /// Adds another object, which is left in a moved-from state and must be cleared before use.
-  void merge(AllocationSums &other);
-  void add(AllocationSums other) { merge(other); }
+  void add(AllocationSums &other);
   void clear();
 
   /// sum_d c_w / n_w t_k of the term terms()[index]; times the term's factors it is the expected

@@ -88,7 +88,7 @@ void minibatch_pass(const Minibatch &batch, const SweepPlan &plan, std::vector<S
           return true;
         });
       },
-      [&](int slot) { all.merge(slots[std::size_t(slot)]); });
+      [&](int slot) { all.add(slots[std::size_t(slot)]); });
 }
 
 }  // namespace bayes

@@ -16,8 +16,8 @@ namespace bayes {
 ///
 /// `numbers`: `width` numbers of the document from the last pass, which `visit` replaces. They are
 /// committed to `kept` piece by piece, since an interrupted piece is repeated. If `kept` is empty,
-/// they are undefined and not kept. S: copyable from `empty`, clear(), and merge(S &), which may
-/// move from its argument.
+/// they are undefined and not kept. S: copyable from `empty`, clear(), and add(S &), which may move
+/// from its argument.
 template <class S, class Visit>
 S document_pass(Corpus &corpus, SweepPlan plan, const S &empty, std::size_t width, Buffer &kept,
                 Control &control, Visit visit) {
@@ -51,7 +51,7 @@ S document_pass(Corpus &corpus, SweepPlan plan, const S &empty, std::size_t widt
         if (!kept.empty())
           std::copy(current.numbers.begin(), current.numbers.end(),
                     kept.data() + std::size_t(current.first) * width);
-        all.merge(current.sums);
+        all.add(current.sums);
       });
   return all;
 }

@@ -55,27 +55,45 @@ Corpus &PartOfDocuments::held_out_documents() const {
   return *held_out;
 }
 
-KeptNumbers PartOfDocuments::numbers_of(const PassReader &request, std::size_t width,
-                                        Control &control) {
+void PassNumbers::keep(PartOfDocuments &part, const PassReader &request, std::size_t width,
+                       Control &control) {
+  if (!request.document().find("numbers")) return;
   const std::int64_t name = request.integer("numbers", 1, any);
-  const std::size_t size = std::size_t(documents.totals().documents) * width;
-  const auto found = numbers.find(name);
-  const bool known = found != numbers.end(), fresh = request.flag("fresh");
+  const std::int64_t documents = part.documents.totals().documents;
+  const std::size_t size = std::size_t(documents) * width, others = part.numbers.size();
+  const auto found = part.numbers.find(name);
+  const bool known = found != part.numbers.end(), fresh = request.flag("fresh");
   if (known && !fresh) {
     if (found->second.size() != size) PassReader::refuse();
-    return {&found->second, false, false};
+    kept_ = {&found->second, false};
+    return;
   }
-  if (8 * double(size) * double(numbers.size() + 1) > control.memory)
+  if (8 * double(size) * double(others + 1) > control.memory)
     throw Error(Errc::too_large,
                 message("{} numbers of each of {} documents, for {} fits at once, do not fit into "
                         "memory",
-                        width, documents.totals().documents, numbers.size() + 1),
+                        width, documents, others + 1),
                 "They are kept beside the documents from one pass to the next.",
                 "Raise maintenance_work_mem on this server, use a smaller k, or more servers.");
-  Buffer &out = numbers[name];
+  Buffer &out = part.numbers[name];
   out.clear();
   grow(out, size);
-  return {&out, true, !fresh};
+  kept_ = {&out, true};
+  lost_ = !fresh;
+}
+
+void PassNumbers::drop_lost(PartOfDocuments &part, const PassReader &request) {
+  if (!lost_) return;
+  part.numbers.erase(request.integer("numbers", 1, any));
+  kept_ = {};
+}
+
+PassNumbers::Here PassNumbers::here(const Corpus &documents, std::size_t width) const {
+  if (!of_fit_) return kept_;
+  Buffer &numbers = of_fit_->here;
+  const bool fresh = numbers.empty();
+  if (fresh) grow(numbers, std::size_t(documents.totals().documents) * width);
+  return {&numbers, fresh};
 }
 
 Document texts_document(std::span<const std::string> texts) {

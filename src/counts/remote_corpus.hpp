@@ -50,13 +50,40 @@ class BAYES_API RemoteCorpus : public Corpus {
   std::int64_t last_ = 0;
 };
 
-/// Numbers of every document that a pass on this server reads and replaces.
-struct KeptNumbers {
-  Buffer *numbers = nullptr;
-  /// whether they are yet to be computed
-  bool fresh = true;
-  /// whether they should not be: the session that had them has lost them
-  bool lost = false;
+struct PartOfDocuments;
+
+/// The numbers of every document that a pass reads and replaces: an argument of the pass. Those of
+/// a fit, or those that a part keeps for it.
+class PassNumbers {
+ public:
+  PassNumbers() = default;
+  PassNumbers(DocumentNumbers *of_fit) : of_fit_(of_fit) {}
+
+  /// Names them in a request to other servers.
+  void name(RemoteCorpus &documents, Document &request) const {
+    if (of_fit_) documents.name(request, *of_fit_);
+  }
+  /// On the server of a part, if the request names numbers: finds them, or makes room for them,
+  /// `width` for each document. Throws Error(too_large) if there is no memory for them.
+  void keep(PartOfDocuments &part, const PassReader &request, std::size_t width, Control &control);
+  /// Forgets those that were lost.
+  void drop_lost(PartOfDocuments &part, const PassReader &request);
+
+  struct Here {
+    /// null if no numbers are kept
+    Buffer *numbers = nullptr;
+    /// they are yet to be computed
+    bool fresh = true;
+  };
+  /// Those on this server; makes room for those of a fit that has none yet.
+  Here here(const Corpus &documents, std::size_t width) const;
+  /// The session that had them has lost them.
+  bool lost() const { return lost_; }
+
+ private:
+  DocumentNumbers *of_fit_ = nullptr;
+  Here kept_ = {};
+  bool lost_ = false;
 };
 
 /// The documents of one part of a fit.
@@ -74,9 +101,6 @@ struct PartOfDocuments {
   Corpus &data() { return documents; }
   /// Forgets the numbers that the request does not name.
   void forget(const PassReader &request);
-  /// The numbers that the request names, `width` for each document. Throws Error(too_large) if
-  /// there is no memory for them.
-  KeptNumbers numbers_of(const PassReader &request, std::size_t width, Control &control);
   /// The documents that are held out. Throws Error(invalid_binary) if none are.
   Corpus &held_out_documents() const;
 };

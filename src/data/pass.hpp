@@ -5,7 +5,9 @@
 //
 //   static constexpr const char *name;               in messages, unique among the passes over a
 //                                                    kind of data
-//   struct Sums                                      the result; has fields() as P, and add(Sums)
+//   struct Sums                                      the result; has fields() as P, and add(Sums
+//   &), which may
+//                                                    move from its argument
 //   template <class F> void fields(F &f, Data &data)        the arguments
 //   Sums nothing(Data &data) const                   sums to add to, of the right sizes
 //   Sums here(Data &data, Control &control) const    one pass over the data of this server
@@ -67,7 +69,7 @@ class FieldWriter {
   void vector(const char *key, const Vector &values) {
     to_.set(key, numbers_document({values.data(), std::size_t(values.size())}));
   }
-  /// numbers that both sides know how many they are
+  /// numbers whose count both sides know
   void values(const char *key, std::span<const double> values) {
     to_.set(key, numbers_document(values));
   }
@@ -128,6 +130,15 @@ class FieldReader {
   PassReader from_;
 };
 
+/// Sums that are numbers, as many as both sides know.
+struct NumberSums {
+  std::vector<double> numbers;
+  template <class F> void fields(F &f) { f.values("sums", numbers); }
+  void add(const NumberSums &other) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += other.numbers[i];
+  }
+};
+
 /// A kind of pass over a kind of part, on the server that has the part.
 template <class Part> struct PassOver {
   std::string_view name;
@@ -145,7 +156,7 @@ template <class P, class Data> typename P::Sums run(Data &data, P pass, Control 
     typename P::Sums part = pass.nothing(data);
     FieldReader reader(answer);
     part.fields(reader);
-    out.add(std::move(part));
+    out.add(part);
   }
   return out;
 }

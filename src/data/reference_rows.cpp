@@ -113,7 +113,7 @@ struct PickedRows {
   }
 
  protected:
-  template <class F> void fields_of_all(F &f, RowSource &rows) {
+  template <class F> void before_field(F &f, RowSource &rows) {
     f.integer("before", before, 0, rows.shape().dimension);
   }
   /// What the request has for a part.
@@ -130,7 +130,7 @@ struct RowsPass : PickedRows {
   std::vector<std::int64_t> numbers;
 
   template <class F> void fields(F &f, RowSource &rows) {
-    fields_of_all(f, rows);
+    before_field(f, rows);
     if constexpr (!F::reading) {
       Document::List parts;
       std::int64_t first = 0;
@@ -172,7 +172,7 @@ struct WeightedRowsPass : PickedRows {
   std::vector<double> totals;
 
   template <class F> void fields(F &f, RowSource &rows) {
-    fields_of_all(f, rows);
+    before_field(f, rows);
     if constexpr (!F::reading) {
       Document::List parts;
       double sum = 0;

@@ -69,7 +69,6 @@ struct HeldOutRowsPass {
       cells.insert(cells.end(), other.cells.begin(), other.cells.end());
       fit.insert(fit.end(), other.fit.begin(), other.fit.end());
     }
-    void merge(const Sums &other) { add(other); }
   };
   const NmfModel *model = nullptr;
   Side which = Side::row;

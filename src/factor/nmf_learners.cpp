@@ -33,16 +33,15 @@ struct FactorPass {
   bool own = false, missing = false;
   int updates = 0;
   /// as FactorState::documents
-  DocumentNumbers *documents = nullptr;
-  KeptNumbers kept = {};
+  PassNumbers documents = {};
   /// those of a request
   std::optional<TermFactors> asked_factors = {};
   PaddedMatrix asked_means = {};
 
   template <class F> void fields(F &f, Corpus &corpus);
   void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
-    kept = part.numbers_of(request, width(), control);
-    if (kept.lost) updates = lost_updates;
+    documents.keep(part, request, width(), control);
+    if (documents.lost()) updates = lost_updates;
   }
   Sums nothing(Corpus &) const { return {factors->values().rows(), components(), missing, false}; }
   Sums here(Corpus &corpus, Control &control) const;
@@ -96,7 +95,7 @@ template <class F> void FactorPass::fields(F &f, Corpus &corpus) {
     sums.assign(stride(), 0.0);
   } else {
     f.document().set("factors", factors->message());
-    corpus.remote()->name(f.document(), *documents);
+    documents.name(*corpus.remote(), f.document());
   }
   std::vector<double> of_prior{prior.shape, prior.rate, prior.scale_shape};
   f.values("prior", of_prior);
@@ -121,9 +120,9 @@ template <class F> void FactorPass::fields(F &f, Corpus &corpus) {
 }
 
 DocumentSums FactorPass::here(Corpus &corpus, Control &control) const {
-  Buffer &numbers = documents ? documents->here : *kept.numbers;
-  const bool fresh = documents ? numbers.empty() : kept.fresh;
-  if (documents && fresh) grow(numbers, std::size_t(corpus.totals().documents) * width());
+  const PassNumbers::Here counts_of = documents.here(corpus, width());
+  if (!counts_of.numbers) PassReader::refuse();
+  const bool fresh = counts_of.fresh;
   const SweepPlan plan = plan_document_pass(corpus.totals(), components(), control);
   struct Memory {
     NmfLocalStep step;
@@ -138,7 +137,7 @@ DocumentSums FactorPass::here(Corpus &corpus, Control &control) const {
       corpus, plan,
       DocumentSums(factors->values().rows(), components(), missing,
                    sums_for_all_terms(corpus.totals())),
-      width(), numbers, control,
+      width(), *counts_of.numbers, control,
       [&](int worker, const DocumentTerms &cells, std::int64_t, double *counts, DocumentSums &to) {
         Memory &m = memory[std::size_t(worker)];
         double *const inverse = own ? counts + stride() : m.common.data();

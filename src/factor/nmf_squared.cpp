@@ -111,8 +111,8 @@ struct SquareSums {
     products.clear();
     squares = 0;
   }
-  void merge(SquareSums &other) {
-    cells.merge(other.cells);
+  void add(SquareSums &other) {
+    cells.add(other.cells);
     products.add(other.products);
     squares += other.squares;
   }
@@ -239,7 +239,7 @@ struct ErrorSums {
     products.clear();
     cells = logs = total = entropy = 0;
   }
-  void merge(const ErrorSums &other) {
+  void add(const ErrorSums &other) {
     products.add(other.products);
     cells += other.cells;
     logs += other.logs;
@@ -332,7 +332,7 @@ struct FactorNumbersPass {
     }
     void add(const Sums &part) {
       lost = lost || part.lost;
-      error.merge(part.error);
+      error.add(part.error);
       for (std::size_t i = 0; i < part.numbers.size(); i += factors, at += stride) {
         if (at + stride > to->size()) PassReader::refuse();
         std::copy_n(part.numbers.data() + i, factors, to->data() + at);
@@ -344,8 +344,9 @@ struct FactorNumbersPass {
   std::vector<double> inverse;
   double shape = 0;
   bool own = false, missing = false;
-  DocumentNumbers *documents = nullptr;
-  KeptNumbers kept = {};
+  PassNumbers documents = {};
+  /// where the numbers of all parts go
+  Buffer *to = nullptr;
 
   template <class F> void fields(F &f, Corpus &corpus) {
     int columns = terms.columns();
@@ -358,7 +359,7 @@ struct FactorNumbersPass {
       read_rows(given, "terms", terms);
     } else {
       f.document().set("terms", rows_document(terms));
-      corpus.remote()->name(f.document(), *documents);
+      documents.name(*corpus.remote(), f.document());
     }
     f.numbers("inverse", inverse, std::size_t(columns));
     f.number("shape", shape);
@@ -366,16 +367,17 @@ struct FactorNumbersPass {
     f.flag("missing", missing);
   }
   void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
-    kept = part.numbers_of(request, width(), control);
+    documents.keep(part, request, width(), control);
   }
   Sums nothing(Corpus &) const {
     Sums out{ErrorSums{Products(terms.columns())}, std::size_t(terms.columns()),
              std::size_t(terms.stride())};
-    if (documents) out.to = &documents->here;
+    out.to = to;
     return out;
   }
   Sums here(Corpus &corpus, Control &control) const {
     Sums out = nothing(corpus);
+    const PassNumbers::Here kept = documents.here(corpus, width());
     out.lost = kept.fresh;
     if (out.lost) return out;
     const Buffer &all = *kept.numbers;
@@ -407,13 +409,14 @@ NmfError numbers_from_elsewhere(Corpus &documents, FactorState &state, const Nmf
                                 const PaddedMatrix &terms, const Buffer &inverse_rates,
                                 Control &control) {
   const CorpusTotals &totals = documents.totals();
+  Buffer &to = state.documents.here;
   FactorNumbersPass pass{terms,
                          {inverse_rates.begin(), inverse_rates.begin() + terms.columns()},
                          state.document_prior.shape,
                          options.own_rates(),
                          options.missing_cells,
-                         &state.documents};
-  Buffer &to = state.documents.here;
+                         &state.documents,
+                         &to};
   grow(to,
        std::size_t(totals.documents) * std::size_t(terms.stride()) * (options.own_rates() ? 2 : 1));
   const FactorNumbersPass::Sums sums = run(documents, std::move(pass), control);

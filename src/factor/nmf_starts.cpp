@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -173,7 +172,6 @@ struct ProjectionSums {
     f.numbers("positive", positive, positive.size());
     f.numbers("negative", negative, negative.size());
   }
-  void merge(const ProjectionSums &other) { add(other); }
   void add(const ProjectionSums &other) {
     for (std::size_t i = 0; i < products.size(); ++i) products[i] += other.products[i];
     for (std::size_t i = 0; i < positive.size(); ++i) {
@@ -224,25 +222,18 @@ struct ProjectionsPass {
 /// The first weights of all documents, from their projections on singular vectors.
 struct FirstWeightsPass {
   static constexpr const char *name = "first weights";
-  /// the sums of the weights of each factor
-  struct Sums {
-    std::vector<double> sums;
-    template <class F> void fields(F &f) { f.values("sums", sums); }
-    void add(const Sums &other) {
-      for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += other.sums[k];
-    }
-  };
+  /// of the weights of each factor
+  using Sums = NumberSums;
   PaddedMatrix vectors;
   /// of each vector
   std::vector<double> sign, scale;
   double mean = 0, level = 0;
   int factors = 0;
-  DocumentNumbers *documents = nullptr;
-  KeptNumbers kept = {};
+  PassNumbers documents = {};
 
   template <class F> void fields(F &f, Corpus &corpus) {
     table_field(f, corpus, vectors);
-    if constexpr (!F::reading) corpus.remote()->name(f.document(), *documents);
+    if constexpr (!F::reading) documents.name(*corpus.remote(), f.document());
     const std::size_t found = std::size_t(vectors.columns());
     f.numbers("sign", sign, found);
     f.numbers("scale", scale, found);
@@ -251,18 +242,19 @@ struct FirstWeightsPass {
     f.integer("factors", factors, 1, factor_max_factors);
   }
   void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
-    kept = part.numbers_of(request, stride(), control);
+    documents.keep(part, request, stride(), control);
   }
   Sums nothing(Corpus &) const { return {std::vector<double>(std::size_t(factors), 0.0)}; }
   Sums here(Corpus &corpus, Control &control) const {
-    Buffer &numbers = kept.numbers ? *kept.numbers : documents->here;
-    if (!kept.numbers) grow(numbers, std::size_t(corpus.totals().documents) * stride());
+    const PassNumbers::Here weights = documents.here(corpus, stride());
+    if (!weights.numbers) PassReader::refuse();
+    Buffer &numbers = *weights.numbers;
     each_projection(corpus, vectors, numbers, stride(), control,
                     [this](const double *y, double *to, ProjectionSums &) { set(y, to); });
     Sums out = nothing(corpus);
     WorkPoll poll;
     for (std::size_t i = 0; i < numbers.size(); i += stride()) {
-      for (std::size_t k = 0; k < out.sums.size(); ++k) out.sums[k] += numbers[i + k];
+      for (std::size_t k = 0; k < out.numbers.size(); ++k) out.numbers[k] += numbers[i + k];
       poll(4 * stride());
     }
     return out;
@@ -287,24 +279,20 @@ struct ScalingPass {
     void add(const Sums &) {}
   };
   std::vector<double> by;
-  DocumentNumbers *documents = nullptr;
-  KeptNumbers kept = {};
+  PassNumbers documents = {};
 
   template <class F> void fields(F &f, Corpus &corpus) {
     f.numbers("by", by);
     f.require(by.size() <= factor_max_factors);
-    if constexpr (!F::reading) corpus.remote()->name(f.document(), *documents);
+    if constexpr (!F::reading) documents.name(*corpus.remote(), f.document());
   }
   void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
-    kept = part.numbers_of(request, stride(), control);
-    if (!kept.fresh) return;
-    // Weights that are lost are found in the first pass.
-    part.numbers.erase(request.integer("numbers", 1, std::numeric_limits<std::int64_t>::max()));
-    kept.numbers = nullptr;
+    documents.keep(part, request, stride(), control);
+    documents.drop_lost(part, request);  // the first pass finds such weights
   }
   Sums nothing(Corpus &) const { return {}; }
-  Sums here(Corpus &, Control &) const {
-    Buffer *const numbers = documents ? &documents->here : kept.numbers;
+  Sums here(Corpus &corpus, Control &) const {
+    Buffer *const numbers = documents.here(corpus, stride()).numbers;
     WorkPoll poll;
     for (std::size_t i = 0; numbers && i < numbers->size(); ++i) {
       (*numbers)[i] *= i % stride() < by.size() ? by[i % stride()] : 0;
@@ -374,7 +362,7 @@ FactorStart random_start(Corpus &documents, int factors, std::uint64_t seed, int
 
 FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Control &control) {
   const CorpusTotals &totals = documents.totals();
-  const RightVectors right = singular_vectors(documents, factors, seed, control);
+  RightVectors right = singular_vectors(documents, factors, seed, control);
   const int found = right.vectors.columns();
   // Of each pair of singular vectors either the positive or the negative parts are used.
   std::vector<double> positive(std::size_t(found), 0.0), negative = positive;
@@ -411,9 +399,14 @@ FactorStart nndsvd_start(Corpus &documents, int factors, std::uint64_t seed, Con
                ? filled(sign[std::size_t(k)] * right.vectors.row(j)[k] * of_terms[std::size_t(k)])
                : level * to;
     }
-  FirstWeightsPass pass{right.vectors, std::move(sign), std::move(of_documents), mean,
-                        level,         factors,         &out.documents};
-  out.sums = run(documents, std::move(pass), control).sums;
+  FirstWeightsPass pass{std::move(right.vectors),
+                        std::move(sign),
+                        std::move(of_documents),
+                        mean,
+                        level,
+                        factors,
+                        &out.documents};
+  out.sums = run(documents, std::move(pass), control).numbers;
   out.sums.resize(stride, 0.0);
   return out;
 }

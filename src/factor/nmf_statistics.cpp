@@ -66,7 +66,6 @@ struct LogFactorialsPass {
     template <class F> void fields(F &f) { f.number("sum", value); }
     void add(const Sums &other) { value += other.value; }
     void clear() { value = 0; }
-    void merge(const Sums &other) { add(other); }
   };
   /// receives the sum of each document; may be null
   Buffer *of_documents = nullptr;

@@ -39,13 +39,12 @@ struct DocumentSums {
     std::fill(weights.begin(), weights.end(), 0.0);
     if (weights_of_cells) weights_of_cells->clear();
   }
-  void merge(DocumentSums &other) {
+  void add(DocumentSums &other) {
     totals.add(other.totals);
-    cells.merge(other.cells);
+    cells.add(other.cells);
     for (std::size_t k = 0; k < weights.size(); ++k) weights[k] += other.weights[k];
-    if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
+    if (weights_of_cells) weights_of_cells->add(*other.weights_of_cells);
   }
-  void add(DocumentSums other) { merge(other); }
   /// As sums of a pass (data/pass.hpp).
   template <class F> void fields(F &f) {
     const std::size_t k = std::size_t(cells.components());

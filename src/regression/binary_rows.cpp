@@ -388,7 +388,7 @@ BinarySums BinaryRows::SumsPass::here(RowSource &rows, Control &control) const {
 const PassOver<PartOfRows> binary_sums_pass = pass_over<PartOfRows, BinaryRows::SumsPass>();
 
 BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bool curvature) {
-  return run(rows_, SumsPass{&step, u, gradient, curvature, terms_, scales_}, control_);
+  return run(rows_, SumsPass{&step, u, gradient, curvature, terms_.unnamed(), scales_}, control_);
 }
 
 BinarySums BinaryRows::likelihood(Link link, const Vector &u, bool curvature) {

@@ -188,13 +188,7 @@ RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
 /// For each term with a reach above 0 the weighted sum of ((x - centre) / reach)^2.
 struct SquaresPass {
   static constexpr const char *name = "binary squares";
-  struct Sums {
-    std::vector<double> squares;
-    template <class F> void fields(F &f) { f.values("squares", squares); }
-    void add(const Sums &part) {
-      for (std::size_t j = 0; j < squares.size(); ++j) squares[j] += part.squares[j];
-    }
-  };
+  using Sums = NumberSums;
   RegressionTerms terms = {};
   std::vector<double> centre = {}, reach = {};
 
@@ -227,7 +221,7 @@ SquaresPass::Sums SquaresPass::here(RowSource &rows, Control &control) const {
         });
       },
       [&](int slot) {
-        for (std::size_t j = 0; j < p; ++j) out.squares[j] += slots[std::size_t(slot)][j];
+        for (std::size_t j = 0; j < p; ++j) out.numbers[j] += slots[std::size_t(slot)][j];
       });
   return out;
 }
@@ -241,7 +235,7 @@ void BinaryRows::find_scales() {
   const std::size_t p = std::size_t(size());
   scales_.centre.assign(p, 0.0);
   scales_.scale.assign(p, 1.0);
-  const RangesPass::Sums range = run(rows_, RangesPass{terms_}, control_);
+  const RangesPass::Sums range = run(rows_, RangesPass{terms_.unnamed()}, control_);
   weight_ = range.weight;
   positives_ = range.positives;
   // for terms whose squares must be summed, the largest distance from the centre; else 0
@@ -261,7 +255,7 @@ void BinaryRows::find_scales() {
     reach[j] = most;
   }
   const std::vector<double> sums =
-      run(rows_, SquaresPass{terms_, scales_.centre, reach}, control_).squares;
+      run(rows_, SquaresPass{terms_.unnamed(), scales_.centre, reach}, control_).numbers;
   for (std::size_t j = 0; j < p; ++j) {
     if (!(reach[j] > 0)) continue;
     const double share = sums[j] / weight_;

@@ -75,6 +75,8 @@ class BAYES_API RegressionTerms {
     }
   }
 
+  RegressionTerms unnamed() const { return RegressionTerms(terms_); }
+
   int size() const { return int(terms_.size()); }
   bool intercept() const { return !terms_.empty() && terms_.front().column < 0; }
   const RegressionTerm &operator[](int term) const { return terms_[std::size_t(term)]; }

@@ -271,7 +271,7 @@ class CollapsedIteration final : public detail::Iteration {
             return true;
           });
         },
-        [&](int slot) { statistics_.merge(slots[std::size_t(slot)]); });
+        [&](int slot) { statistics_.add(slots[std::size_t(slot)]); });
   }
 
   void take_counts() {

@@ -45,10 +45,9 @@ struct TopicPass {
   std::vector<double> alpha;
   LocalLimits limits = {};
   int number = 0;
-  /// Expected tokens of every document, read and updated; if null, or if they are fresh, every
-  /// document starts from equal weights.
-  DocumentNumbers *documents = nullptr;
-  KeptNumbers kept = {};
+  /// Expected tokens of every document. If there are none, or if they are fresh, every document
+  /// starts from equal weights.
+  PassNumbers documents = {};
   /// the factors of a request
   std::optional<TermFactors> own = {};
 
@@ -60,7 +59,7 @@ struct TopicPass {
       alpha.resize(std::size_t(topics()));
     } else {
       f.document().set("factors", factors->message());
-      if (documents) corpus.remote()->name(f.document(), *documents);
+      documents.name(*corpus.remote(), f.document());
     }
     f.values("alpha", alpha);
     for (const double a : alpha) f.require(a > 0 && a < 1e300);
@@ -69,10 +68,10 @@ struct TopicPass {
     f.integer("number", number, 0, std::numeric_limits<int>::max());
   }
   void keep(PartOfDocuments &part, const PassReader &request, Control &control) {
-    if (request.document().find("numbers"))
-      kept = part.numbers_of(request, std::size_t(factors->values().stride()), control);
+    documents.keep(part, request, std::size_t(factors->values().stride()), control);
     // Documents that are new to topics that were found with them need as much as those of a model.
-    if (kept.lost) limits.max_updates = std::max(limits.max_updates, updates_for_known_topics);
+    if (documents.lost())
+      limits.max_updates = std::max(limits.max_updates, updates_for_known_topics);
   }
   Sums nothing(Corpus &) const { return Sums(factors->values().rows(), topics()); }
   Sums here(Corpus &corpus, Control &control) const;
@@ -84,26 +83,20 @@ struct TopicPass {
 AllocationSums TopicPass::here(Corpus &corpus, Control &control) const {
   const std::int32_t terms = factors->values().rows();
   const std::size_t stride = std::size_t(factors->values().stride());
+  const PassNumbers::Here tokens_of = documents.here(corpus, stride);
   Buffer none;
-  Buffer *numbers = kept.numbers ? kept.numbers : &none;
-  bool fresh = kept.fresh;
-  if (documents) {
-    numbers = &documents->here;
-    fresh = numbers->empty();
-    if (fresh) grow(*numbers, std::size_t(corpus.totals().documents) * stride);
-  }
   const ProportionPrior prior(alpha);
   const SweepPlan plan = plan_document_pass(corpus.totals(), topics(), control);
   std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(*factors, prior));
   std::vector<Buffer> others(std::size_t(plan.threads), Buffer(stride));
   return document_pass(corpus, plan,
                        AllocationSums(terms, topics(), sums_for_all_terms(corpus.totals())), stride,
-                       *numbers, control,
+                       tokens_of.numbers ? *tokens_of.numbers : none, control,
                        [&](int worker, const DocumentTerms &document, std::int64_t, double *tokens,
                            AllocationSums &sums) {
                          DocumentStep &step = steps[std::size_t(worker)];
-                         double bound = step.infer(document, limits, fresh, tokens);
-                         if (!fresh && restarts_in(document, number)) {
+                         double bound = step.infer(document, limits, tokens_of.fresh, tokens);
+                         if (!tokens_of.fresh && restarts_in(document, number)) {
                            Buffer &other = others[std::size_t(worker)];
                            if (step.infer(document, restart_limits, true, other.data()) > bound)
                              std::copy(other.begin(), other.end(), tokens);

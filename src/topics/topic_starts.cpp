@@ -133,13 +133,14 @@ struct FirstDocumentsPass {
           });
       f.flag("more", part.more);
     }
-    void add(Sums other) {
+    void add(Sums &other) {
       std::move(other.parts.begin(), other.parts.end(), std::back_inserter(parts));
     }
   };
   /// usual_scale() of all parts
   double usual = 1;
-  /// the tokens that are wanted of all parts, and which share of them of a document of this one
+  /// The tokens that are wanted of all parts together; a part sends this share of them for each of
+  /// its documents.
   double tokens = 0, share = 0;
   /// of the part
   std::span<const std::int64_t> order = {};

@@ -123,14 +123,14 @@ BOOST_AUTO_TEST_CASE(sums_can_be_merged_and_cleared) {
     for (bayes::AllocationSums *each : {&all, d < 5 ? &a : &b, d < 5 ? &every : &more})
       each->add(document, step.allocation(), bound, n.data());
   }
-  a.merge(b);
+  a.add(b);
   BOOST_TEST(a.documents() == 10);
   BOOST_TEST(distance(a.bound(), all.bound()) < 1e-14);
   BOOST_TEST((a.terms() == all.terms()));
   for (std::size_t t = 0; t < a.terms().size(); ++t)
     for (int i = 0; i < 3; ++i) BOOST_TEST(distance(a.row(t)[i], all.row(t)[i]) < 1e-13);
   // With rows for all terms it is the same, to the last bit.
-  every.merge(more);
+  every.add(more);
   BOOST_TEST(every.terms().size() == 20u);
   std::vector<bool> seen(20, false);
   for (std::size_t t = 0; t < a.terms().size(); ++t) {
@@ -142,12 +142,12 @@ BOOST_AUTO_TEST_CASE(sums_can_be_merged_and_cleared) {
   BOOST_TEST(every.bound() == a.bound());
   every.clear();
   BOOST_TEST(every.row(std::size_t(a.terms()[0]))[0] == 0);
-  every.merge(more);
+  every.add(more);
   BOOST_TEST(every.documents() == 5);
   a.clear();
   BOOST_TEST(a.terms().empty());
   BOOST_TEST(a.documents() == 0);
-  a.merge(all);
+  a.add(all);
   BOOST_TEST(a.documents() == 10);
   BOOST_TEST(!a.terms().empty());
 }

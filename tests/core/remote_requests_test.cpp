@@ -87,6 +87,19 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
                              "numbers", numbers_document(std::vector<double>{number}))});
     refused(numbers);
   }
+  numbers.set("parts", Document::List());  // none for this part
+  refused(numbers);
+  Document binary = pass_request("binary");
+  binary.set("columns", numbers_document(std::vector<double>{0}));
+  binary.set("labels", numbers_document(std::vector<double>{-1}));
+  for (const char *const key : {"centre", "scale", "u"})
+    binary.set(key, numbers_document(std::vector<double>{1}));
+  binary.set("curvature", false).set("what", "logit");
+  BOOST_CHECK_NO_THROW(answer_pass(part, binary, control));
+  refused(Document(binary).set("what", "cauchit"));
+  refused(Document(binary).set("labels", numbers_document(std::vector<double>{-2})));
+  refused(Document(binary).set("columns", numbers_document(std::vector<double>{1})));
+  refused(Document(binary).set("u", numbers_document(std::vector<double>{1, 2})));
 }
 
 BOOST_AUTO_TEST_CASE(texts_travel_together) {
