@@ -217,6 +217,11 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
       BOOST_TEST(std::abs(sum - x[i][j]) < 1e-9);
       BOOST_TEST((filled > 0));
     }
+  for (std::size_t k = 0; k < 3; ++k) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 9; ++i) sum += start.documents.here[i * 8 + k];
+    BOOST_TEST(std::abs(start.sums[k] - sum) < 1e-12 * sum);
+  }
   // A factor beyond the rank begins at random.
   const bayes::FactorStart more = bayes::nndsvd_start(lines, 5, 1, control);
   for (int j = 0; j < 6; ++j) BOOST_TEST(more.terms.row(j)[4] > 0);

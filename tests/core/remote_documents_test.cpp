@@ -47,7 +47,8 @@ class DocumentParts final : public RemoteParts {
     request.to_bytes(sent);
     for (std::size_t i = 0; i < named_.size(); ++i) {
       if (rows_[i] == 0) continue;
-      if (++answers == lost_after) named_[i].numbers.clear();
+      const bool lost = !lost_before.empty() && PassReader(request).text("pass") == lost_before;
+      if (++answers == lost_after || lost) named_[i].numbers.clear();
       Control control;
       std::string answer;
       answer_pass(named_[i], Document::from_bytes(sent), control).to_bytes(answer);
@@ -63,6 +64,8 @@ class DocumentParts final : public RemoteParts {
   CorpusTotals totals;
   /// a part forgets its numbers before this answer
   int lost_after = 0, answers = 0;
+  /// all parts do before a pass of this name
+  std::string lost_before;
   std::size_t most_kept = 0;
   /// a part says that it has more documents, whatever it has sent
   bool always_more = false;
@@ -212,6 +215,23 @@ BOOST_AUTO_TEST_CASE(weights_that_are_lost_are_found_anew) {
   BOOST_CHECK_EXCEPTION(fit_parts(3 * 301 + 4), Error, [](const Error &error) {
     return std::string(error.what()).find("are lost") != std::string::npos;
   });
+}
+
+// Weights that are not there cannot be scaled: the first pass finds them, with many updates.
+BOOST_AUTO_TEST_CASE(first_weights_that_are_lost_are_found_anew) {
+  std::vector<std::string> keys;
+  for (int d = 0; d < 300; ++d) keys.push_back("row " + std::to_string(1000 + d));
+  const auto first_bound = [&](const char *lost_before) {
+    BothCorpora both(300);
+    RemoteCorpus remote(both.parts, both.parts.totals);
+    both.parts.lost_before = lost_before;
+    Document options = Document::object();
+    options.set("max_iter", 1).set("tol", 0.0).set("restarts", 1);
+    Control control;
+    const bayes::FactorTable table{remote, nullptr, Side::row, keys, names()};
+    return nmf_fit(table, 4, options, nullptr, control)->trace[0][0];
+  };
+  BOOST_TEST(first_bound("scaling") > first_bound(""));
 }
 
 BOOST_AUTO_TEST_CASE(numbers_that_are_lost_are_found_anew) {
