@@ -96,39 +96,6 @@ PassNumbers::Here PassNumbers::here(const Corpus &documents, std::size_t width) 
   return {&numbers, fresh};
 }
 
-Document texts_document(std::span<const std::string> texts) {
-  Document::List out;
-  for (const std::string &text : texts) {
-    poll_in_loop(out.size());
-    out.emplace_back(text);
-  }
-  return out;
-}
-
-Document totals_message(const CorpusTotals &totals) {
-  Document out = Document::object();
-  out.set("documents", totals.documents).set("skipped", totals.skipped);
-  out.set("vocabulary", std::int64_t(totals.vocabulary)).set("entries", totals.entries);
-  out.set("tokens", totals.tokens).set("most_entries", totals.most_entries);
-  out.set("most_tokens", totals.most_tokens).set("whole", totals.whole);
-  return out;
-}
-
-CorpusTotals totals_of_message(const Document &message) {
-  const PassReader given(message);
-  CorpusTotals out;
-  out.documents = given.integer("documents", 0, most_rows_of_part);
-  out.skipped = given.integer("skipped", 0, most_rows_of_part);
-  out.vocabulary =
-      std::int32_t(given.integer("vocabulary", 0, std::numeric_limits<std::int32_t>::max()));
-  out.entries = given.integer("entries", 0, most_rows_of_part);
-  out.tokens = given.number("tokens");
-  out.most_entries = given.integer("most_entries", 0, any);
-  out.most_tokens = given.number("most_tokens");
-  out.whole = given.flag("whole");
-  return out;
-}
-
 void add_totals(CorpusTotals &to, const CorpusTotals &part) {
   to.documents += part.documents;
   to.skipped += part.skipped;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -105,13 +106,18 @@ struct PartOfDocuments {
   Corpus &held_out_documents() const;
 };
 
-/// Texts as a member of a request or an answer.
-BAYES_API Document texts_document(std::span<const std::string> texts);
-
-/// What parts say of their documents, and what they have in all.
-BAYES_API Document totals_message(const CorpusTotals &totals);
-/// Throws Error(invalid_binary) unless totals_message() has made it.
-BAYES_API CorpusTotals totals_of_message(const Document &message);
+/// The totals that parts have, as fields (data/fields.hpp).
+template <class F> void totals_fields(F &f, CorpusTotals &totals) {
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  f.integer("documents", totals.documents, 0, most_rows_of_part);
+  f.integer("skipped", totals.skipped, 0, most_rows_of_part);
+  f.integer("vocabulary", totals.vocabulary, 0, std::numeric_limits<std::int32_t>::max());
+  f.integer("entries", totals.entries, 0, most_rows_of_part);
+  f.number("tokens", totals.tokens);
+  f.integer("most_entries", totals.most_entries, 0, any);
+  f.number("most_tokens", totals.most_tokens);
+  f.flag("whole", totals.whole);
+}
 BAYES_API void add_totals(CorpusTotals &to, const CorpusTotals &part);
 
 /// Documents as a message: the numbers of their terms, the terms and the counts.

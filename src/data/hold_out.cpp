@@ -6,6 +6,7 @@
 
 #include "base/control.hpp"
 #include "data/hashed_rows.hpp"
+#include "data/remote_rows.hpp"
 
 namespace bayes {
 
@@ -31,10 +32,8 @@ void HoldOut::count(std::vector<std::uint64_t> hashes, std::size_t part) {
   }
 }
 
-void HoldOut::write(Document &part) const { part.set("hashes", numbers_document(counts_)); }
-
-void HoldOut::add(const PassReader &part, std::int64_t items) {
-  const std::vector<double> &counts = part.numbers("hashes", counts_.size());
+void HoldOut::add(std::span<const double> counts, std::int64_t items) {
+  if (counts.size() != counts_.size()) PassReader::refuse();
   double all = 0;
   for (const double count : counts) {
     if (!(count >= 0 && count <= double(items) && count == std::floor(count))) PassReader::refuse();

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/api.hpp"
-#include "data/remote_rows.hpp"
 
 namespace bayes {
 
@@ -28,10 +27,10 @@ class BAYES_API HoldOut {
   /// Counts items of these hashes, in any order, of which equal ones are copies. `part`: as for
   /// hash_of_copy.
   void count(std::vector<std::uint64_t> hashes, std::size_t part);
-  /// The counts, as a member "hashes" of what a part says of itself.
-  void write(Document &part) const;
-  /// Adds those of a part that has so many items. Throws Error(invalid_binary) for others.
-  void add(const PassReader &part, std::int64_t items);
+  /// The number of items in each interval.
+  const std::vector<double> &counts() const { return counts_; }
+  /// Adds the counts of a part that has so many items. Throws Error(invalid_binary) for others.
+  void add(std::span<const double> counts, std::int64_t items);
 
   /// Chooses, once all items are counted.
   void choose();

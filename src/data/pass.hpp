@@ -6,8 +6,8 @@
 //   static constexpr const char *name;               in messages, unique among the passes over a
 //                                                    kind of data
 //   struct Sums                                      the result; has fields() as P, and add(Sums
-//   &), which may
-//                                                    move from its argument
+//   &),
+//                                                    which may move from its argument
 //   template <class F> void fields(F &f, Data &data)        the arguments
 //   Sums nothing(Data &data) const                   sums to add to, of the right sizes
 //   Sums here(Data &data, Control &control) const    one pass over the data of this server
@@ -19,9 +19,7 @@
 //                                                    takes what the part keeps between passes
 //   void answered(Data &data, const Sums &sums)      remembers the sums
 //
-// run() computes the sums wherever the data are. fields() calls one method of f for every member:
-// FieldWriter makes a message of them, FieldReader reads one and refuses members that are absent,
-// of another type, size or range, so that the reading side checks what another server claims.
+// run() computes the sums wherever the data are; fields() describes what travels (data/fields.hpp).
 // pass_over<Part, P>() is the same pass on the side of that server; models/passes.cpp lists them.
 #pragma once
 
@@ -35,100 +33,9 @@
 
 #include "base/control.hpp"
 #include "base/linalg.hpp"
-#include "data/remote_rows.hpp"
+#include "data/fields.hpp"
 
 namespace bayes {
-
-/// Makes a message of the members of a pass or of its sums.
-class FieldWriter {
- public:
-  static constexpr bool reading = false;
-  explicit FieldWriter(Document to = Document::object()) : to_(std::move(to)) {}
-  Document &document() { return to_; }
-  Document take() { return std::move(to_); }
-
-  void flag(const char *key, bool value) { to_.set(key, value); }
-  void number(const char *key, double value) { to_.set(key, value); }
-  void text(const char *key, const std::string &value) { to_.set(key, value); }
-  template <class I> void integer(const char *key, I value, std::int64_t, std::int64_t) {
-    to_.set(key, std::int64_t(value));
-  }
-  void numbers(const char *key, const std::vector<double> &values, std::size_t) {
-    to_.set(key, numbers_document(values));
-  }
-  void numbers(const char *key, const std::vector<double> &values) {
-    to_.set(key, numbers_document(values));
-  }
-  template <class T, class Write, class Read>
-  void list(const char *key, const std::vector<T> &values, std::size_t, Write write, Read) {
-    Document::List out;
-    for (const T &value : values) out.emplace_back(write(value));
-    to_.set(key, std::move(out));
-  }
-  /// a vector of the size that it has
-  void vector(const char *key, const Vector &values) {
-    to_.set(key, numbers_document({values.data(), std::size_t(values.size())}));
-  }
-  /// numbers whose count both sides know
-  void values(const char *key, std::span<const double> values) {
-    to_.set(key, numbers_document(values));
-  }
-  /// a member that has fields of its own
-  template <class T> void object(const char *key, T &of) {
-    FieldWriter inner;
-    of.fields(inner);
-    to_.set(key, inner.take());
-  }
-  void require(bool) {}
-
- private:
-  Document to_;
-};
-
-/// Reads such a message. Throws Error(invalid_binary) for one that FieldWriter cannot have made.
-class FieldReader {
- public:
-  static constexpr bool reading = true;
-  explicit FieldReader(const Document &from) : from_(from) {}
-  const Document &document() const { return from_.document(); }
-
-  void flag(const char *key, bool &to) { to = from_.flag(key); }
-  /// any double
-  void number(const char *key, double &to) { to = from_.number(key); }
-  void text(const char *key, std::string &to) { to = from_.text(key); }
-  template <class I> void integer(const char *key, I &to, std::int64_t low, std::int64_t high) {
-    to = I(from_.integer(key, low, high));
-  }
-  /// any doubles, as many as this, or as there are
-  void numbers(const char *key, std::vector<double> &to, std::size_t size) {
-    to = from_.numbers(key, size);
-  }
-  void numbers(const char *key, std::vector<double> &to) { to = from_.numbers(key); }
-  /// one Document for each of `size` elements; `read` returns the element
-  template <class T, class Write, class Read>
-  void list(const char *key, std::vector<T> &to, std::size_t size, Write, Read read) {
-    const Document::List &from = from_.list(key);
-    require(from.size() == size);
-    to.clear();
-    for (const Document &each : from) to.push_back(read(each));
-  }
-  void vector(const char *key, Vector &to) { values(key, {to.data(), std::size_t(to.size())}); }
-  void values(const char *key, std::span<double> to) {
-    const std::vector<double> &from = from_.numbers(key, to.size());
-    std::copy(from.begin(), from.end(), to.begin());
-  }
-  template <class T> void object(const char *key, T &of) {
-    FieldReader inner(from_.member(key));
-    of.fields(inner);
-  }
-  /// what must hold of the members read so far
-  void require(bool holds) {
-    if (!holds) PassReader::refuse();
-  }
-
- private:
-  PassReader from_;
-};
 
 /// Sums that are numbers, as many as both sides know.
 struct NumberSums {

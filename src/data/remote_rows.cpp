@@ -35,6 +35,15 @@ Document numbers_document(std::span<const double> numbers) {
   return Tensor{{std::int64_t(numbers.size())}, {numbers.begin(), numbers.end()}};
 }
 
+Document texts_document(std::span<const std::string> texts) {
+  Document::List out;
+  for (const std::string &text : texts) {
+    poll_in_loop(out.size());
+    out.emplace_back(text);
+  }
+  return out;
+}
+
 namespace {
 
 /// A double holds so many bytes as a whole number.

@@ -102,6 +102,9 @@ class BAYES_API PassReader {
 /// Numbers as a member of a request or an answer.
 BAYES_API Document numbers_document(std::span<const double> numbers);
 
+/// Texts as a member of a request or an answer.
+BAYES_API Document texts_document(std::span<const std::string> texts);
+
 /// Bytes as a member of a request or an answer, whose texts are UTF-8; and back. Throws
 /// Error(invalid_binary) for a member that is none.
 BAYES_API Document bytes_document(std::string_view bytes);

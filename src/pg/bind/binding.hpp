@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "data/row_reference.hpp"
 #include "document/model.hpp"
-#include "pg/input/fit_data.hpp"
+#include "pg/input/collector.hpp"
 #include "pg/input/resumable_fit.hpp"
 #include "pg/input/row_collector.hpp"
 #include "pg/values/model_value.hpp"

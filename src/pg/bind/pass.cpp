@@ -1,9 +1,9 @@
 // What a server does for a fit that runs on another one: it keeps its rows, and makes passes over
-// them. The other server calls these aggregates through postgres_fdw (pg/input/pushed_rows.*).
+// them. The other server calls these aggregates through postgres_fdw (pg/parts/pushed_rows.*).
 #include "data/remote_rows.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/pass_call.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/parts/kept_rows.hpp"
 #include "pg/values/pass_value.hpp"
 
 using namespace bayes;

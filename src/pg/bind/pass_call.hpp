@@ -6,7 +6,7 @@
 #include <string>
 
 #include "document/document.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/parts/kept_rows.hpp"
 
 namespace bayes::pg {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "pg/input/fit_request.hpp"
-#include "pg/input/pushed_rows.hpp"
+#include "pg/parts/pushed_rows.hpp"
 
 namespace bayes::pg {
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "pg/input/remote_collected_rows.hpp"
+#include "pg/parts/rows.hpp"
 
 namespace bayes::pg {
 

@@ -1,5 +1,6 @@
 // Parallel aggregation of rows of numbers: serialisation of transition states. One set of functions
 // serves all model families with rows, another one those with rows and a response.
+#include "data/fields.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/input/response_collector.hpp"
 #include "pg/values/varlena.hpp"
@@ -25,7 +26,9 @@ template <class C> Datum serialize(FunctionCallInfo fcinfo) {
     put_error(head, *state.data.refusal());
     return new_varlena(head);
   }
-  state.data->write_counts(head);
+  std::string counts;
+  message_of(state.data->head()).to_bytes(counts);
+  put_bytes(head, counts);
 
   const std::size_t size = head.size() + state.data->bytes();
   if (size > max_state_bytes)
@@ -71,7 +74,10 @@ template <class C> Datum combine(FunctionCallInfo fcinfo) {
     state->parameters.check_same(parameters);
   }
   if (usable)
-    state->data.absorb([at, end](C &data) { data.absorb(at, end); });
+    state->data.absorb([&at, end](C &data) {
+      const auto head = read_message<PackedHead>(Document::from_bytes(take_bytes(at, end)));
+      data.absorb(head, {at, std::size_t(end - at)});
+    });
   else
     state->data.refuse(take_error(at, end));
   PG_RETURN_POINTER(state);

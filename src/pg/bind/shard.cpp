@@ -9,7 +9,7 @@
 
 #include "data/remote_rows.hpp"
 #include "pg/bind/pass_call.hpp"
-#include "pg/input/shard_request.hpp"
+#include "pg/parts/shard_request.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/pass_value.hpp"
 

@@ -84,30 +84,6 @@ void ColumnFacts::add(const ColumnFacts &other) {
     if (std::isnan(value[j])) value[j] = other.value[j];
 }
 
-Document ColumnFacts::message() const {
-  const auto numbers = [](const std::vector<std::size_t> &list) {
-    return numbers_document(std::vector<double>(list.begin(), list.end()));
-  };
-  Document out = Document::object();
-  out.set("unseen", numbers(unseen)).set("constant", numbers(constant));
-  out.set("whole", numbers(whole)).set("value", numbers_document(value));
-  return out;
-}
-
-ColumnFacts ColumnFacts::from_message(const Document &message, std::size_t columns) {
-  const PassReader given(message);
-  const auto indices = [&](const char *key) {
-    std::vector<std::size_t> out;
-    for (const double j : given.numbers(key)) {
-      if (!(j >= 0 && j < double(columns))) PassReader::refuse();
-      out.push_back(std::size_t(j));
-    }
-    return out;
-  };
-  return {indices("unseen"), indices("constant"), indices("whole"),
-          given.numbers("value", columns)};
-}
-
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
                    const std::vector<std::size_t> &normal_by_default, const char *option) {
   ColumnFacts facts = column_facts(rows, columns.size(), normal_by_default);
@@ -161,7 +137,8 @@ void note_positions(const RowColumns &columns) {
 ResponseFacts response_facts(RowSource &rows) {
   const RowShape shape = rows.shape();
   ResponseFacts out;
-  out.equal.resize(std::size_t(shape.dimension) - 1);
+  out.predictors = std::size_t(shape.dimension) - 1;
+  out.equal.resize(out.predictors);
   std::iota(out.equal.begin(), out.equal.end(), std::size_t(0));
   std::vector<double> block(shape.block_doubles());
   for (std::int64_t first = 0; first < rows.rows() && !out.equal.empty(); first += block_rows) {
@@ -185,27 +162,6 @@ void ResponseFacts::add(const ResponseFacts &other) {
   equal = std::move(both);
   any_true |= other.any_true;
   any_false |= other.any_false;
-}
-
-Document ResponseFacts::message() const {
-  const std::vector<double> numbers(equal.begin(), equal.end());
-  return Document::object()
-      .set("equal", numbers_document(numbers))
-      .set("true", any_true)
-      .set("false", any_false);
-}
-
-ResponseFacts ResponseFacts::from_message(const Document &message, std::size_t predictors) {
-  const PassReader given(message);
-  ResponseFacts out;
-  for (const double j : given.numbers("equal")) {
-    if (!(j >= 0 && j < double(predictors))) PassReader::refuse();
-    out.equal.push_back(std::size_t(j));
-  }
-  if (!std::is_sorted(out.equal.begin(), out.equal.end())) PassReader::refuse();
-  out.any_true = given.flag("true");
-  out.any_false = given.flag("false");
-  return out;
 }
 
 void check_predictors(const ResponseFacts &facts, std::int64_t rows, const RowColumns &columns) {

@@ -1,6 +1,7 @@
 // Checks of the columns of records before a fit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,15 +15,18 @@ namespace bayes::pg {
 struct ColumnFacts {
   // Indices of columns, from 0, in ascending order: those without any value, those with one value
   // at most, and those of the columns asked for that have no values but 0 and 1.
-  std::vector<std::size_t> unseen, constant, whole;
+  std::vector<std::size_t> unseen = {}, constant = {}, whole = {};
   /// of every column, some value; NaN if there is none
-  std::vector<double> value;
+  std::vector<double> value = {};
 
+  /// Called with values of every column, of which the reading side knows how many there are.
+  template <class F> void fields(F &f) {
+    f.indices("unseen", unseen, value.size());
+    f.indices("constant", constant, value.size());
+    f.indices("whole", whole, value.size());
+    f.values("value", value);
+  }
   void add(const ColumnFacts &other);
-  /// As a message to another server, and back; throws Error(invalid_binary) unless it is one, of
-  /// `columns` columns.
-  Document message() const;
-  static ColumnFacts from_message(const Document &message, std::size_t columns);
 };
 /// `asked`: indices of columns that may be `whole`, in ascending order.
 ColumnFacts column_facts(RowSource &rows, std::size_t columns, std::vector<std::size_t> asked);
@@ -47,16 +51,20 @@ void note_positions(const RowColumns &columns);
 
 /// What the check of predictors needs to know of rows; adds up over parts of them.
 struct ResponseFacts {
+  std::size_t predictors = 0;
   /// indices of predictors, from 0, ascending, that equal the response (element 0) in every row
-  std::vector<std::size_t> equal;
+  std::vector<std::size_t> equal = {};
   /// whether the response is 1, or 0, in some row
   bool any_true = false, any_false = false;
 
+  /// Called with the number of predictors.
+  template <class F> void fields(F &f) {
+    f.indices("equal", equal, predictors);
+    f.require(std::is_sorted(equal.begin(), equal.end()));
+    f.flag("true", any_true);
+    f.flag("false", any_false);
+  }
   void add(const ResponseFacts &other);
-  /// As a message to another server, and back; throws Error(invalid_binary) unless it is one, of
-  /// `predictors` predictors.
-  Document message() const;
-  static ResponseFacts from_message(const Document &message, std::size_t predictors);
 };
 ResponseFacts response_facts(RowSource &rows);
 

@@ -9,7 +9,7 @@
 #include "base/message.hpp"
 #include "data/data_hash.hpp"
 #include "data/hashed_rows.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/input/row_store.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 
@@ -374,7 +374,7 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
     const auto hash = std::uint64_t(DatumGetInt64(row->tts_values[0]));
     before = last == hash ? before + 1 : 0;
     last = hash;
-    const bool apart = hold_out_ && hold_out_->takes(hash_of_copy(hash, before, part_number_));
+    const bool apart = hold_out_ && hold_out_->takes(hash_of_copy(hash, before, part_.value_or(0)));
     if (part_ && !apart) order_.push_back(std::int64_t(hash));
     const char *const packed = DatumGetPointer(row->tts_values[1]);
     const std::size_t n =
@@ -428,7 +428,7 @@ void DocumentCollector::arrange(Control &) {
   if (corpus_) throw Error(Errc::internal, "documents were not put in order");
   finish();
   if (hold_out_) {
-    hold_out_->count(std::exchange(hashes_, {}), part_number_);
+    hold_out_->count(std::exchange(hashes_, {}), part_.value_or(0));
     hold_out_->choose();
   }
   write_documents(choose_terms());

@@ -47,31 +47,6 @@ class DocumentCollector final : public Collector {
   void add(const Item &item, const std::optional<std::string> &name = {});
   bool empty() const override { return documents_ == 0 && !rows_; }
 
-  // ---- documents of several parts ----
-
-  /// A part's: reads counts as these options say, and terms that are in `vocabulary`, if it is not
-  /// empty. `part`: its number among the parts of all documents, from 0.
-  void begin_part(const char *family, bool whole_counts, const std::vector<std::string> &vocabulary,
-                  std::size_t part);
-  /// What the part has: numbers of documents, and for each of its terms that of documents with it.
-  Document part_message();
-  /// Adds a part, as part_message() says. Throws Error(invalid_binary) for anything else.
-  void add_part(const PassReader &part);
-  /// The terms that parts are to read; empty: all.
-  std::vector<std::string> terms_of_parts() const;
-  bool whole_counts() const { return options_.whole_counts; }
-  /// Chooses the vocabulary, and which documents are held out, of a fit whose documents are all in
-  /// parts.
-  void choose_for_parts();
-  /// Makes the corpus of a part over this vocabulary. Throws Error(invalid_binary) unless it is in
-  /// the order of the bytes.
-  void arrange_part(std::vector<std::string> vocabulary);
-  /// How documents are held out, if any are.
-  std::optional<HoldOut> &held_out_by() { return hold_out_; }
-  /// The documents that are held out are in parts too. `in_fit`: as in_fit().
-  void take_held_out(RemoteParts &parts, const CorpusTotals &totals, std::vector<char> in_fit);
-  /// for every document of a part its hash, by which documents are ordered
-  const std::vector<std::int64_t> &order() const { return order_; }
   /// If set, the documents are there.
   std::unique_ptr<RemoteCorpus> remote;
 
@@ -93,6 +68,10 @@ class DocumentCollector final : public Collector {
   const std::vector<std::string> &terms() const { return terms_; }
 
  private:
+  // Documents of several parts (pg/parts/documents.cpp).
+  friend struct DocumentsInParts;
+  friend class PushedDocuments;
+
   void add_row(const NullableDatum *values);
   void begin_rows();
   void group_rows();
@@ -135,9 +114,9 @@ class DocumentCollector final : public Collector {
   std::string word_;
 
   bool arranged_ = false;
-  /// Are these the documents of a part?
-  bool part_ = false;
-  std::size_t part_number_ = 0;
+  /// the number of the part whose documents these are
+  std::optional<std::size_t> part_;
+  /// for every document of a part its hash, by which documents are ordered
   std::vector<std::int64_t> order_;
   std::vector<std::string> terms_;
   std::vector<char> in_fit_;

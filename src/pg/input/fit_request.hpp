@@ -64,17 +64,17 @@ struct FitRequest {
   const char *family = "";
   /// number of components, or the rank; taken from `start` if that is given
   int k = 0;
-  std::vector<int> ks;
-  Document options;
+  std::vector<int> ks = {};
+  Document options = {};
   /// the model that the fit starts from, or the model that is evaluated
-  std::unique_ptr<Model> start;
+  std::unique_ptr<Model> start = {};
   /// the posterior of `start` is also the prior of the fit
   bool update = false;
   /// for functions that try several k: results include the models (option models)
   bool models = false;
   /// The fit that goes on (option resume), or null. The other members are then those of its
   /// request.
-  std::shared_ptr<const SavedFit> resumed;
+  std::shared_ptr<const SavedFit> resumed = {};
   /// option on_error = null
   bool null_on_error = false;
 };

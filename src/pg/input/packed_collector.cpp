@@ -9,16 +9,6 @@
 #include "data/remote_rows.hpp"
 
 namespace bayes::pg {
-namespace {
-
-/// The counts of a worker, as they are sent to the leader.
-struct Counts {
-  std::int64_t dimension, rows, skipped, seen, zero_weights;
-  /// number of bytes of the columns, a document
-  std::int64_t columns;
-};
-
-}  // namespace
 
 void PackedCollector::sort_labels() {
   std::vector<std::vector<double>> codes = reader_.sort_labels();
@@ -62,15 +52,21 @@ std::uint64_t PackedCollector::hash(Control &control) {
   return out.value();
 }
 
-void PackedCollector::write_counts(std::string &out) {
+PackedHead PackedCollector::head() {
   sort_labels();
-  std::string columns;
-  if (rows.rows() > 0 && reader_.described())
-    Document::object().set("row_columns", document_of_columns(reader_.columns())).to_bytes(columns);
-  const Counts counts = {dimension_, rows.rows(),   rows.skipped(),
-                         seen_,      zero_weights_, std::int64_t(columns.size())};
-  out.append(reinterpret_cast<const char *>(&counts), sizeof counts);
-  out += columns;
+  PackedHead out = {rows.rows(), rows.skipped(), seen_, zero_weights_, dimension_, {}};
+  if (out.rows > 0 && reader_.described()) out.columns = reader_.columns();
+  return out;
+}
+
+void PackedCollector::hear(const PackedHead &head, bool described) {
+  count_elsewhere(head);
+  if (head.rows == 0 || !described) return;
+  const RowColumns known = columns();
+  const auto same = [](const RowColumn &a, const RowColumn &b) { return a.name == b.name; };
+  if (!head.columns || (!known.empty() && !std::ranges::equal(*head.columns, known, same)))
+    PassReader::refuse();
+  reader_.merge(*head.columns);
 }
 
 void PackedCollector::write_blocks(char *to) {
@@ -83,30 +79,18 @@ void PackedCollector::write_blocks(char *to) {
     }
 }
 
-void PackedCollector::absorb(const char *at, const char *end) {
-  Counts counts;
-  if (std::size_t(end - at) < sizeof counts)
-    throw Error(Errc::internal, "partial state of an aggregate is cut short");
-  std::memcpy(&counts, at, sizeof counts);
-  at += sizeof counts;
-  if (end - at < counts.columns)
-    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+void PackedCollector::absorb(const PackedHead &head, std::string_view blocks) {
   RowReader::Merged merged;
-  if (counts.columns > 0) {
-    const Document columns = Document::from_bytes({at, std::size_t(counts.columns)});
-    merged = reader_.merge(read_columns(columns, int(counts.dimension)));
-  }
-  at += counts.columns;
-  rows.skip(counts.skipped);
-  seen_ += counts.seen;
-  zero_weights_ += counts.zero_weights;
-  if (counts.rows == 0) return;
+  if (head.columns) merged = reader_.merge(*head.columns);
+  rows.skip(head.skipped);
+  count_elsewhere(head);
+  if (head.rows == 0) return;
 
   RowShape shape = rows.shape();
-  shape.dimension = before_ + int(counts.dimension);
+  shape.dimension = before_ + int(head.dimension);
   // Elements of rows that are arrays keep their places.
-  if (counts.columns == 0)
-    for (std::size_t j = 0; j < std::size_t(counts.dimension); ++j) merged.places.push_back(j);
+  if (!head.columns)
+    for (std::size_t j = 0; j < std::size_t(head.dimension); ++j) merged.places.push_back(j);
   const int dimension = int(merged.places.size());
   if ((dimension_ || rows.rows() > 0) && dimension_ != dimension)
     throw Error(Errc::array_shape,
@@ -115,12 +99,12 @@ void PackedCollector::absorb(const char *at, const char *end) {
   dimension_ = dimension;
 
   const std::size_t block_bytes = shape.block_doubles() * sizeof(double);
-  if (std::size_t(end - at) !=
-      std::size_t((counts.rows + block_rows - 1) / block_rows) * block_bytes)
+  if (blocks.size() != std::size_t((head.rows + block_rows - 1) / block_rows) * block_bytes)
     throw Error(Errc::internal, "partial state of an aggregate has a wrong size");
+  const char *at = blocks.data();
   const std::size_t first = std::size_t(before_);
   std::vector<double> block(shape.block_doubles()), x(first + merged.places.size());
-  for (std::int64_t row = 0; row < counts.rows; ++row) {
+  for (std::int64_t row = 0; row < head.rows; ++row) {
     const std::size_t inside = std::size_t(row % block_rows);
     if (inside == 0) {
       std::memcpy(block.data(), at, block_bytes);

@@ -1,4 +1,4 @@
-#include "pg/input/query_layout.hpp"
+#include "pg/input/query.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include "base/message.hpp"
 #include "pg/input/feature_reader.hpp"
-#include "pg/input/response_layout.hpp"
 #include "pg/input/row_reader.hpp"
 #include "pg/input/unlikely_numbers.hpp"
 

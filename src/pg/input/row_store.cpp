@@ -9,9 +9,28 @@
 
 #include "base/control.hpp"
 #include "base/message.hpp"
-#include "pg/input/kept_rows.hpp"
 
 namespace bayes::pg {
+namespace {
+
+std::vector<MemoryContext> held_contexts;
+
+}  // namespace
+
+HeldMemory::HeldMemory(MemoryContext context) : context_(context) {
+  held_contexts.push_back(context);
+}
+
+HeldMemory::~HeldMemory() { std::erase(held_contexts, context_); }
+
+std::size_t memory_for_rows() {
+  constexpr std::size_t least_share = 32;
+  const std::size_t all = std::size_t(maintenance_work_mem) * 1024;
+  std::size_t held = 0;
+  for (const MemoryContext each : held_contexts) held += MemoryContextMemAllocated(each, true);
+  return std::max(all - std::min(held, all), all / least_share);
+}
+
 namespace {
 
 /// bytes read back at once: larger reads are not faster

@@ -11,6 +11,23 @@
 
 namespace bayes::pg {
 
+/// Memory that rows take from one statement to the next, while this lives: all below a context.
+class HeldMemory {
+ public:
+  explicit HeldMemory(MemoryContext context);
+  ~HeldMemory();
+  HeldMemory(const HeldMemory &) = delete;
+  HeldMemory &operator=(const HeldMemory &) = delete;
+
+ private:
+  const MemoryContext context_;
+};
+
+/// The memory that a collection that begins now may take, in bytes: maintenance_work_mem, less what
+/// this session holds already, since it may keep many parts of a fit; but at least a thirty-second
+/// of it.
+std::size_t memory_for_rows();
+
 /// Packed rows of one shape, in the order of arrival until they are arranged.
 ///
 /// Memory is bounded by maintenance_work_mem (at the time of the first row; less what the session

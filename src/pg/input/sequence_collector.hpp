@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -106,22 +105,6 @@ class SequenceCollector : public WeightedCollector {
     return elsewhere_ ? elsewhere_->count == 0 : WeightedCollector::empty();
   }
 
-  // ---- sequences of several parts ----
-
-  /// What a part has: numbers of sequences and steps, of what kind they are, and their symbols.
-  Document part_message() const;
-  /// Adds a part, as part_message() says; `place` names it. Throws Error(array_shape) if its
-  /// observations have other elements, Error(invalid_binary) for what no part says.
-  void add_part(const PassReader &part, const std::string &place);
-  /// Numbers the symbols of all parts, those of the start model first, others in the order of their
-  /// bytes.
-  const std::vector<std::string> &number_symbols();
-  /// Gives a part's symbols these numbers; its hash. Throws Error(invalid_binary) unless all
-  /// symbols of the part are among them, each once.
-  Document arrange_part(const std::vector<std::string> &names, Control &control);
-  /// From now on the parts' sequences are those of the fit.
-  void take_parts(std::unique_ptr<RemoteRows> parts);
-
   // Valid unless empty().
   SequenceElements elements() const { return elements_; }
   bool vectors() const { return vectors_; }
@@ -131,6 +114,10 @@ class SequenceCollector : public WeightedCollector {
   RowColumns columns() const;
 
  private:
+  // Sequences of several parts (pg/parts/sequences.cpp).
+  friend struct SequencesInParts;
+  friend class PushedSequences;
+
   struct Append {
     RowStore *rows;
     int dimension;
@@ -155,7 +142,7 @@ class SequenceCollector : public WeightedCollector {
 
   FitRequest *request_ = nullptr;
   Check check_ = nullptr;
-  /// of those in parts, until take_parts(): their sums
+  /// of those in parts, until all are known: their sums
   Sequences sequences_;
   std::optional<SequenceWriter<Append>> writer_;
 
@@ -175,7 +162,6 @@ class SequenceCollector : public WeightedCollector {
   std::int64_t arranged_ = 0;
   SymbolDictionary symbols_;
   /// if sequences are in parts
-  std::set<std::string> symbols_of_parts_;
   std::unique_ptr<RemoteRows> remote_;
   std::optional<Sequences> elsewhere_;
   std::vector<double> buffer_, states_, row_;

@@ -8,7 +8,7 @@
 #include "base/message.hpp"
 #include "counts/document_parts.hpp"
 #include "data/data_hash.hpp"
-#include "pg/input/kept_rows.hpp"
+#include "pg/input/row_store.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
@@ -187,7 +187,7 @@ void TripleCollector::check_keys() const {
     throw Error(Errc::too_large,
                 message("table has more than {} rows and columns together", factor_max_keys),
                 "A model holds numbers for every key.");
-  if (double(keys) * options_.bytes_of_key + rows_.bytes() + columns_.bytes() + bytes_elsewhere() <=
+  if (double(keys) * options_.bytes_of_key + rows_.bytes() + columns_.bytes() + bytes_elsewhere_ <=
       key_memory_)
     return;
   throw Error(Errc::too_large,

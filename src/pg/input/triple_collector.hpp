@@ -7,7 +7,6 @@
 
 #include "counts/remote_corpus.hpp"
 #include "data/hold_out.hpp"
-#include "data/packed_texts.hpp"
 #include "factor/factor_table.hpp"
 #include "pg/input/cell_order.hpp"
 #include "pg/input/cell_store.hpp"
@@ -42,37 +41,6 @@ class TripleCollector final : public Collector {
                    : rows_.size() == 0 || columns_.size() == 0;
   }
 
-  // ---- rows of several parts, each an array (rows_of_parts.cpp) ----
-
-  /// A part's: rows are lines, and numbers are read as the request says.
-  void begin_part(const PassReader &request);
-  /// How parts are to read numbers, as members of a request.
-  void write_policy(Document &request) const;
-  /// What the part has: numbers of rows and of columns.
-  Document part_message();
-  /// Hears of a part that has so many rows.
-  void hear_part(const PassReader &part, std::int64_t rows);
-  /// Adds to a request, which has the number of columns, which rows the parts hold out, if any.
-  /// `rows`: of every part. Throws Error(too_large) for more than a fit has memory for.
-  void choose_for_parts(Document &request, const std::vector<std::int64_t> &rows);
-  /// Makes the table of a part, as the request says; `part`: its number. The answer has its totals
-  /// and its keys.
-  Document arrange_part(const PassReader &request, std::size_t part, Control &control);
-  /// What a part has, with its name for messages.
-  struct Part {
-    std::string place;
-    std::int64_t rows;
-    CorpusTotals totals = {}, held_out = {};
-    PackedTexts keys = {}, held_out_keys = {};
-    /// As arrange_part() says. Throws Error(invalid_binary) for anything else.
-    void take(const PassReader &answer, std::int64_t columns, bool holds_out);
-  };
-  /// Hears of the keys of a part. Throws Error(too_large) if those of all take too much memory.
-  void hear_keys(const Part &part);
-  bool holds_out() const { return hold_out_.has_value(); }
-  /// Takes the keys of all parts.
-  void take_parts(RemoteParts &rows, const std::vector<Part> &parts, std::int64_t skipped);
-
   /// Makes the table; called once all cells are read. Nothing can be added afterwards.
   void arrange(Control &control);
   /// Identifies the data (DataHash); called after arrange().
@@ -84,12 +52,15 @@ class TripleCollector final : public Collector {
   }
 
  private:
+  // Rows of several parts (pg/parts/table.cpp).
+  friend struct TableInParts;
+  friend class PushedTable;
+
   void begin_cells();
   void add_cell(const NullableDatum *values);
   void add_row(const Item &item);
   void add_number(std::int32_t row, std::int32_t column, double number);
   void check_keys() const;
-  double bytes_elsewhere() const;
   [[noreturn]] void refuse_number(std::int32_t row, std::int32_t column, double number) const;
   Side choose_lines(const std::vector<std::string> &row_keys,
                     const std::vector<std::string> &column_keys,
@@ -126,9 +97,9 @@ class TripleCollector final : public Collector {
   bool part_ = false;
   /// the number of rows in the parts before
   std::int64_t rows_before_ = 0;
-  /// the number of rows that other servers keep, and what their keys take in memory
+  /// the number of rows that other servers keep, and the memory for their keys
   std::int64_t rows_elsewhere_ = 0;
-  double key_bytes_ = 0;
+  double bytes_elsewhere_ = 0;
   std::vector<std::string> held_out_keys_;
   std::unique_ptr<RemoteCorpus> remote_, remote_held_out_;
   std::unique_ptr<DocumentStore> lines_, transposed_, held_out_;

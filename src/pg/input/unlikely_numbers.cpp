@@ -145,38 +145,6 @@ bool NumberFacts::has_few_values(std::size_t j) const {
          examined >= std::int64_t(min_repetitions * column.values.size());
 }
 
-Document NumberFacts::message() const {
-  Document::List list;
-  for (const Column &column : columns)
-    list.emplace_back(Document::object()
-                          .set("whole", column.whole)
-                          .set("different", column.different)
-                          .set("low", column.low)
-                          .set("high", column.high)
-                          .set("values", numbers_document(column.values)));
-  return Document::object()
-      .set("rows", rows)
-      .set("examined", examined)
-      .set("squares", squares)
-      .set("columns", std::move(list));
-}
-
-NumberFacts NumberFacts::from_message(const Document &message, std::size_t columns) {
-  const PassReader given(message);
-  NumberFacts out;
-  out.rows = given.integer("rows", 0, most_rows_of_part);
-  out.examined = given.integer("examined", 0, out.rows);
-  out.squares = given.number("squares");
-  for (const Document &each : given.list("columns")) {
-    const PassReader column(each);
-    out.columns.push_back({column.flag("whole"), column.flag("different"), column.number("low"),
-                           column.number("high"), column.numbers("values")});
-    if (!std::ranges::is_sorted(out.columns.back().values)) PassReader::refuse();
-  }
-  if (out.columns.size() != columns) PassReader::refuse();
-  return out;
-}
-
 void report_unlikely_numbers(const RowColumns &columns, const std::vector<std::size_t> &numbers,
                              const char *weights, const FindFacts &find) {
   std::vector<std::size_t> others;

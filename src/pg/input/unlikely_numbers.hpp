@@ -1,13 +1,13 @@
 // Detects columns of numbers that are probably not measurements.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "data/rows.hpp"
-#include "document/document.hpp"
+#include "data/remote_rows.hpp"
 #include "document/row_columns.hpp"
 
 namespace bayes::pg {
@@ -24,6 +24,15 @@ struct NumberFacts {
     double low = 0, high = 0;
     /// the different ones, increasing, as far as a few of them
     std::vector<double> values = {};
+
+    template <class F> void fields(F &f) {
+      f.flag("whole", whole);
+      f.flag("different", different);
+      f.number("low", low);
+      f.number("high", high);
+      f.numbers("values", values);
+      f.require(std::ranges::is_sorted(values));
+    }
   };
   std::int64_t rows = 0, examined = 0;
   /// the sum of examined^2 over the parts
@@ -35,10 +44,13 @@ struct NumberFacts {
   bool identifies(std::size_t column) const;
   /// Does it have three to ten different values, all whole numbers, each ten times on average?
   bool has_few_values(std::size_t column) const;
-  /// As a message to another server, and back; throws Error(invalid_binary) unless it is one, of
-  /// `columns` columns.
-  Document message() const;
-  static NumberFacts from_message(const Document &message, std::size_t columns);
+  /// Called with as many columns as there are.
+  template <class F> void fields(F &f) {
+    f.integer("rows", rows, 0, most_rows_of_part);
+    f.integer("examined", examined, 0, rows);
+    f.number("squares", squares);
+    f.objects("columns", columns, columns.size());
+  }
 };
 /// Of the first rows, which are a sample once they are in order; `asked`: the columns that are
 /// looked at, from 0.

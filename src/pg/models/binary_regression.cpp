@@ -8,11 +8,11 @@
 #include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
-#include "pg/input/remote_responses.hpp"
 #include "pg/input/response_collector.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/models/coefficients.hpp"
 #include "pg/models/response_score.hpp"
+#include "pg/parts/responses.hpp"
 #include "regression/terms.hpp"
 
 using namespace bayes;
@@ -81,7 +81,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo,
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
   PushDown push;
   std::optional<FitData<ResponseCollector>> data;
-  PushedCollectedResponses elsewhere(context, data, request, binding.check, given, response_hint);
+  PushedResponses elsewhere(context, data, request, binding.check, given, response_hint);
   if (!push.collect(fcinfo, text, request, pushed, response_hint, elsewhere))
     read_responses(
         text, response_hint, given, false,

@@ -13,7 +13,7 @@
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 #include "pg/input/observation.hpp"
-#include "pg/input/query_layout.hpp"
+#include "pg/input/query.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/models/chart_groups.hpp"
 #include "pg/models/factor.hpp"

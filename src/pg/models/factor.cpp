@@ -5,7 +5,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/query_rows.hpp"
-#include "pg/input/remote_table.hpp"
+#include "pg/parts/table.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/array_elements.hpp"

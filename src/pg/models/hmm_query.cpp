@@ -4,9 +4,9 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "pg/input/remote_sequences.hpp"
 #include "pg/input/unlikely_numbers.hpp"
 #include "pg/models/hmm.hpp"
+#include "pg/parts/sequences.hpp"
 #include "pg/server/encoding.hpp"
 
 namespace bayes::pg {

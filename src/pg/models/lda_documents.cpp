@@ -2,7 +2,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/query_rows.hpp"
-#include "pg/input/remote_documents.hpp"
+#include "pg/parts/documents.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "pg/bind/push_down.hpp"
+#include "pg/input/collector.hpp"
 #include "pg/input/document_collector.hpp"
-#include "pg/input/fit_data.hpp"
 #include "topics/lda_evaluation.hpp"
 
 namespace bayes::pg {

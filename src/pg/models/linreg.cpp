@@ -13,8 +13,8 @@
 #include "pg/input/unlikely_numbers.hpp"
 #include "pg/models/coefficients.hpp"
 #include "pg/models/linreg_data.hpp"
-#include "pg/models/pushed_sums.hpp"
 #include "pg/models/response_score.hpp"
+#include "pg/models/sums_parts.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/linreg_value.hpp"
@@ -99,7 +99,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
     return &data.emplace(context, request.options, form.second_type);
   };
   PushDown push;
-  PushedSums elsewhere("linreg", request.options, given, false, response_hint, begin);
+  PushedSums<LinregSumsPart> elsewhere(request.options, given, false, response_hint, begin);
   if (!push.collect(fcinfo, text, request, linreg_methods, response_hint, elsewhere))
     read_responses(text, response_hint, given, false, begin, [&](const bayes::pg::Item &item) {
       NullableDatum values[] = {item.values[0], item.values[1]};

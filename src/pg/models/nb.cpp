@@ -19,7 +19,7 @@
 #include "pg/input/response_query.hpp"
 #include "pg/input/unknown_names.hpp"
 #include "pg/models/nb_rows.hpp"
-#include "pg/models/pushed_sums.hpp"
+#include "pg/models/sums_parts.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/encoding.hpp"
 
@@ -231,7 +231,7 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo, std::string *byte
   };
   static constexpr Method exact[] = {Method::exact};
   PushDown push;
-  PushedSums elsewhere("nb", request.options, given, true, query_form, begin);
+  PushedSums<NbSumsPart> elsewhere(request.options, given, true, query_form, begin);
   if (!push.collect(fcinfo, text, request, exact, query_form, elsewhere))
     read_responses(text, query_form, given, true, begin, [&](const bayes::pg::Item &item) {
       if (!rows->refusals) add_or_refuse(*rows, context, [&] { rows->take(item); });

@@ -1,4 +1,4 @@
-#include "pg/input/shard_request.hpp"
+#include "pg/parts/shard_request.hpp"
 
 namespace bayes::pg {
 namespace {

@@ -1,4 +1,4 @@
-#include "pg/input/pushed_rows.hpp"
+#include "pg/parts/pushed_rows.hpp"
 
 #include <limits>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 #include "base/message.hpp"
 #include "document/model.hpp"
-#include "pg/input/shard_request.hpp"
+#include "pg/parts/shard_request.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/fit_progress.hpp"
 #include "pg/server/read_only.hpp"
@@ -321,7 +321,7 @@ void PushedRows::collect(PushedData &data) {
     rows_ += rows_of_parts_[i];
     skipped_ += part.integer("skipped", 0, most_rows_of_part);
     if (rows_of_parts_[i] > 0) parts_.push_back(i);
-    data.hear(part, utf8_of_server(query_.parts[i].place));
+    data.hear(found[i], utf8_of_server(query_.parts[i].place));
   }
   if (!parts_.empty()) {
     data.rows_of_parts(rows_of_parts_);
@@ -345,7 +345,7 @@ void PushedRows::settle(Statement &pass, const std::vector<std::size_t> &parts, 
   for (const std::size_t i : parts) {
     if (found[i].is_null()) PassReader::refuse();
     const PassReader part(found[i]);
-    if (data) data->settled(part);
+    if (data) data->settled(found[i]);
     const std::int64_t hash = part.integer("hash", -any - 1, any);
     if (hashes_[i] && *hashes_[i] != hash)
       refuse_changed(i, "They were read again, as the session that had them lost them.");

@@ -1,4 +1,4 @@
-#include "pg/input/flat_query.hpp"
+#include "pg/parts/flat_query.hpp"
 
 namespace bayes::pg {
 namespace {

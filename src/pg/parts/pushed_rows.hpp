@@ -1,6 +1,6 @@
 // The rows of a fit on several servers: this server sends requests for passes through postgres_fdw
 // or Citus, and gets sums. What it says and hears of a kind of data is in that kind's files
-// (pg/input/remote_*).
+// (pg/parts/kind.hpp).
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/remote_rows.hpp"
-#include "pg/input/pushable_query.hpp"
+#include "pg/parts/pushable_query.hpp"
 
 namespace bayes::pg {
 
@@ -32,17 +32,16 @@ class PushedData {
   virtual std::vector<int> begin(TupleDesc columns, std::string &reason) = 0;
   /// Undoes begin(): rows are to be collected on this server after all.
   virtual void undo() = 0;
-  /// How rows are to be read: a pass_request("keep") with the kind (kept_rows.cpp).
+  /// How rows are to be read: a pass_request("keep") with the kind.
   virtual Document keep() = 0;
   /// What a part says of itself once its rows are read; `place` names it.
-  virtual void hear(const PassReader &part, const std::string &place) = 0;
+  virtual void hear(const Document &part, const std::string &place) = 0;
   /// The number of rows of every part, once all were heard, if any has rows.
   virtual void rows_of_parts(const std::vector<std::int64_t> &) {}
-  /// Called then: a pass_request("settle") with what they
-  /// have in common.
+  /// Called then: a pass_request("settle") with what they have in common.
   virtual Document settle() = 0;
   /// What a part answers to that, once.
-  virtual void settled(const PassReader &) {}
+  virtual void settled(const Document &part) = 0;
   /// The end, with or without rows: `rows`, which outlive the collector, are its data.
   virtual void take(PushedRows &rows) = 0;
 };

@@ -1,9 +1,9 @@
-#include "pg/input/pushable_query.hpp"
+#include "pg/parts/pushable_query.hpp"
 
 #include <algorithm>
 
-#include "pg/input/flat_query.hpp"
-#include "pg/input/query_layout.hpp"
+#include "pg/input/query.hpp"
+#include "pg/parts/flat_query.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/read_only.hpp"
 

@@ -18,6 +18,7 @@
 
 #include "base/control.hpp"
 #include "document/document.hpp"
+#include "pg/input/row_store.hpp"
 #include "pg/server/context.hpp"
 
 namespace bayes::pg {
@@ -77,6 +78,7 @@ class KeptRows {
   const MemoryContext context_;
   const KeptPart which_;
   const std::uint64_t serial_;
+  const HeldMemory memory_;
   Stage stage_ = Stage::read;
   std::int64_t items_ = 0;
   bool in_use_ = false;
@@ -100,28 +102,12 @@ KeptRows &kept_rows_of(std::uint64_t serial);
 /// Forgets all parts of a fit. Throws Error(invalid_argument) if one of them is in use.
 void forget_kept_rows(const std::string &fit);
 
-/// The memory that a collection that begins now may take, in bytes: maintenance_work_mem, less what
-/// this session keeps already, since it may have many parts of a fit; but at least a
-/// thirty-second of it.
-std::size_t memory_for_rows();
-
 /// Begins a collection of one kind, in a context of its own below `parent`.
 using MakeKept = KeptRows *(*)(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
-template <class T>
-KeptRows *make_kept(MemoryContext parent, const KeptPart &which, const KeepRequest &how) {
-  return make_in<T>(parent, "pg_bayes kept rows", which, how);
-}
-// The kinds, in files of their own.
-KeptRows *make_kept_rows(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
-KeptRows *make_kept_responses(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
-// Sums of rows, which are not kept (pg/models/kept_sums.cpp).
-KeptRows *make_kept_linreg(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
-KeptRows *make_kept_nb(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
-KeptRows *make_kept_documents(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
-KeptRows *make_kept_table(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
-KeptRows *make_kept_sequences(MemoryContext parent, const KeptPart &which, const KeepRequest &how);
+/// Adds a kind of rows that requests may name (RegisterKind, pg/parts/kind.hpp).
+void register_kept_rows(const char *kind, MakeKept make);
 
-/// The description of a row whose columns have these names, a member of the request, and types.
-TupleDesc description_of(const Document::List &names, std::span<const Oid> types);
+/// The description of a row whose columns have these names and types.
+TupleDesc description_of(const std::vector<std::string> &names, std::span<const Oid> types);
 
 }  // namespace bayes::pg

@@ -1,4 +1,4 @@
-#include "pg/input/kept_rows.hpp"
+#include "pg/parts/kept_rows.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -11,17 +11,15 @@
 namespace bayes::pg {
 namespace {
 
-/// The kinds of data, one line each; kind is a member of the request.
 struct Kind {
   std::string_view name;
   MakeKept make;
 };
-constexpr Kind kinds[] = {
-    {"rows", make_kept_rows},           {"responses", make_kept_responses},
-    {"linreg", make_kept_linreg},       {"nb", make_kept_nb},
-    {"documents", make_kept_documents}, {"table", make_kept_table},
-    {"sequences", make_kept_sequences},
-};
+/// Kinds are added while the module is loaded.
+std::vector<Kind> &kinds() {
+  static std::vector<Kind> all;
+  return all;
+}
 
 std::vector<KeptRows *> kept;
 std::uint64_t last_serial = 0;
@@ -60,7 +58,8 @@ class KeptRows::Use {
 KeptRows::KeptRows(MemoryContext context, KeptPart which)
     : context_(context),
       which_(std::move(which)),
-      serial_(++last_serial) {
+      serial_(++last_serial),
+      memory_(context) {
   kept.push_back(this);
 }
 
@@ -101,6 +100,8 @@ Document KeptRows::answer(const Document &request, Control &control) {
   return out;
 }
 
+void register_kept_rows(const char *kind, MakeKept make) { kinds().push_back({kind, make}); }
+
 KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how) {
   static bool registered = false;
   if (!registered) {
@@ -112,7 +113,7 @@ KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how) {
     MemoryContextDelete(before->context());
   }
   const std::string &name = PassReader(how.request).text("kind");
-  for (const Kind &kind : kinds)
+  for (const Kind &kind : kinds())
     if (kind.name == name) return *kind.make(CurTransactionContext, which, how);
   PassReader::refuse();
 }
@@ -137,22 +138,12 @@ void forget_kept_rows(const std::string &fit) {
     if (i < kept.size() && kept[i]->which_.fit == fit) MemoryContextDelete(kept[i]->context());
 }
 
-std::size_t memory_for_rows() {
-  constexpr std::size_t least_share = 32;
-  const std::size_t all = std::size_t(maintenance_work_mem) * 1024;
-  std::size_t held = 0;
-  for (const KeptRows *const each : kept) held += MemoryContextMemAllocated(each->context(), true);
-  return std::max(all - std::min(held, all), all / least_share);
-}
-
-TupleDesc description_of(const Document::List &names, std::span<const Oid> types) {
+TupleDesc description_of(const std::vector<std::string> &names, std::span<const Oid> types) {
   if (names.size() != types.size()) PassReader::refuse();
   const TupleDesc out = guarded([&names] { return CreateTemplateTupleDesc(int(names.size())); });
   for (std::size_t j = 0; j < names.size(); ++j) {
-    const auto *const name = names[j].as<std::string>();
-    if (!name) PassReader::refuse();
-    const char *const text = name->c_str();
-    const std::size_t size = name->size();
+    const char *const text = names[j].c_str();
+    const std::size_t size = names[j].size();
     guarded([=] {
       TupleDescInitEntry(out, AttrNumber(j + 1), server_of_utf8(text, size), types[j], -1, 0);
     });
