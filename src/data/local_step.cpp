@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "base/aligned.hpp"
 #include "base/simd.hpp"
@@ -62,44 +63,45 @@ void HardAllocation::allocate(int k, BlockRows block, const double *weight, doub
 
 Document BlockScorer::message() const { refuse_remote("this step of the fit"); }
 
-namespace detail {
-namespace {
-
-/// The local step on other servers: their sums, in the order of the parts.
-LocalSums remote_sums(RemoteRows &rows, const BlockScorer &scorer,
-                      const std::vector<double> &log_weights, const AnyAllocation &allocation) {
-  if (!allocation.name) refuse_remote("the component of each row");
-  Document request = pass_request("local step");
-  request.set("scorer", scorer.message());
-  request.set("log_weights", numbers_document(log_weights));
-  request.set("allocation", allocation.name);
-  if (allocation.labels) request.set("labels", *allocation.labels);
-  LocalSums out{std::vector<double>(std::size_t(scorer.components())),
-                std::vector<double>(scorer.raw_size()),
-                {}};
-  for (const Document &answer : rows.ask(request)) {
-    const PassReader part(answer);
-    const std::vector<double> &counts = part.numbers("counts", out.counts.size()),
-                              &raw = part.numbers("raw", out.raw.size());
-    for (std::size_t i = 0; i < counts.size(); ++i) out.counts[i] += counts[i];
-    for (std::size_t i = 0; i < raw.size(); ++i) out.raw[i] += raw[i];
-    out.sums.objective += part.number("objective");
-    out.sums.entropy += part.number("entropy");
-  }
-  return out;
+void LocalStepPass::describe(Document &request) const {
+  if (way.empty()) refuse_remote("the component of each row");
+  request.set("scorer", scorer->message());
+  if (allocation->labels) request.set("labels", *allocation->labels);
 }
 
-/// The sums over one segment.
-struct LocalPart {
-  std::vector<double> counts, raw;
-  RowSums sums;
-};
+LocalStepPass::Sums LocalStepPass::nothing(RowSource &) const {
+  return {std::vector<double>(std::size_t(scorer->components())),
+          std::vector<double>(scorer->raw_size()),
+          {}};
+}
+
+void LocalStepPass::Sums::add(const Sums &part) {
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += part.counts[i];
+  for (std::size_t i = 0; i < raw.size(); ++i) raw[i] += part.raw[i];
+  sums.objective += part.sums.objective;
+  sums.entropy += part.sums.entropy;
+}
+
+std::unique_ptr<const detail::AnyAllocation> allocation_named(const std::string &name,
+                                                              const int *labels) {
+  const auto made = [](const auto &allocation) -> std::unique_ptr<const detail::AnyAllocation> {
+    return std::make_unique<detail::AllocationOf<std::decay_t<decltype(allocation)>>>(allocation);
+  };
+  if (labels && name == GivenAllocation::name_elsewhere) return made(GivenAllocation{labels});
+  if (labels && name == ScoredGivenAllocation::name_elsewhere)
+    return made(ScoredGivenAllocation{labels});
+  if (!labels && name == "hard") return made(HardAllocation());
+  if (!labels && name == "soft") return made(SoftAllocation());
+  PassReader::refuse();
+}
+
+namespace {
 
 /// One thread's workspace for a local step.
 class LocalWorker {
  public:
   LocalWorker(const BlockScorer &scorer, const std::vector<double> &log_weights,
-              const AnyAllocation &allocation, bool incomplete)
+              const detail::AnyAllocation &allocation, bool incomplete)
       : scorer_(scorer),
         log_weights_(log_weights),
         allocation_(allocation),
@@ -109,7 +111,8 @@ class LocalWorker {
     worker_->incomplete = incomplete;
   }
 
-  void process(const Segment &segment, const RowShape &shape, const Stop &stop, LocalPart &part) {
+  void process(const Segment &segment, const RowShape &shape, const Stop &stop,
+               LocalStepPass::Sums &part) {
     const int k = scorer_.components();
     worker_->clear();
     std::fill(partial_counts_.begin(), partial_counts_.end(), 0.0);
@@ -157,75 +160,30 @@ class LocalWorker {
  private:
   const BlockScorer &scorer_;
   const std::vector<double> &log_weights_;
-  const AnyAllocation &allocation_;
+  const detail::AnyAllocation &allocation_;
   std::unique_ptr<BlockWorker> worker_;
   Buffer logits_, partial_counts_;
 };
 
 }  // namespace
 
-LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &scorer,
-                     const std::vector<double> &log_weights, const AnyAllocation &allocation) {
-  if (RemoteRows *const remote = rows.remote())
-    return remote_sums(*remote, scorer, log_weights, allocation);
+LocalStepPass::Sums LocalStepPass::here(RowSource &rows, Control &control) const {
   Sweep sweep(rows, control);
   const SweepPlan plan =
-      sweep.plan(scorer.operations() + 40.0 * scorer.components(), 8 * scorer.raw_size());
+      sweep.plan(scorer->operations() + 40.0 * scorer->components(), 8 * scorer->raw_size());
   std::vector<std::unique_ptr<LocalWorker>> workers;
   for (int t = 0; t < plan.threads; ++t)
     workers.push_back(
-        std::make_unique<LocalWorker>(scorer, log_weights, allocation, rows.incomplete() > 0));
-  std::vector<LocalPart> parts(static_cast<std::size_t>(plan.slots));
-  std::vector<double> counts(std::size_t(scorer.components())), raw(scorer.raw_size());
-  RowSums sums;
+        std::make_unique<LocalWorker>(*scorer, log_weights, *allocation, rows.incomplete() > 0));
+  std::vector<Sums> parts(static_cast<std::size_t>(plan.slots));
+  Sums out = nothing(rows);
   const RowShape shape = rows.shape();
   sweep.run(
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
         workers[std::size_t(worker)]->process(segment, shape, stop, parts[std::size_t(slot)]);
       },
-      [&](int slot) {
-        const LocalPart &part = parts[std::size_t(slot)];
-        for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += part.counts[i];
-        for (std::size_t i = 0; i < raw.size(); ++i) raw[i] += part.raw[i];
-        sums.objective += part.sums.objective;
-        sums.entropy += part.sums.entropy;
-      });
-  return {std::move(counts), std::move(raw), sums};
-}
-
-}  // namespace detail
-
-namespace {
-
-template <class Allocation>
-detail::LocalSums sums_by(RowSource &rows, const BlockScorer &scorer,
-                          const std::vector<double> &log_weights, const Allocation &allocation,
-                          Control &control) {
-  return detail::local_sums(rows, control, scorer, log_weights,
-                            detail::AllocationOf<Allocation>(allocation));
-}
-
-}  // namespace
-
-Document answer_local_step(RowSource &rows, const Document &request, const BlockScorer &scorer,
-                           const int *labels, Control &control) {
-  const PassReader given(request);
-  const std::vector<double> &log_weights =
-      given.numbers("log_weights", std::size_t(scorer.components()));
-  const std::string &name = given.text("allocation");
-  const bool of_labels =
-      name == GivenAllocation::name_elsewhere || name == ScoredGivenAllocation::name_elsewhere;
-  if (of_labels != (labels != nullptr)) PassReader::refuse();
-  const detail::LocalSums found =
-      name == GivenAllocation::name_elsewhere
-          ? sums_by(rows, scorer, log_weights, GivenAllocation{labels}, control)
-      : of_labels      ? sums_by(rows, scorer, log_weights, ScoredGivenAllocation{labels}, control)
-      : name == "hard" ? sums_by(rows, scorer, log_weights, HardAllocation(), control)
-                       : sums_by(rows, scorer, log_weights, SoftAllocation(), control);
-  Document out = Document::object();
-  out.set("counts", numbers_document(found.counts)).set("raw", numbers_document(found.raw));
-  out.set("objective", found.sums.objective).set("entropy", found.sums.entropy);
+      [&](int slot) { out.add(parts[std::size_t(slot)]); });
   return out;
 }
 

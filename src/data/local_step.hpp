@@ -8,9 +8,11 @@
 
 #include <concepts>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/control.hpp"
+#include "data/pass.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
 
@@ -141,22 +143,61 @@ template <class Allocation> class AllocationOf final : public AnyAllocation {
     if constexpr (requires { Allocation::name_elsewhere; }) return allocation.elsewhere;
     return nullptr;
   }
-  const Allocation &allocation_;
+  const Allocation allocation_;
 };
-
-struct LocalSums {
-  std::vector<double> counts, raw;
-  RowSums sums;
-};
-LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &scorer,
-                     const std::vector<double> &log_weights, const AnyAllocation &allocation);
 
 }  // namespace detail
 
-/// The part of another server in a local step, with the scorer of the request, of the dimension of
-/// the rows, and, if it has a member "labels", these labels of its rows.
-Document answer_local_step(RowSource &rows, const Document &request, const BlockScorer &scorer,
-                           const int *labels, Control &control);
+/// The pass of local_step(). The server of a part makes the scorer, and labels, or a minibatch of
+/// its rows, as the request says (models/passes.cpp).
+struct LocalStepPass {
+  static constexpr const char *name = "local step";
+  struct Sums {
+    /// sums of responsibilities, and of the family's statistics
+    std::vector<double> counts, raw;
+    RowSums sums;
+    template <class F> void fields(F &f) {
+      f.values("counts", counts);
+      f.values("raw", raw);
+      f.number("objective", sums.objective);
+      f.number("entropy", sums.entropy);
+    }
+    void add(const Sums &part);
+  };
+
+  const BlockScorer *scorer = nullptr;
+  const detail::AnyAllocation *allocation = nullptr;
+  std::vector<double> log_weights;
+  /// the allocation's name; empty if it is about single rows
+  std::string way;
+
+  template <class F> void fields(F &f, RowSource &) {
+    if constexpr (!F::reading) describe(f.document());
+    f.numbers("log_weights", log_weights);
+    f.text("allocation", way);
+  }
+  Sums nothing(RowSource &) const;
+  Sums here(RowSource &rows, Control &control) const;
+
+ private:
+  /// Adds the scorer, and how rows are labelled, to a request. Throws Error(invalid_argument) for
+  /// an allocation that needs rows one at a time.
+  void describe(Document &request) const;
+};
+
+/// The allocation of this name. `labels`: of rows, for those that are given them, else null. Throws
+/// Error(invalid_binary) for a name that none has.
+std::unique_ptr<const detail::AnyAllocation> allocation_named(const std::string &name,
+                                                              const int *labels);
+
+/// The sums of one pass.
+template <class Allocation>
+LocalStepPass::Sums local_sums(RowSource &rows, Control &control, const BlockScorer &scorer,
+                               const std::vector<double> &log_weights,
+                               const Allocation &allocation) {
+  const detail::AllocationOf<Allocation> any(allocation);
+  return run(rows, LocalStepPass{&scorer, &any, log_weights, any.name ? any.name : ""}, control);
+}
 
 /// One pass: log_weights has K entries (-infinity for a component of weight 0).
 template <class Allocation, class Scorer>
@@ -164,8 +205,7 @@ LocalResult<typename Scorer::Statistics> local_step(RowSource &rows, Control &co
                                                     const Scorer &scorer,
                                                     const std::vector<double> &log_weights,
                                                     const Allocation &allocation = {}) {
-  const detail::LocalSums found = detail::local_sums(rows, control, scorer, log_weights,
-                                                     detail::AllocationOf<Allocation>(allocation));
+  const LocalStepPass::Sums found = local_sums(rows, control, scorer, log_weights, allocation);
   return {scorer.statistics(found.counts, found.raw), found.sums};
 }
 

@@ -32,7 +32,6 @@
 #include <vector>
 
 #include "base/control.hpp"
-#include "base/linalg.hpp"
 #include "data/fields.hpp"
 
 namespace bayes {

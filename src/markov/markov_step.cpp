@@ -329,32 +329,6 @@ class Worker {
   std::int64_t impossible_ = -1;
 };
 
-MarkovSums zero_sums(const EmissionScorer &scorer, const PathDraws *draws) {
-  const std::size_t k = std::size_t(scorer.states());
-  MarkovSums out;
-  out.initial.assign(k, 0.0);
-  out.visits.assign(k, 0.0);
-  out.counts.assign(k, 0.0);
-  out.transitions.assign(k * k, 0.0);
-  out.confusion.assign(draws && draws->reference ? k * k : 0, 0.0);
-  out.raw.assign(scorer.raw_size(), 0.0);
-  return out;
-}
-
-void add(MarkovSums &to, const MarkovSums &part) {
-  const auto each = [](std::vector<double> &sum, const std::vector<double> &term) {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
-  };
-  to.objective += part.objective;
-  each(to.initial, part.initial);
-  each(to.transitions, part.transitions);
-  each(to.visits, part.visits);
-  each(to.counts, part.counts);
-  each(to.raw, part.raw);
-  each(to.confusion, part.confusion);
-  if (to.impossible < 0) to.impossible = part.impossible;
-}
-
 /// The number, from 1, of the sequence that begins in a row.
 std::int64_t number_of(const Sequences &sequences, std::int64_t row) {
   const RowShape shape = sequences.rows.shape();
@@ -369,24 +343,59 @@ std::int64_t number_of(const Sequences &sequences, std::int64_t row) {
 
 }  // namespace
 
+void MarkovSums::add(const MarkovSums &part) {
+  const auto each = [](std::vector<double> &sum, const std::vector<double> &term) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
+  };
+  objective += part.objective;
+  each(initial, part.initial);
+  each(transitions, part.transitions);
+  each(visits, part.visits);
+  each(counts, part.counts);
+  each(raw, part.raw);
+  each(confusion, part.confusion);
+  if (impossible < 0) impossible = part.impossible;
+}
+
+void MarkovPass::describe(Document &request) {
+  if (draws) refuse_remote("paths of sequences");
+  const std::size_t k = std::size_t(chain->states()), padded = std::size_t(chain->padded());
+  initial.assign(chain->log_initial(), chain->log_initial() + k);
+  for (std::size_t i = 0; i < k; ++i) {
+    const double *const row = chain->log_transition() + i * padded;
+    transition.insert(transition.end(), row, row + k);
+  }
+  request.set("scorer", scorer->message());
+}
+
+MarkovSums MarkovPass::nothing(const Sequences &) const {
+  const std::size_t k = std::size_t(scorer->states());
+  MarkovSums out;
+  out.initial.assign(k, 0.0);
+  out.visits.assign(k, 0.0);
+  out.counts.assign(k, 0.0);
+  out.transitions.assign(k * k, 0.0);
+  out.confusion.assign(draws && draws->reference ? k * k : 0, 0.0);
+  out.raw.assign(scorer->raw_size(), 0.0);
+  return out;
+}
+
 MarkovSums markov_step(const Sequences &sequences, Control &control, const MarkovChain &chain,
                        const EmissionScorer &scorer, const PathDraws *draws,
                        std::int64_t checkpoint_doubles) {
-  if (RemoteRows *const remote = sequences.rows.remote()) {
-    if (draws) refuse_remote("paths of sequences");
-    MarkovSums total = zero_sums(scorer, nullptr);
-    for (const MarkovSums &part : sums_elsewhere(*remote, chain, scorer)) add(total, part);
-    return total;
-  }
+  return run(sequences, MarkovPass{&chain, &scorer, draws, checkpoint_doubles}, control);
+}
+
+MarkovSums MarkovPass::here(const Sequences &sequences, Control &control) const {
   Sweep sweep(sequences.rows, control);
-  const double k = chain.states();
-  const SweepPlan plan = sweep.plan(scorer.operations() + 6 * k * k + 100 * k,
-                                    8 * (scorer.raw_size() + std::size_t(k * k)));
+  const double k = chain->states();
+  const SweepPlan plan = sweep.plan(scorer->operations() + 6 * k * k + 100 * k,
+                                    8 * (scorer->raw_size() + std::size_t(k * k)));
   std::vector<std::unique_ptr<Worker>> workers;
   for (int t = 0; t < plan.threads; ++t)
     workers.push_back(
-        std::make_unique<Worker>(sequences, chain, scorer, draws, checkpoint_doubles));
-  MarkovSums total = zero_sums(scorer, draws);
+        std::make_unique<Worker>(sequences, *chain, *scorer, draws, checkpoint_doubles));
+  MarkovSums total = nothing(sequences);
   std::vector<MarkovSums> parts(std::size_t(plan.slots), total);
   sweep.run(
       plan,
@@ -394,15 +403,15 @@ MarkovSums markov_step(const Sequences &sequences, Control &control, const Marko
         Worker &own = *workers[std::size_t(worker)];
         own.clear();
         if (!own.piece(segment, stop)) return;
-        parts[std::size_t(slot)] = zero_sums(scorer, draws);
+        parts[std::size_t(slot)] = nothing(sequences);
         own.reduce(parts[std::size_t(slot)]);
       },
-      [&](int slot) { add(total, parts[std::size_t(slot)]); });
+      [&](int slot) { total.add(parts[std::size_t(slot)]); });
 
   Worker &own = *workers[0];
   own.set_first(0);
   for (const LongSequence &sequence : sequences.long_sequences) {
-    BlockCache cache(sequences.rows, window_blocks(chain.padded()) + 1);
+    BlockCache cache(sequences.rows, window_blocks(chain->padded()) + 1);
     own.clear();
     own.checkpointed([&cache](std::int64_t index) { return cache(index); }, sequence.first,
                      sequence.first + sequence.steps,

@@ -13,7 +13,7 @@
 
 #include "base/control.hpp"
 #include "base/random.hpp"
-#include "document/document.hpp"
+#include "data/pass.hpp"
 #include "markov/markov_window.hpp"
 
 namespace bayes {
@@ -34,6 +34,17 @@ struct MarkovSums {
   std::vector<double> confusion;
   /// first row of the first sequence without a path of positive probability; -1: none
   std::int64_t impossible = -1;
+
+  /// of expectations
+  template <class F> void fields(F &f) {
+    f.number("objective", objective);
+    f.values("initial", initial);
+    f.values("transitions", transitions);
+    f.values("visits", visits);
+    f.values("counts", counts);
+    f.values("raw", raw);
+  }
+  void add(const MarkovSums &part);
 };
 
 /// Draws paths instead of taking expectations (forward filtering, backward sampling: Chib 1996),
@@ -58,13 +69,30 @@ BAYES_API MarkovSums markov_step(const Sequences &sequences, Control &control,
                                  const PathDraws *draws = nullptr,
                                  std::int64_t checkpoint_doubles = max_checkpoint_doubles);
 
-/// The sums of each part of sequences that other servers have, for expectations, in the order of
-/// the parts.
-std::vector<MarkovSums> sums_elsewhere(RemoteRows &rows, const MarkovChain &chain,
-                                       const EmissionScorer &scorer);
-/// The part of another server in markov_step(), for expectations; `scorer`: that of the request.
-/// Throws as markov_step() does; the number of a sequence is that in this part.
-Document answer_markov_step(const Sequences &sequences, const Document &request,
-                            const EmissionScorer &scorer, Control &control);
+/// The pass of markov_step(). The server of a part makes the scorer and the chain, as the request
+/// says (models/passes.cpp).
+struct MarkovPass {
+  static constexpr const char *name = "markov";
+  using Sums = MarkovSums;
+  const MarkovChain *chain = nullptr;
+  const EmissionScorer *scorer = nullptr;
+  const PathDraws *draws = nullptr;
+  std::int64_t checkpoint_doubles = max_checkpoint_doubles;
+  /// the logarithms of the chain: K, and K x K, [from][to]; for other servers
+  std::vector<double> initial = {}, transition = {};
+
+  template <class F> void fields(F &f, const Sequences &) {
+    if constexpr (!F::reading) describe(f.document());
+    f.numbers("initial", initial);
+    f.numbers("transition", transition);
+  }
+  Sums nothing(const Sequences &) const;
+  Sums here(const Sequences &sequences, Control &control) const;
+
+ private:
+  /// Sets the numbers of the chain, and adds the scorer to a request. Throws
+  /// Error(invalid_argument) for drawn paths.
+  void describe(Document &request);
+};
 
 }  // namespace bayes

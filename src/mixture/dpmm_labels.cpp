@@ -92,14 +92,12 @@ RowLabels label_rows(RowSource &rows, const BlockScorer &scorer,
   out.here.resize(std::size_t(rows.rows()));
   if (kind == LabelKind::nearest) {
     const HardAllocation nearest{out.here.data()};
-    detail::local_sums(rows, control, scorer, log_weights,
-                       detail::AllocationOf<HardAllocation>(nearest));
+    local_sums(rows, control, scorer, log_weights, nearest);
     return out;
   }
   if (probability) probability->resize(out.here.size());
   const MostProbable probable{out.here.data(), probability ? probability->data() : nullptr};
-  detail::local_sums(rows, control, scorer, log_weights,
-                     detail::AllocationOf<MostProbable>(probable));
+  local_sums(rows, control, scorer, log_weights, probable);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -48,17 +49,19 @@ void require_checked(Part part, const Document &scorer, Control &control) {
   part.checked = std::move(bytes);
 }
 
-/// Calls f with the scorer of a message, which suits the rows.
-template <class F> auto with_scorer(Part part, const Document &message, Control &control, F f) {
-  const auto call = [&](const BlockScorer &scorer) {
-    if (scorer.dimension() != part.rows.shape().dimension) PassReader::refuse();
-    return f(scorer);
-  };
+/// The scorer of a message, which suits the rows.
+std::unique_ptr<const BlockScorer> scorer_of(Part part, const Document &message, Control &control) {
+  std::unique_ptr<const BlockScorer> out;
   const std::string &family = PassReader(message).text("family");
-  if (family == "normal") return call(NormalScorer::from_message(message));
-  if (family != "product") PassReader::refuse();
-  require_checked(part, message, control);
-  return call(ProductScorer::from_message(message));
+  if (family == "normal") {
+    out.reset(new NormalScorer(NormalScorer::from_message(message)));
+  } else {
+    if (family != "product") PassReader::refuse();
+    require_checked(part, message, control);
+    out.reset(new ProductScorer(ProductScorer::from_message(message)));
+  }
+  if (out->dimension() != part.rows.shape().dimension) PassReader::refuse();
+  return out;
 }
 
 /// Labels that are made as a request says, with their own numbers.
@@ -69,14 +72,14 @@ std::vector<int> make_labels(Part part, const Document &way, std::size_t count, 
     if (count != 1) PassReader::refuse();
     return label_equally(part.rows).here;
   }
-  if (by == "scorer")
-    return with_scorer(part, given.member("scorer"), control, [&](const BlockScorer &scorer) {
-      if (std::size_t(scorer.components()) != count) PassReader::refuse();
-      return label_rows(part.rows, scorer, given.numbers("log_weights", count),
-                        given.flag("probable") ? LabelKind::probable : LabelKind::nearest, nullptr,
-                        control)
-          .here;
-    });
+  if (by == "scorer") {
+    const auto scorer = scorer_of(part, given.member("scorer"), control);
+    if (std::size_t(scorer->components()) != count) PassReader::refuse();
+    return label_rows(part.rows, *scorer, given.numbers("log_weights", count),
+                      given.flag("probable") ? LabelKind::probable : LabelKind::nearest, nullptr,
+                      control)
+        .here;
+  }
   if (by != "model") PassReader::refuse();
   const std::unique_ptr<Model> model = Model::from_document(given.member("model"));
   const auto *const process = dynamic_cast<const DirichletProcessMixture *>(model.get());
@@ -125,21 +128,31 @@ MemoryRows chosen_rows(Part part, const Document &choice, Control &control) {
   return out;
 }
 
-Document local_step_pass(Part part, Request request, Control &control) {
-  const auto answer = [&](const BlockScorer &scorer) {
-    if (const Document *const choice = request.find("minibatch")) {
-      MemoryRows rows = chosen_rows(part, *choice, control);
-      return answer_local_step(rows, request, scorer, nullptr, control);
-    }
-    std::vector<int> labels;
-    const Document *const way = request.find("labels");
-    if (way) labels = labels_of(part, *way, scorer.components(), control);
-    return answer_local_step(part.rows, request, scorer, way ? labels.data() : nullptr, control);
-  };
-  return with_scorer(part, PassReader(request).member("scorer"), control, answer);
-}
+// The passes whose requests are about scorers, labels or minibatches, with those of the part.
 
-// The passes about labels, with those of the part.
+struct LocalStepOfPart : LocalStepPass {
+  std::unique_ptr<const BlockScorer> own_scorer;
+  std::unique_ptr<const detail::AnyAllocation> own_allocation;
+  std::vector<int> labels;
+  std::optional<MemoryRows> minibatch;
+
+  void keep(Part part, const PassReader &request, Control &control) {
+    own_scorer = scorer_of(part, request.member("scorer"), control);
+    scorer = own_scorer.get();
+    if (std::ssize(log_weights) != scorer->components()) PassReader::refuse();
+    const Document *const choice = request.document().find("minibatch"), *const given =
+                                                                             request.document()
+                                                                                 .find("labels");
+    if (choice && given) PassReader::refuse();
+    if (choice) minibatch.emplace(chosen_rows(part, *choice, control));
+    if (given) labels = labels_of(part, *given, scorer->components(), control);
+    own_allocation = allocation_named(way, given ? labels.data() : nullptr);
+    allocation = own_allocation.get();
+  }
+  Sums here(RowSource &rows, Control &control) {
+    return LocalStepPass::here(minibatch ? *minibatch : rows, control);
+  }
+};
 
 struct CountsOfPart : LabelCountsPass {
   RowLabels own;
@@ -164,39 +177,50 @@ struct OverlapOfPart : LabelOverlapPass {
 };
 
 /// Calls f(rows) with the observations of sequences as rows.
-template <class F>
-Document with_observations(PartOfSequences &part, bool zeros, bool incomplete, F f) {
+template <class F> auto with_observations(PartOfSequences &part, bool zeros, bool incomplete, F f) {
   Observations rows(part.sequences, zeros);
   rows.set_incomplete(incomplete);
   // Zeros in the place of missing elements are other values than those that were checked.
   PartOfRows as_rows{rows, part.number, zeros ? std::string() : part.checked};
-  Document out = f(as_rows);
+  auto out = f(as_rows);
   if (!zeros) part.checked = std::move(as_rows.checked);
   return out;
 }
 
-Document markov_pass(PartOfSequences &part, Request request, Control &control) {
-  const Document &message = PassReader(request).member("scorer");
-  const bool product = PassReader(message).text("family") == "product";
-  const int values = part.sequences.values;
-  if (product && values > 0) {  // scores of all symbols are tabulated, also of those not here
-    std::vector<double> all(static_cast<std::size_t>(values));
-    for (int i = 0; i < values; ++i) all[std::size_t(i)] = i;
-    read_product_columns(MemberReader(message), part.sequences.dimension)
-        ->for_each([&](int, const Column &column, const ColumnOffsets &) {
-          if (column.first_disallowed(all.data(), values) < values) PassReader::refuse();
-        });
-  }
-  return with_observations(part, false, false, [&](Part rows) {
-    return with_scorer(rows, message, control, [&](const BlockScorer &scorer) {
-      return answer_markov_step(part.sequences, request, *emissions_of(scorer, !product, values),
-                                control);
-    });
-  });
-}
+struct MarkovStepOfPart : MarkovPass {
+  std::unique_ptr<const BlockScorer> of_steps;
+  std::unique_ptr<const EmissionScorer> own_scorer;
+  std::optional<MarkovChain> own_chain;
 
-// The passes over each kind of part. Those whose requests are about labels, minibatches, numbers or
-// rows that the part keeps are made by functions of their own.
+  void keep(PartOfSequences &part, const PassReader &request, Control &control) {
+    const Document &message = request.member("scorer");
+    const bool product = PassReader(message).text("family") == "product";
+    const int values = part.sequences.values;
+    if (product && values > 0) {  // scores of all symbols are tabulated, also of those not here
+      std::vector<double> all(static_cast<std::size_t>(values));
+      for (int i = 0; i < values; ++i) all[std::size_t(i)] = i;
+      read_product_columns(MemberReader(message), part.sequences.dimension)
+          ->for_each([&](int, const Column &column, const ColumnOffsets &) {
+            if (column.first_disallowed(all.data(), values) < values) PassReader::refuse();
+          });
+    }
+    of_steps = with_observations(part, false, false,
+                                 [&](Part rows) { return scorer_of(rows, message, control); });
+    own_scorer = emissions_of(*of_steps, !product, values);
+    scorer = own_scorer.get();
+    const int k = scorer->states();
+    const std::size_t states = std::size_t(k);
+    if (k < 1 || k > max_states || initial.size() != states || transition.size() != states * states)
+      PassReader::refuse();
+    own_chain.emplace(
+        Eigen::Map<const Vector>(initial.data(), k),
+        Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+            transition.data(), k, k));
+    chain = &*own_chain;
+  }
+};
+
+// The passes over each kind of part.
 
 using RowPass = PassOver<PartOfRows>;
 using SequencePass = PassOver<PartOfSequences>;
@@ -211,7 +235,7 @@ const RowPass row_passes[] = {
     observed_sums_pass,
     categories_pass,
     product_survey_pass,
-    {"local step", local_step_pass},
+    pass_over<PartOfRows, LocalStepOfPart>(),
     pass_over<PartOfRows, CountsOfPart>(),
     pass_over<PartOfRows, OverlapOfPart>(),
     binary_sums_pass,
@@ -226,7 +250,7 @@ const SequencePass sequence_passes[] = {
     observed_elements_pass,
     check_emissions_pass,
     symbol_below_pass,
-    {"markov", markov_pass},
+    pass_over<PartOfSequences, MarkovStepOfPart>(),
 };
 
 const DocumentPass document_passes[] = {
