@@ -65,21 +65,14 @@ void put_error(std::string &out, const Error &error) {
   for (const std::string_view text :
        {std::string_view(error.what()), std::string_view(error.detail()),
         std::string_view(error.hint())}) {
-    put_plain(out, text.size());
-    out += text;
+    put_bytes(out, text);
   }
 }
 
 Error take_error(const char *&at, const char *end) {
   const Errc code = take_plain<Errc>(at, end);
   std::string_view texts[3];
-  for (std::string_view &text : texts) {
-    const auto size = take_plain<std::size_t>(at, end);
-    if (std::size_t(end - at) < size)
-      throw Error(Errc::internal, "partial state of an aggregate is cut short");
-    text = {at, size};
-    at += size;
-  }
+  for (std::string_view &text : texts) text = take_bytes(at, end);
   return {code, texts[0], texts[1], texts[2]};
 }
 
@@ -219,8 +212,7 @@ void Parameters::write(std::string &out) const {
   for (const Value &value : values_) {
     put_plain(out, value.role);
     put_plain(out, value.null);
-    put_plain(out, std::uint64_t(value.contents.size()));
-    out += value.contents;
+    put_bytes(out, value.contents);
   }
 }
 
@@ -230,11 +222,7 @@ Parameters Parameters::from_bytes(const char *&at, const char *end) {
     Value value{};
     value.role = take_plain<Role>(at, end);
     value.null = take_plain<bool>(at, end);
-    const auto size = take_plain<std::uint64_t>(at, end);
-    if (std::uint64_t(end - at) < size)
-      throw Error(Errc::internal, "partial state of an aggregate is cut short");
-    value.contents.assign(at, std::size_t(size));
-    at += size;
+    value.contents = take_bytes(at, end);
     parameters.values_.push_back(std::move(value));
   }
   return parameters;

@@ -85,8 +85,7 @@ void LabelRows::serialize(std::string &out) {
   put_plain(out, sums_.skipped);
   put_plain(out, sums_.total);
   for (const auto &[label, weight] : sums_.weights) {
-    put_plain(out, label.size());
-    out += label;
+    put_bytes(out, label);
     put_plain(out, weight);
   }
 }
@@ -98,9 +97,7 @@ void LabelRows::combine(const char *at, const char *end) {
   other.skipped = take_plain<std::int64_t>(at, end);
   other.total = take_plain<double>(at, end);
   while (at != end) {
-    const auto size = take_plain<std::size_t>(at, end);
-    const std::string_view label(at, size);
-    at += size;
+    const std::string_view label = take_bytes(at, end);
     other.weights.emplace(label, take_plain<LabelWeight>(at, end));
     other.bytes += label.size();
   }
