@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
@@ -41,6 +42,10 @@ struct NbAccumulator::Part {
   // mean of the elements with a common covariance, and the lower triangle of their scatter matrix,
   // row by row
   std::vector<double> mean, scatter;
+
+  double weight_named(std::size_t feature) const {
+    return feature < named.size() ? named[feature] : 0;
+  }
 };
 
 NbAccumulator::NbAccumulator() = default;
@@ -317,6 +322,102 @@ std::vector<bool> NbAccumulator::counted_codes(const Slot &slot, std::size_t cod
   return out;
 }
 
+namespace {
+
+/// 0 .. n - 1 in an order.
+template <class Before> std::vector<std::size_t> ordered(std::size_t n, Before before) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::sort(order.begin(), order.end(), before);
+  return order;
+}
+
+}  // namespace
+
+/// The categories of a feature, in order. `labels`: receives the sorted labels that occur, in the
+/// place of those by code; the result is the place of every code among them, or among the values.
+std::vector<std::size_t> NbAccumulator::sort_categories(const Slot &slot,
+                                                        std::vector<std::string> &labels,
+                                                        std::vector<double> &values) const {
+  std::vector<std::size_t> place;
+  if (slot.kind == ValueKind::label) {
+    const std::vector<std::string> by_code = std::exchange(labels, {});
+    place.resize(by_code.size());
+    const std::vector<bool> counted = counted_codes(slot, by_code.size());
+    for (const std::size_t code : ordered(by_code.size(), [&](std::size_t a, std::size_t b) {
+           return by_code[a] < by_code[b];
+         })) {
+      if (!counted[code]) continue;
+      place[code] = labels.size();
+      values.push_back(double(labels.size()));
+      labels.push_back(by_code[code]);
+    }
+  } else {
+    for (const auto &[value, code] : slot.codes) values.push_back(value);
+    std::sort(values.begin(), values.end());
+    if (!values.empty() && values.back() - values.front() > CategoryCodes::widest)
+      throw Error(Errc::too_large,
+                  message("the categories of {} reach from {} to {}, which is too far apart",
+                          slot.name.empty() ? message("element {}", slot.element + 1)
+                                            : message("column {}", describe(Document(slot.name))),
+                          describe_number(values.front()), describe_number(values.back())));
+    place.resize(values.size());
+    for (const auto &[value, code] : slot.codes)
+      place[std::size_t(code)] =
+          std::size_t(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+  }
+  if (values.empty()) {  // missing in every row
+    values = {0};
+    if (slot.kind == ValueKind::label) labels = {""};
+  }
+  return place;
+}
+
+/// Adds the sums of one class as class k of the totals. `features`: the slots of its features;
+/// `places`: of every categorical one, the place of every code.
+void NbAccumulator::add_class(const Part &part, std::size_t k,
+                              const std::vector<std::size_t> &features,
+                              const std::vector<std::vector<std::size_t>> &places, WorkPoll &poll,
+                              NbTotals &out) const {
+  const Eigen::Index at = Eigen::Index(k);
+  out.rows[k] = part.rows;
+  out.weight(at) = part.weight;
+  if (!out.naive.empty()) {
+    out.product.count(at) = part.weight;
+    out.product.carrier(at) = part.carrier;
+  }
+  for (std::size_t i = 0; i < out.naive.size(); ++i) {
+    const std::size_t j = features[std::size_t(out.naive[i])];
+    const Slot &slot = slots_[j];
+    const Column &column = out.product.columns->column(int(i));
+    double *const to =
+        out.product.values.col(at).data() + out.product.columns->offsets(int(i)).statistics;
+    if (slot.categorical >= 0) {
+      if (std::size_t(slot.categorical) >= part.categories.size()) continue;
+      const std::vector<double> &from = part.categories[std::size_t(slot.categorical)];
+      poll(from.size() + 1);
+      for (std::size_t code = 0; code < from.size(); ++code)
+        to[places[std::size_t(slot.categorical)][code]] += from[code];
+      continue;
+    }
+    poll(1);
+    const std::size_t size = std::size_t(column.size().statistics);
+    if (slot.offset + size <= part.numbers.size())
+      std::copy_n(part.numbers.data() + slot.offset, size, to);
+    if (const double absent = part.weight - part.weight_named(j); slot.zero && absent > 0)
+      column.add(0, absent, to);
+  }
+  if (joint_.empty()) return;
+  out.normal.count(at) = part.weight;
+  const double *from = part.scatter.data();
+  for (std::size_t i = 0; i < joint_.size(); ++i) {
+    out.normal.mean(Eigen::Index(i), at) = part.mean[i];
+    for (std::size_t j = 0; j <= i; ++j, ++from)
+      out.normal.scatter[k](Eigen::Index(i), Eigen::Index(j)) =
+          out.normal.scatter[k](Eigen::Index(j), Eigen::Index(i)) = *from;
+  }
+}
+
 NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
                                const RowColumns &names) const {
   NbTotals out;
@@ -325,21 +426,10 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
   out.skipped = skipped_;
   if (parts_.empty()) return out;
 
-  const auto rising = [](std::size_t n, auto before) {
-    std::vector<std::size_t> order(n);
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    std::sort(order.begin(), order.end(), before);
-    return order;
-  };
   const std::vector<std::size_t> of_class =
-      rising(parts_.size(), [&](std::size_t a, std::size_t b) { return classes[a] < classes[b]; });
+      ordered(parts_.size(), [&](std::size_t a, std::size_t b) { return classes[a] < classes[b]; });
   for (const std::size_t k : of_class) out.classes.push_back(classes[k]);
-  const auto named = [&](std::size_t j, std::size_t k) {
-    const std::vector<double> &of = parts_[of_class[k]].named;
-    return j < of.size() ? of[j] : 0;
-  };
-  // The features, sorted by name if sparse, and the index of every code among the sorted labels or
-  // values.
+  // The features, sorted by name if sparse.
   std::vector<std::size_t> features, unknown;
   for (std::size_t j = 0; j < slots_.size(); ++j)
     (slots_[j].family ? features : unknown).push_back(j);
@@ -354,40 +444,8 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
     ColumnSpec spec = *slot.likelihood;
     RowColumn name = names.empty() ? RowColumn{} : names[j];
     if (slot.categorical >= 0) {
-      std::vector<std::size_t> &place = places[std::size_t(slot.categorical)];
       std::vector<double> values;
-      if (slot.kind == ValueKind::label) {
-        const std::vector<std::string> labels = std::move(name.labels);
-        name.labels.clear();
-        place.resize(labels.size());
-        const std::vector<bool> counted = counted_codes(slot, labels.size());
-        for (const std::size_t code : rising(labels.size(), [&](std::size_t a, std::size_t b) {
-               return labels[a] < labels[b];
-             })) {
-          if (!counted[code]) continue;
-          place[code] = name.labels.size();
-          values.push_back(double(name.labels.size()));
-          name.labels.push_back(labels[code]);
-        }
-      } else {
-        for (const auto &[value, code] : slot.codes) values.push_back(value);
-        std::sort(values.begin(), values.end());
-        if (!values.empty() && values.back() - values.front() > CategoryCodes::widest)
-          throw Error(
-              Errc::too_large,
-              message("the categories of {} reach from {} to {}, which is too far apart",
-                      slot.name.empty() ? message("element {}", slot.element + 1)
-                                        : message("column {}", describe(Document(slot.name))),
-                      describe_number(values.front()), describe_number(values.back())));
-        place.resize(values.size());
-        for (const auto &[value, code] : slot.codes)
-          place[std::size_t(code)] =
-              std::size_t(std::lower_bound(values.begin(), values.end(), value) - values.begin());
-      }
-      if (values.empty()) {  // missing in every row
-        values = {0};
-        if (slot.kind == ValueKind::label) name.labels = {""};
-      }
+      places[std::size_t(slot.categorical)] = sort_categories(slot, name.labels, values);
       spec.set_categories(std::move(values));
     }
     out.specs.push_back(std::move(spec));
@@ -396,51 +454,12 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
   out.lay_out(options_->full_covariance);
   for (const std::size_t j : unknown) {
     Vector &weight = out.nulls.emplace_back(slots_[j].name, Vector(out.size())).second;
-    for (std::size_t k = 0; k < parts_.size(); ++k) weight(Eigen::Index(k)) = named(j, k);
+    for (std::size_t k = 0; k < parts_.size(); ++k)
+      weight(Eigen::Index(k)) = parts_[of_class[k]].weight_named(j);
   }
-
   WorkPoll poll;
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const Part &part = parts_[of_class[k]];
-    const Eigen::Index at = Eigen::Index(k);
-    out.rows[k] = part.rows;
-    out.weight(at) = part.weight;
-    if (!out.naive.empty()) {
-      out.product.count(at) = part.weight;
-      out.product.carrier(at) = part.carrier;
-    }
-    for (std::size_t i = 0; i < out.naive.size(); ++i) {
-      const std::size_t j = features[std::size_t(out.naive[i])];
-      const Slot &slot = slots_[j];
-      const Column &column = out.product.columns->column(int(i));
-      double *const to =
-          out.product.values.col(at).data() + out.product.columns->offsets(int(i)).statistics;
-      if (slot.categorical >= 0) {
-        if (std::size_t(slot.categorical) >= part.categories.size()) continue;
-        const std::vector<double> &from = part.categories[std::size_t(slot.categorical)];
-        poll(from.size() + 1);
-        for (std::size_t code = 0; code < from.size(); ++code)
-          to[places[std::size_t(slot.categorical)][code]] += from[code];
-        continue;
-      }
-      poll(1);
-      const std::size_t size = std::size_t(column.size().statistics);
-      if (slot.offset + size <= part.numbers.size())
-        std::copy_n(part.numbers.data() + slot.offset, size, to);
-      if (const double absent = part.weight - named(j, k); slot.zero && absent > 0)
-        column.add(0, absent, to);
-    }
-    if (!joint_.empty()) {
-      out.normal.count(at) = part.weight;
-      const double *from = part.scatter.data();
-      for (std::size_t i = 0; i < joint_.size(); ++i) {
-        out.normal.mean(Eigen::Index(i), at) = part.mean[i];
-        for (std::size_t j = 0; j <= i; ++j, ++from)
-          out.normal.scatter[k](Eigen::Index(i), Eigen::Index(j)) =
-              out.normal.scatter[k](Eigen::Index(j), Eigen::Index(i)) = *from;
-      }
-    }
-  }
+  for (std::size_t k = 0; k < parts_.size(); ++k)
+    add_class(parts_[of_class[k]], k, features, places, poll, out);
   return out;
 }
 

@@ -23,6 +23,7 @@ class Columns;
 struct ColumnSpec;
 struct NbTotals;
 struct NbOptions;
+class WorkPoll;
 
 /// A feature of a sparse row: its index, and its value: NaN if it is missing, the code if it is a
 /// label.
@@ -82,6 +83,11 @@ class BAYES_API NbAccumulator {
   void take(Part &part, const Slot &slot, double x, double weight, std::int64_t number);
   void charge(std::size_t numbers);
   std::vector<bool> counted_codes(const Slot &slot, std::size_t codes) const;
+  std::vector<std::size_t> sort_categories(const Slot &slot, std::vector<std::string> &labels,
+                                           std::vector<double> &values) const;
+  void add_class(const Part &part, std::size_t k, const std::vector<std::size_t> &features,
+                 const std::vector<std::vector<std::size_t>> &places, WorkPoll &poll,
+                 NbTotals &out) const;
   [[noreturn]] void refuse(const Slot &slot, double x, std::int64_t number) const;
 
   std::unique_ptr<NbOptions> options_;

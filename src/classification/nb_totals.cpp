@@ -240,6 +240,31 @@ void NbTotals::lay_out(bool full) {
   }
 }
 
+namespace {
+
+/// Adds the features of both, which have names, to `out`, and tells the place of each.
+void merge_named_features(const NbTotals &first, const NbTotals &second, std::vector<int> &of_first,
+                          std::vector<int> &of_second, NbTotals &out) {
+  const std::vector<std::string> a = names_of_features(first), b = names_of_features(second);
+  const std::vector<std::string> all = both(a, b);
+  of_first = places(a, all);
+  of_second = places(b, all);
+  std::vector<int> in_first(all.size(), -1), in_second(all.size(), -1);
+  for (std::size_t i = 0; i < a.size(); ++i) in_first[std::size_t(of_first[i])] = int(i);
+  for (std::size_t i = 0; i < b.size(); ++i) in_second[std::size_t(of_second[i])] = int(i);
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    poll_in_loop(j);
+    const int i = in_first[j], other = in_second[j];
+    if (i >= 0 && other >= 0) check_same_feature(first, i, second, other);
+    if (i >= 0)
+      add_feature(first, i, other >= 0 ? &second : nullptr, other, out);
+    else
+      add_feature(second, other, nullptr, -1, out);
+  }
+}
+
+}  // namespace
+
 NbTotals merged(const NbTotals &first, const NbTotals &second) {
   // A part without rows has no features yet.
   for (const auto &[some, none] : {std::pair(&first, &second), std::pair(&second, &first)})
@@ -260,22 +285,7 @@ NbTotals merged(const NbTotals &first, const NbTotals &second) {
     throw Error(Errc::too_large, message("rows have more than {} classes", nb_max_classes));
   std::vector<int> of_first, of_second;
   if (first.sparse) {
-    const std::vector<std::string> a = names_of_features(first), b = names_of_features(second);
-    const std::vector<std::string> all = both(a, b);
-    of_first = places(a, all);
-    of_second = places(b, all);
-    std::vector<int> in_first(all.size(), -1), in_second(all.size(), -1);
-    for (std::size_t i = 0; i < a.size(); ++i) in_first[std::size_t(of_first[i])] = int(i);
-    for (std::size_t i = 0; i < b.size(); ++i) in_second[std::size_t(of_second[i])] = int(i);
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      poll_in_loop(j);
-      const int i = in_first[j], other = in_second[j];
-      if (i >= 0 && other >= 0) check_same_feature(first, i, second, other);
-      if (i >= 0)
-        add_feature(first, i, other >= 0 ? &second : nullptr, other, out);
-      else
-        add_feature(second, other, nullptr, -1, out);
-    }
+    merge_named_features(first, second, of_first, of_second, out);
   } else {
     if (first.features() != second.features())
       throw Error(Errc::array_shape,

@@ -171,6 +171,21 @@ SweepPlan plan_tasks(double operations, std::size_t part_bytes, const Control &c
                                               spare_bytes / std::max<std::size_t>(1, part_bytes)))};
 }
 
+namespace {
+
+/// Starts workers 1 .. n - 1, or as many as there are threads for: those that run do the work.
+template <class Work> void start_workers(ThreadGroup &group, int n, const Work &work) {
+  const SignalsBlocked blocked;
+  try {
+    for (int worker = 1; worker < n; ++worker)
+      group.add([&work, worker] { work(worker, nullptr); });
+  } catch (const std::system_error &) {
+    // No more threads are available.
+  }
+}
+
+}  // namespace
+
 void run_in_order(
     std::size_t tasks, SweepPlan plan, Control &control,
     const std::function<void(int worker, int slot, std::size_t task, const Stop &stop)> &process,
@@ -217,15 +232,7 @@ void run_in_order(
         queue.close();
       };
       ThreadGroup group(dismiss);
-      {
-        const SignalsBlocked blocked;
-        try {
-          for (int worker = 1; worker < threads; ++worker)
-            group.add([&work, worker] { work(worker, nullptr); });
-        } catch (const std::system_error &) {
-          // No more threads are available: those already running do the work.
-        }
-      }
+      start_workers(group, threads, work);
       if (!called) {
         meanwhile();
         called = true;

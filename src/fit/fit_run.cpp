@@ -105,14 +105,7 @@ void FitRun::set_weight(double weight, std::int64_t rows) {
 }
 
 void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) {
-  ModelInfo &info = model_.info;
-  const auto take = [&](const RunTrace &run, int before) {
-    info.iterations = before + run.iterations;
-    // without iterations there is nothing to converge
-    info.converged = run.converged || plan_.max_iterations == 0;
-    info.objective = run.trace.back();
-    info.degenerate = run.degenerate;
-  };
+  const ModelInfo &info = model_.info;
   schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
   // Restarts may pause early: the gain that remains then seldom decides which of them is the best.
   if (plan_.restarts > 1 && plan_.resumes) {
@@ -160,27 +153,44 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   }
   // By its record a run that is not made again was better than the one that the record names best.
   if (kept != best_restart_) refuse_checkpoint();
+  go_on(restarts, best, trial_weight != nullptr);
+  best_trace_ = trial_weight ? model_.trace.size() - 1 : best;
+  drop_traces();
+}
+
+/// Makes a run the result, whose iterations follow others.
+void FitRun::take(const RunTrace &run, int before) {
+  ModelInfo &info = model_.info;
+  info.iterations = before + run.iterations;
+  // without iterations there is nothing to converge
+  info.converged = run.converged || plan_.max_iterations == 0;
+  info.objective = run.trace.back();
+  info.degenerate = run.degenerate;
+}
+
+/// The best restart, whose trace has this index, goes on: with all rows after a trial, or from
+/// where it paused.
+void FitRun::go_on(const Restarts &restarts, std::size_t best, bool trial) {
   const bool paused = std::exchange(schedule_.pause, 0) > 0;
   schedule_.max_iterations = plan_.max_iterations;
   begin_run(plan_.restarts);
-  if (trial_weight) {
+  if (trial) {
     schedule_.restart = schedule_.restarts;
     const RunTrace &last = restarts.go_on();
     model_.trace.push_back(last.trace);
     iterations_ += last.iterations;
     take(last, 0);
   } else if (paused) {
+    const int before = model_.info.iterations;
     schedule_.restart = int(best) + 1;
-    schedule_.max_iterations = plan_.max_iterations - info.iterations;
+    schedule_.max_iterations = plan_.max_iterations - before;
     schedule_.min_iterations = 0;  // those of the restart are enough
     const RunTrace &last = restarts.go_on();
     // its first objective is already in the trace
     model_.trace[best].insert(model_.trace[best].end(), last.trace.begin() + 1, last.trace.end());
     iterations_ += last.iterations;
-    take(last, info.iterations);
+    take(last, before);
   }
-  best_trace_ = trial_weight ? model_.trace.size() - 1 : best;
-  drop_traces();
 }
 
 bool FitRun::is_better(double objective, bool degenerate, double other,

@@ -208,6 +208,8 @@ class FitRun {
   };
   /// `trial_weight`: null if restarts run on all data.
   void run_restarts(const Restarts &restarts, const double *trial_weight);
+  void take(const RunTrace &run, int before);
+  void go_on(const Restarts &restarts, std::size_t best, bool trial);
   /// Begins run number `index`, from 0, in the record.
   void begin_run(int index);
   /// The best of the runs that have ended by the record, from 0; -1 if none has.

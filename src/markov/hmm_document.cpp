@@ -174,6 +174,61 @@ void HiddenMarkovModel::write(Document &document) const {
       state->fitted);
 }
 
+namespace {
+
+/// The chain and the emissions of a model. `draws` reads the emissions of all draws, and returns a
+/// function that gives those of draw s; `deviations`: numbers of a state's emissions that have one.
+template <class Fitted, class Posterior, class Point, class Draws>
+Fitted read_fitted(const MemberReader &in, int k, Posterior posterior, Point point, Draws draws,
+                   int deviations) {
+  Fitted fitted;
+  constexpr bool products = std::is_same_v<Fitted, ProductHmm>;
+  if (in.has("posterior")) {
+    const MemberReader q = in.object("posterior");
+    fitted.posterior.emplace();
+    read_chain(q, k, false, *fitted.posterior);
+    fitted.posterior->emissions = posterior(q);
+    fitted.point = mean_parameters(*fitted.posterior);
+  } else {
+    const MemberReader numbers = in.object("point");
+    read_chain(numbers, k, true, fitted.point);
+    fitted.point.emissions = point(numbers);
+    // Models stored by the first version have no draws.
+    if (in.has("draws_of_parameters"))
+      fitted.draws = read_draws(in.object("draws_of_parameters"), k, draws);
+  }
+  if (in.has("deviations")) {
+    const MemberReader from = in.object("deviations");
+    HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
+    // Absent for draws of normal emissions, and for linear response in models of the first
+    // version.
+    if (products || from.has("emissions"))
+      out.emissions = read_columns(from, "emissions", deviations, k);
+    require_not_negative(from, "initial", out.initial);
+    require_not_negative(from, "transition", out.transition);
+    require_not_negative(from, "emissions", out.emissions);
+    fitted.deviations = std::move(out);
+  }
+  return fitted;
+}
+
+/// The names of symbols, which are the values of the one element of `columns`.
+std::vector<std::string> read_symbols(const MemberReader &in, const Columns &columns,
+                                      bool vectors) {
+  const ColumnSpec &spec = columns.specs()[0];
+  std::vector<std::string> symbols = in.texts("symbols", "name");
+  if (vectors || !is_categorical(spec) || !spec.values.empty() ||
+      symbols.size() != std::size_t(spec.categories))
+    in.reject("symbols", "must be as many names as the one categorical element has values");
+  std::set<std::string_view> seen;
+  for (const std::string &name : symbols)
+    if (!seen.insert(name).second)
+      in.reject("symbols", message("contains {} twice", describe(Document(name))));
+  return symbols;
+}
+
+}  // namespace
+
 std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   auto model = std::make_unique<HiddenMarkovModel>();
   const MemberReader in(document);
@@ -193,66 +248,25 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   if (!state.vectors && d != 1)
     in.reject("vectors", "must be true for observations of more than one element");
 
-  // `draws`: reads the emissions of all draws, and returns a function that gives those of draw s
-  const auto read = [&](auto fitted, auto posterior, auto point, auto draws, int deviations) {
-    constexpr bool products = std::is_same_v<decltype(fitted), ProductHmm>;
-    if (in.has("posterior")) {
-      const MemberReader q = in.object("posterior");
-      fitted.posterior.emplace();
-      read_chain(q, k, false, *fitted.posterior);
-      fitted.posterior->emissions = posterior(q);
-      fitted.point = mean_parameters(*fitted.posterior);
-    } else {
-      const MemberReader numbers = in.object("point");
-      read_chain(numbers, k, true, fitted.point);
-      fitted.point.emissions = point(numbers);
-      // Models stored by the first version have no draws.
-      if (in.has("draws_of_parameters"))
-        fitted.draws = read_draws(in.object("draws_of_parameters"), k, draws);
-    }
-    if (in.has("deviations")) {
-      const MemberReader from = in.object("deviations");
-      HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
-      // Absent for draws of normal emissions, and for linear response in models of the first
-      // version.
-      if (products || from.has("emissions"))
-        out.emissions = read_columns(from, "emissions", deviations, k);
-      require_not_negative(from, "initial", out.initial);
-      require_not_negative(from, "transition", out.transition);
-      require_not_negative(from, "emissions", out.emissions);
-      fitted.deviations = std::move(out);
-    }
-    state.fitted = std::move(fitted);
-  };
   if (!in.has("covariance")) {
     const SharedColumns columns = read_product_columns(in, d);
-    read(
-        ProductHmm(), [&](const MemberReader &q) { return read_posterior(q, columns, k); },
+    state.fitted = read_fitted<ProductHmm>(
+        in, k, [&](const MemberReader &q) { return read_posterior(q, columns, k); },
         [&](const MemberReader &p) { return read_point(p, columns, k); },
         [&](const MemberReader &p, int count) {
           return
               [all = read_point(p, columns, count * k), k](int s) { return separated(all, s, k); };
         },
         columns->size().point);
-    if (in.has("symbols")) {
-      const ColumnSpec &spec = columns->specs()[0];
-      state.symbols = in.texts("symbols", "name");
-      if (state.vectors || !is_categorical(spec) || !spec.values.empty() ||
-          state.symbols.size() != std::size_t(spec.categories))
-        in.reject("symbols", "must be as many names as the one categorical element has values");
-      std::set<std::string_view> seen;
-      for (const std::string &name : state.symbols)
-        if (!seen.insert(name).second)
-          in.reject("symbols", message("contains {} twice", describe(Document(name))));
-    }
+    if (in.has("symbols")) state.symbols = read_symbols(in, *columns, state.vectors);
     return model;
   }
   state.whole_steps = true;
   const std::string covariance = in.text("covariance");
   const CovarianceShape *const shape = covariance_named(covariance);
   if (!shape) in.reject("covariance", "must be full, diagonal, spherical or tied");
-  read(
-      NormalHmm(), [&](const MemberReader &q) { return read_posterior(*shape, q, d, k); },
+  state.fitted = read_fitted<NormalHmm>(
+      in, k, [&](const MemberReader &q) { return read_posterior(*shape, q, d, k); },
       [&](const MemberReader &p) {
         return NormalPoint{*shape, read_columns(p, "means", d, k),
                            read_scales(*shape, p, "covariances", d, k)};

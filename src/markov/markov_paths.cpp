@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 namespace {
@@ -274,92 +274,130 @@ StatePath best_path(const Sequences &one, Control &control, const ScoredChain &p
   return out;
 }
 
-std::vector<StatePath> best_paths(const Sequences &one, int count, Control &control,
-                                  const ScoredChain &point) {
-  if (one.steps == 0) return {{0, {}}};
-  const MarkovChain &chain = *point.chain;
+namespace {
+
+/// The best paths to every state, step by step, with pointers back to the paths that they continue.
+class PathHeap {
+ public:
+  /// `count` paths to each state are kept.
+  PathHeap(const MarkovChain &chain, int count, std::int64_t steps)
+      : chain_(chain),
+        k_(std::size_t(chain.states())),
+        n_(std::size_t(count)),
+        // not zero-filled: for gigabytes that would take a second without a poll
+        from_(std::make_unique_for_overwrite<Pointer[]>(k_ * n_ * std::size_t(steps))),
+        before_(k_ * n_, minus_infinity),
+        after_(k_ * n_, minus_infinity) {}
+
+  /// Continues all paths by step t; `emission`: its scores.
+  void step(std::int64_t t, const double *emission) {
+    Pointer *const pointers = from_.get() + std::size_t(t) * k_ * n_;
+    for (std::size_t j = 0; j < k_; ++j) {
+      std::fill_n(after_.begin() + std::ptrdiff_t(j * n_), n_, minus_infinity);
+      if (t == 0)
+        after_[j * n_] = chain_.log_initial()[j] + emission[j];
+      else
+        enter(j, emission[j], pointers + j * n_);
+    }
+    std::swap(before_, after_);
+  }
+
+  /// The best paths to any state, after the last of so many steps; none if all are impossible.
+  std::vector<StatePath> paths(std::int64_t steps, Control &control) {
+    candidates_.clear();
+    for (std::size_t i = 0; i < k_; ++i)
+      for (std::size_t r = 0; r < n_; ++r)
+        if (before_[i * n_ + r] > minus_infinity)
+          candidates_.push_back({before_[i * n_ + r], std::uint16_t(i), std::uint16_t(r)});
+    std::sort(candidates_.begin(), candidates_.end(),
+              [](const Candidate &a, const Candidate &b) { return worse(b, a); });
+    candidates_.resize(std::min(candidates_.size(), n_));
+    std::vector<StatePath> out;
+    for (const Candidate &candidate : candidates_) {
+      StatePath path{candidate.value, std::vector<int>(std::size_t(steps))};
+      Pointer at{candidate.state, candidate.rank};
+      for (std::size_t t = path.states.size(); t-- > 0;) {
+        if (t % 4096 == 0) control.poll();
+        path.states[t] = at.state;
+        at = from_[t * k_ * n_ + at.state * n_ + at.rank];
+      }
+      out.push_back(std::move(path));
+    }
+    return out;
+  }
+
+ private:
+  struct Pointer {
+    std::uint16_t state, rank;
+  };
   struct Candidate {
     double value;
     std::uint16_t state, rank;  // the previous state, and the rank among its paths
   };
-  const std::size_t k = std::size_t(chain.states()), n = std::size_t(count), each = k * n;
-  if (double(each) * double(one.steps) * 4 > std::min(control.memory, 2e9))
-    throw Error(Errc::too_large,
-                "the " + std::to_string(count) + " best paths of " + std::to_string(one.steps) +
-                    " steps through " + std::to_string(k) + " states need too much memory",
-                "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                "Ask for fewer paths, or shorten the sequence.");
-  struct Pointer {
-    std::uint16_t state, rank;
-  };
-  Windows windows(one, control, point, MarkovWindow::Workspace::scores);
-  // not zero-filled: for gigabytes that would take a second without a poll
-  const auto from = std::make_unique_for_overwrite<Pointer[]>(each * std::size_t(one.steps));
-  std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
-  std::vector<Candidate> candidates;
-  // Orders the heap: the best candidate is on top.
-  const auto worse = [](const Candidate &a, const Candidate &b) {
+
+  /// Orders the heap: the best candidate is on top.
+  static bool worse(const Candidate &a, const Candidate &b) {
     return a.value != b.value   ? a.value < b.value
            : a.state != b.state ? a.state > b.state
                                 : a.rank > b.rank;
-  };
+  }
+
+  /// The best paths into state j.
+  void enter(std::size_t j, double emission, Pointer *pointers) {
+    candidates_.clear();
+    const double *const into =
+        chain_.log_transition_transposed() + j * std::size_t(chain_.padded());
+    for (std::size_t i = 0; i < k_; ++i)
+      if (before_[i * n_] + into[i] > minus_infinity)
+        candidates_.push_back({before_[i * n_] + into[i], std::uint16_t(i), 0});
+    std::make_heap(candidates_.begin(), candidates_.end(), worse);
+    for (std::size_t r = 0; r < n_ && !candidates_.empty(); ++r) {
+      std::pop_heap(candidates_.begin(), candidates_.end(), worse);
+      Candidate &candidate = candidates_.back();
+      after_[j * n_ + r] = candidate.value + emission;
+      pointers[r] = {candidate.state, candidate.rank};
+      const std::size_t next = candidate.rank + std::size_t(1);
+      if (next < n_ && before_[candidate.state * n_ + next] > minus_infinity) {
+        candidate = {before_[candidate.state * n_ + next] + into[candidate.state], candidate.state,
+                     std::uint16_t(next)};
+        std::push_heap(candidates_.begin(), candidates_.end(), worse);
+      } else {
+        candidates_.pop_back();
+      }
+    }
+  }
+
+  const MarkovChain &chain_;
+  const std::size_t k_, n_;
+  const std::unique_ptr<Pointer[]> from_;
+  /// log probabilities of the paths to each state, the best first
+  std::vector<double> before_, after_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+std::vector<StatePath> best_paths(const Sequences &one, int count, Control &control,
+                                  const ScoredChain &point) {
+  if (one.steps == 0) return {{0, {}}};
+  const MarkovChain &chain = *point.chain;
+  if (double(chain.states()) * count * double(one.steps) * 4 > std::min(control.memory, 2e9))
+    throw Error(Errc::too_large,
+                message("the {} best paths of {} steps through {} states need too much memory",
+                        count, one.steps, chain.states()),
+                "The limit is maintenance_work_mem, or 1 GB if that is more.",
+                "Ask for fewer paths, or shorten the sequence.");
+  Windows windows(one, control, point, MarkovWindow::Workspace::scores);
+  PathHeap heap(chain, count, one.steps);
   for (std::int64_t w = 0; w < windows.count(); ++w) {
     const ChainSteps steps = windows.load(w, true);
     for (std::int64_t t = 0; t < steps.n; ++t) {
       if (t % 64 == 0) control.poll();
-      const double *const e = steps.emission + t * chain.padded();
-      Pointer *const pointers = from.get() + std::size_t(windows.first(w) + t) * each;
-      for (std::size_t j = 0; j < k; ++j) {
-        std::fill_n(after.begin() + std::ptrdiff_t(j * n), n, minus_infinity);
-        if (w == 0 && t == 0) {
-          after[j * n] = chain.log_initial()[j] + e[j];
-          continue;
-        }
-        candidates.clear();
-        const double *const into =
-            chain.log_transition_transposed() + j * std::size_t(chain.padded());
-        for (std::size_t i = 0; i < k; ++i)
-          if (before[i * n] + into[i] > minus_infinity)
-            candidates.push_back({before[i * n] + into[i], std::uint16_t(i), 0});
-        std::make_heap(candidates.begin(), candidates.end(), worse);
-        for (std::size_t r = 0; r < n && !candidates.empty(); ++r) {
-          std::pop_heap(candidates.begin(), candidates.end(), worse);
-          Candidate &candidate = candidates.back();
-          after[j * n + r] = candidate.value + e[j];
-          pointers[j * n + r] = {candidate.state, candidate.rank};
-          const std::size_t next = candidate.rank + std::size_t(1);
-          if (next < n && before[candidate.state * n + next] > minus_infinity) {
-            candidate = {before[candidate.state * n + next] + into[candidate.state],
-                         candidate.state, std::uint16_t(next)};
-            std::push_heap(candidates.begin(), candidates.end(), worse);
-          } else {
-            candidates.pop_back();
-          }
-        }
-      }
-      std::swap(before, after);
+      heap.step(windows.first(w) + t, steps.emission + t * chain.padded());
     }
   }
-  candidates.clear();
-  for (std::size_t i = 0; i < k; ++i)
-    for (std::size_t r = 0; r < n; ++r)
-      if (before[i * n + r] > minus_infinity)
-        candidates.push_back({before[i * n + r], std::uint16_t(i), std::uint16_t(r)});
-  if (candidates.empty()) impossible();
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const Candidate &a, const Candidate &b) { return worse(b, a); });
-  candidates.resize(std::min(candidates.size(), n));
-  std::vector<StatePath> out;
-  for (const Candidate &candidate : candidates) {
-    StatePath path{candidate.value, std::vector<int>(std::size_t(one.steps))};
-    Pointer at{candidate.state, candidate.rank};
-    for (std::size_t t = path.states.size(); t-- > 0;) {
-      if (t % 4096 == 0) control.poll();
-      path.states[t] = at.state;
-      at = from[t * each + at.state * n + at.rank];
-    }
-    out.push_back(std::move(path));
-  }
+  std::vector<StatePath> out = heap.paths(one.steps, control);
+  if (out.empty()) impossible();
   return out;
 }
 

@@ -13,6 +13,80 @@
 namespace bayes {
 namespace {
 
+/// A sequence, rows [begin, end) of a source, in windows of `each` steps, with forward variables at
+/// the beginnings of windows: of some windows all the time (spans), and of those of one span.
+class LongWindows {
+ public:
+  LongWindows(MarkovWindow &window, const MarkovChain &chain, const BlockReader &block,
+              std::int64_t begin, std::int64_t end, std::int64_t each, std::int64_t max_doubles)
+      : window_(window),
+        chain_(chain),
+        block_(block),
+        begin_(begin),
+        end_(end),
+        each_(each),
+        aligned_(begin / block_rows * block_rows),
+        windows_((end - aligned_ + each - 1) / each),
+        width_(chain.padded() + 1),
+        span_(windows_ * width_ <= max_doubles
+                  ? windows_
+                  : std::int64_t(std::ceil(std::sqrt(double(windows_))))),
+        outer_(std::size_t(spans() * width_)),
+        inner_(std::size_t(span_ * width_)) {}
+
+  std::int64_t windows() const { return windows_; }
+  std::int64_t spans() const { return (windows_ + span_ - 1) / span_; }
+  /// the windows of span s
+  std::int64_t first_window(std::int64_t s) const { return s * span_; }
+  std::int64_t end_of_span(std::int64_t s) const {
+    return std::min(windows_, first_window(s) + span_);
+  }
+  /// the first row of window w
+  std::int64_t first_of(std::int64_t w) const { return std::max(begin_, aligned_ + w * each_); }
+  /// Unless scaling is safe, logarithms are used from the start: sums already added could not be
+  /// undone.
+  bool logarithms() const { return !chain_.safe(); }
+
+  /// Loads window w, with the forward variables of the step before it.
+  ChainSteps load(std::int64_t w) {
+    const std::int64_t size = std::min(end_, aligned_ + (w + 1) * each_) - first_of(w);
+    if (logarithms())
+      window_.load_logarithms(block_, first_of(w), size);
+    else
+      window_.load(block_, first_of(w), size);
+    const ChainSteps steps = window_.steps(0, size);
+    if (w > 0) {
+      const double *const checkpoint = before(w);
+      std::copy_n(checkpoint, width_ - 1, steps.forward - (width_ - 1));
+      steps.scale[-1] = checkpoint[width_ - 1];
+    }
+    return steps;
+  }
+  void forward(std::int64_t w, const ChainSteps &steps) const {
+    if (logarithms())
+      log_recursion::forward(chain_, steps, w == 0);
+    else
+      scaled_recursion::forward(chain_, steps, w == 0);
+  }
+  /// Keeps the forward variables of the last step of window w.
+  void save(std::int64_t w, const ChainSteps &steps) {
+    double *const checkpoint = before(w + 1);
+    std::copy_n(steps.forward + (steps.n - 1) * (width_ - 1), width_ - 1, checkpoint);
+    checkpoint[width_ - 1] = steps.scale[steps.n - 1];
+  }
+
+ private:
+  double *before(std::int64_t w) {
+    return w % span_ == 0 ? outer_.data() + w / span_ * width_ : inner_.data() + w % span_ * width_;
+  }
+
+  MarkovWindow &window_;
+  const MarkovChain &chain_;
+  const BlockReader &block_;
+  const std::int64_t begin_, end_, each_, aligned_, windows_, width_, span_;
+  std::vector<double> outer_, inner_;
+};
+
 /// One thread's part of a pass.
 class Worker {
  public:
@@ -84,90 +158,34 @@ class Worker {
   template <class ShouldStop>
   bool checkpointed(const BlockReader &block, std::int64_t begin, std::int64_t end,
                     ShouldStop stop) {
-    // Unless scaling is safe, use logarithms from the start: sums already added could not be
-    // undone.
-    const bool logarithms = !chain_.safe();
-    const std::int64_t aligned = begin / block_rows * block_rows,
-                       windows = (end - aligned + steps_each() - 1) / steps_each(),
-                       width = padded_ + 1;
-    const std::int64_t span = windows * width <= checkpoint_doubles_
-                                  ? windows
-                                  : std::int64_t(std::ceil(std::sqrt(double(windows)))),
-                       spans = (windows + span - 1) / span;
-    std::vector<double> outer(std::size_t(spans * width)), inner(std::size_t(span * width));
-    const auto first_of = [&](std::int64_t w) {
-      return std::max(begin, aligned + w * steps_each());
-    };
-    const auto size_of = [&](std::int64_t w) {
-      return std::min(end, aligned + (w + 1) * steps_each()) - first_of(w);
-    };
-    const auto load = [&](std::int64_t w, const double *checkpoint) {
-      if (logarithms)
-        window_.load_logarithms(block, first_of(w), size_of(w));
-      else
-        window_.load(block, first_of(w), size_of(w));
-      const ChainSteps steps = window_.steps(0, size_of(w));
-      if (w > 0) {
-        std::copy_n(checkpoint, padded_, steps.forward - padded_);
-        steps.scale[-1] = checkpoint[padded_];
-      }
-      return steps;
-    };
-    const auto save_checkpoint = [&](const ChainSteps &steps, double *checkpoint) {
-      std::copy_n(steps.forward + (steps.n - 1) * padded_, padded_, checkpoint);
-      checkpoint[padded_] = steps.scale[steps.n - 1];
-    };
-    const auto forward = [&](std::int64_t w, const ChainSteps &steps) {
-      if (logarithms)
-        log_recursion::forward(chain_, steps, w == 0);
-      else
-        scaled_recursion::forward(chain_, steps, w == 0);
-    };
-
+    LongWindows all(window_, chain_, block, begin, end, steps_each(), checkpoint_doubles_);
     double total = 0, weight = 0;
-    for (std::int64_t w = 0; w < windows; ++w) {
+    for (std::int64_t w = 0; w < all.windows(); ++w) {
       if (stop()) return false;
-      const ChainSteps steps = load(
-          w, w % span == 0 ? outer.data() + w / span * width : inner.data() + w % span * width);
+      const ChainSteps steps = all.load(w);
       if (w == 0) weight = -window_.weight(0);
-      forward(w, steps);
-      total += logarithms ? log_recursion::log_likelihood(steps)
-                          : scaled_recursion::log_likelihood(steps);
+      all.forward(w, steps);
+      total += all.logarithms() ? log_recursion::log_likelihood(steps)
+                                : scaled_recursion::log_likelihood(steps);
       if (!std::isfinite(total)) return impossible(begin);
-      if (w + 1 < windows)
-        save_checkpoint(steps, (w + 1) % span == 0 ? outer.data() + (w + 1) / span * width
-                                                   : inner.data() + (w + 1) % span * width);
+      if (w + 1 < all.windows()) all.save(w, steps);
     }
     objective_ += weight * total;
 
     Buffer last(std::size_t(padded_), 0.0);
-    if (!logarithms) std::fill_n(last.begin(), k_, 1.0);
+    if (!all.logarithms()) std::fill_n(last.begin(), k_, 1.0);
     int next = -1;
-    for (std::int64_t s = spans; s-- > 0;) {
-      const std::int64_t from = s * span, to = std::min(windows, from + span);
-      for (std::int64_t w = from; w + 1 < to && spans > 1; ++w) {
+    for (std::int64_t s = all.spans(); s-- > 0;) {
+      const std::int64_t from = all.first_window(s), to = all.end_of_span(s);
+      for (std::int64_t w = from; w + 1 < to && all.spans() > 1; ++w) {
         if (stop()) return false;
-        const ChainSteps steps =
-            load(w, w == from ? outer.data() + s * width : inner.data() + (w - from) * width);
-        forward(w, steps);
-        save_checkpoint(steps, inner.data() + (w + 1 - from) * width);
+        const ChainSteps steps = all.load(w);
+        all.forward(w, steps);
+        all.save(w, steps);
       }
       for (std::int64_t w = to; w-- > from;) {
         if (stop()) return false;
-        const ChainSteps steps =
-            load(w, w == from ? outer.data() + s * width : inner.data() + (w - from) * width);
-        if (draws_)
-          forward(w, steps);
-        else if (logarithms) {
-          forward(w, steps);
-          log_recursion::backward(chain_, steps, last.data());
-        } else
-          scaled_recursion::forward_backward(chain_, steps, w == 0, last.data());
-        if (draws_)
-          draw(steps, first_of(w), w == 0, logarithms, next);
-        else
-          finish(steps, w == 0, logarithms, weight);
-        window_.accumulate();
+        backward(all, w, weight, last.data(), next);
       }
     }
     return true;
@@ -197,6 +215,24 @@ class Worker {
  private:
   std::int64_t steps_each() const {
     return std::max<std::int64_t>(block_rows, steps_ / block_rows * block_rows);
+  }
+
+  /// Adds window w of a sequence; windows come from the last one to the first. `last`, `next`: what
+  /// the recursions, or the drawn path, have at the beginning of the window after it.
+  void backward(LongWindows &all, std::int64_t w, double weight, double *last, int &next) {
+    const bool logarithms = all.logarithms();
+    const ChainSteps steps = all.load(w);
+    if (draws_ || logarithms) all.forward(w, steps);
+    if (draws_) {
+      draw(steps, all.first_of(w), w == 0, logarithms, next);
+    } else {
+      if (logarithms)
+        log_recursion::backward(chain_, steps, last);
+      else
+        scaled_recursion::forward_backward(chain_, steps, w == 0, last);
+      finish(steps, w == 0, logarithms, weight);
+    }
+    window_.accumulate();
   }
 
   bool impossible(std::int64_t row) {

@@ -68,14 +68,7 @@ class Chains {
     int since = std::max(0, chain.sweeps - plan_.warmup);  // sweeps after the warmup
     bool warm = since > 0;
     for (bool done = false; !done;) {
-      // The start, which may take long, may have ended the record.
-      if (control_.checkpoint && !stopped_ && control_.time_is_over()) {
-        record(chain, *sampler);
-        control_.cut_short();
-        stopped_ = true;
-        if (complete_ones_serve() || (chain.draws > 0 && !chain.kept.empty() && !must_store(chain)))
-          break;
-      }
+      if (time_ends_record(chain, *sampler)) break;
       if (!warm && (chain.sweeps == plan_.warmup || (!records() && control_.out_of_time()))) {
         warm = true;
         short_warmup = chain.sweeps < plan_.warmup;
@@ -157,6 +150,16 @@ class Chains {
       numbers.number(log_joint);
     }
   };
+
+  /// Has the time of a fit that can be resumed ended, with draws that serve? The start, which may
+  /// take long, may have ended the record.
+  bool time_ends_record(OneChain &chain, ChainSampler &sampler) {
+    if (!control_.checkpoint || stopped_ || !control_.time_is_over()) return false;
+    record(chain, sampler);
+    control_.cut_short();
+    stopped_ = true;
+    return complete_ones_serve() || (chain.draws > 0 && !chain.kept.empty() && !must_store(chain));
+  }
 
   /// Do the chains that are complete have a stored draw? Then the draws of one that is stopped are
   /// left out.

@@ -50,34 +50,39 @@ GmmScorer::GmmScorer(const GaussianMixture::State &state) : fitted_(&state.fitte
   std::vector<FactoredScale> scales =
       factor_all(shape, fitted.point.components.covariance, d_, "covariance");
   student_ = fitted.linked.has_value();
-  for (int k = 0; k < k_; ++k) {
-    const std::size_t s = std::size_t(shape.index(k));
-    const double log_weight = std::log(fitted.point.weights(k));
-    if (!student_) {
-      constant_[std::size_t(k)] = log_weight - 0.5 * (d_ * log_two_pi + scales[s].log_determinant);
-      continue;
-    }
-    const NormalWishart &q = fitted.linked->components;
-    const double a = q.a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d_ : a;
-    const bool product = !shape.dense && !shape.isotropic;
-    const int dimension = product ? 1 : d_;
-    // of B / a, the covariance of the point estimate
-    const double log_scale = std::log(a * (q.c(k) + 1) / (q.c(k) * nu));
-    // With so many degrees of freedom it is normal, and more would leave 1 + |y|^2 / nu no digits.
-    const double degrees = std::min(nu, max_degrees);
-    constant_[std::size_t(k)] =
-        log_weight - 0.5 * (scales[s].log_determinant + d_ * log_scale) +
-        d_ / dimension *
-            (log_gamma(dimension / 2.0) - log_beta(degrees / 2, dimension / 2.0) -
-             0.5 * dimension * std::log(degrees * std::numbers::pi));
-    half_[std::size_t(k)] = (degrees + dimension) / 2;
-    // |W y|^2 uses the covariance B / a, not the predictive scale; this corrects for it
-    inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / degrees;
-  }
+  for (int k = 0; k < k_; ++k)
+    compile_constants(k, scales[std::size_t(shape.index(k))].log_determinant);
   if (shape.dense)
     compile_dense(shape, scales);
   else
     compile_variances(shape, scales);
+}
+
+/// `log_determinant`: of the covariance of component k.
+void GmmScorer::compile_constants(int k, double log_determinant) {
+  const GmmFitted &fitted = *fitted_;
+  const CovarianceShape &shape = fitted.shape();
+  const double log_weight = std::log(fitted.point.weights(k));
+  if (!student_) {
+    constant_[std::size_t(k)] = log_weight - 0.5 * (d_ * log_two_pi + log_determinant);
+    return;
+  }
+  const NormalWishart &q = fitted.linked->components;
+  const double a = q.a(shape.index(k)), nu = shape.dense ? a + 1 - d_ : a;
+  const bool product = !shape.dense && !shape.isotropic;
+  const int dimension = product ? 1 : d_;
+  // of B / a, the covariance of the point estimate
+  const double log_scale = std::log(a * (q.c(k) + 1) / (q.c(k) * nu));
+  // With so many degrees of freedom it is normal, and more would leave 1 + |y|^2 / nu no digits.
+  const double degrees = std::min(nu, max_degrees);
+  constant_[std::size_t(k)] =
+      log_weight - 0.5 * (log_determinant + d_ * log_scale) +
+      d_ / dimension *
+          (log_gamma(dimension / 2.0) - log_beta(degrees / 2, dimension / 2.0) -
+           0.5 * dimension * std::log(degrees * std::numbers::pi));
+  half_[std::size_t(k)] = (degrees + dimension) / 2;
+  // |W y|^2 uses the covariance B / a, not the predictive scale; this corrects for it
+  inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / degrees;
 }
 
 void GmmScorer::compile_dense(const CovarianceShape &shape,

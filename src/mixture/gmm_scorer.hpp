@@ -30,6 +30,7 @@ class GmmScorer {
   /// the scorer for a row that misses some elements, but not all
   GmmScorer &marginal(std::span<const double> x);
   std::span<const double> log_weights();
+  void compile_constants(int k, double log_determinant);
   void compile_dense(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
   void compile_variances(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
   void compile_quadrature(const MixturePosterior<NormalIndependent> &q);

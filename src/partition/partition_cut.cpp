@@ -145,6 +145,78 @@ Cut minimum_cut(Graph graph, Control &control) {
   return cut;
 }
 
+namespace {
+
+/// The weights between patterns: M sum_ij (2 s_ij - 1) over rows i of one and j of the other, whole
+/// numbers, so that sums and comparisons are exact.
+struct Weights {
+  Graph all, positive;
+  /// the sum of the negative ones
+  double negative = 0;
+};
+
+Weights weights_of(const Table &table, const std::vector<std::uint32_t> &rows, Work &work) {
+  const std::size_t n = rows.size();
+  Weights out{Graph(n), Graph(n)};
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      work.spend(double(table.draws) / 8);
+      const std::uint16_t *const a = &table.labels[i * table.draws],
+                                 *const b = &table.labels[j * table.draws];
+      std::uint32_t together = 0;
+      for (std::size_t m = 0; m < table.draws; ++m) together += a[m] == b[m];
+      out.all[i][j] = out.all[j][i] = (2.0 * together - double(table.draws)) * rows[i] * rows[j];
+      out.positive[i][j] = out.positive[j][i] = std::max(0.0, out.all[i][j]);
+      out.negative += std::min(0.0, out.all[i][j]);
+    }
+  }
+  return out;
+}
+
+/// One row of a pattern of several rows against all others.
+struct RowAlone {
+  std::size_t pattern;
+  double cost = std::numeric_limits<double>::infinity(), positive = cost;
+};
+
+RowAlone best_alone(const Weights &weights, const std::vector<std::uint32_t> &rows, double draws) {
+  const std::size_t n = rows.size();
+  RowAlone out{n};
+  for (std::size_t i = 0; i < n; ++i) {
+    const double w = rows[i];
+    if (w == 1) continue;
+    const double inside = draws * (w - 1);
+    const double cost = inside + std::accumulate(weights.all[i], weights.all[i] + n, 0.0) / w;
+    out.positive =
+        std::min(out.positive,
+                 inside + std::accumulate(weights.positive[i], weights.positive[i] + n, 0.0) / w);
+    if (cost < out.cost) {
+      out.cost = cost;
+      out.pattern = i;
+    }
+  }
+  return out;
+}
+
+/// Random cut s: by the clusters of a draw, or of any patterns.
+Cut random_cut(const PartitionDraws &draws, const Patterns &patterns, std::uint64_t seed,
+               std::uint64_t s) {
+  constexpr std::uint64_t from_draws = 32;
+  const std::size_t n = patterns.rows.size();
+  Random random(seed, s, 0, 0x637574);
+  Cut cut{std::vector<char>(n, 0), 0};
+  const int draw = int(random.below(std::uint64_t(draws.size())));
+  std::vector<char> side(s < from_draws ? std::size_t(draws.clusters(draw)) : n);
+  for (char &c : side) c = char(random.below(2));
+  for (std::size_t i = 0; i < n; ++i)
+    cut.side[i] = side[s < from_draws ? draws.labels(draw)[patterns.rows.row[i]] : i];
+  cut.side[0] = 0;
+  if (std::count(cut.side.begin(), cut.side.end(), 1) == 0) cut.side[n - 1] = 1;
+  return cut;
+}
+
+}  // namespace
+
 PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patterns,
                                     std::uint64_t seed, Control &control) {
   if (draws.rows() < 2)
@@ -160,72 +232,34 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
   std::vector<int> all(std::size_t(draws.size()));
   std::iota(all.begin(), all.end(), 0);
   const Table table(draws, patterns.rows, all, work);
-  // Between two patterns: M sum_ij (2 s_ij - 1) over rows i of one and j of the other, whole
-  // numbers, so that sums and comparisons are exact.
-  Graph graph(n), positive(n);
-  double negative = 0;  // sum of the negative weights
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      work.spend(double(table.draws) / 8);
-      const std::uint16_t *const a = &table.labels[i * table.draws],
-                                 *const b = &table.labels[j * table.draws];
-      std::uint32_t together = 0;
-      for (std::size_t m = 0; m < table.draws; ++m) together += a[m] == b[m];
-      graph[i][j] = graph[j][i] = (2.0 * together - double(table.draws)) * patterns.rows.weight[i] *
-                                  patterns.rows.weight[j];
-      positive[i][j] = positive[j][i] = std::max(0.0, graph[i][j]);
-      negative += std::min(0.0, graph[i][j]);
-    }
-  }
-  // One row of a pattern of several rows against all others.
-  std::size_t divided = n;
-  double alone = std::numeric_limits<double>::infinity(), alone_positive = alone;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double w = patterns.rows.weight[i];
-    if (w == 1) continue;
-    const double inside = double(table.draws) * (w - 1);
-    const double cost = inside + std::accumulate(graph[i], graph[i] + n, 0.0) / w;
-    alone_positive =
-        std::min(alone_positive, inside + std::accumulate(positive[i], positive[i] + n, 0.0) / w);
-    if (cost < alone) {
-      alone = cost;
-      divided = i;
-    }
-  }
+  const Weights weights = weights_of(table, patterns.rows.weight, work);
+  const RowAlone alone = best_alone(weights, patterns.rows.weight, double(table.draws));
   Cut best;
   bool optimal = true;
   if (n <= exhaustive_patterns) {
-    if (n > 1) best = every_cut(graph, control);
+    if (n > 1) best = every_cut(weights.all, control);
   } else {
-    best = minimum_cut(positive, control);
-    const double bound = std::min(best.cost, alone_positive) + negative;
-    best.cost = cost_of(graph, best.side);
-    improve(graph, best, control);
-    constexpr std::uint64_t from_draws = 32, starts = 64;
-    for (std::uint64_t s = 0; s < starts && std::min(best.cost, alone) > bound; ++s) {
-      Random random(seed, s, 0, 0x637574);
-      Cut cut{std::vector<char>(n, 0), 0};
-      const int draw = int(random.below(std::uint64_t(draws.size())));
-      std::vector<char> side(s < from_draws ? std::size_t(draws.clusters(draw)) : n);
-      for (char &c : side) c = char(random.below(2));
-      for (std::size_t i = 0; i < n; ++i)
-        cut.side[i] = side[s < from_draws ? draws.labels(draw)[patterns.rows.row[i]] : i];
-      cut.side[0] = 0;
-      if (std::count(cut.side.begin(), cut.side.end(), 1) == 0) cut.side[n - 1] = 1;
-      cut.cost = cost_of(graph, cut.side);
-      improve(graph, cut, control);
+    best = minimum_cut(weights.positive, control);
+    const double bound = std::min(best.cost, alone.positive) + weights.negative;
+    best.cost = cost_of(weights.all, best.side);
+    improve(weights.all, best, control);
+    constexpr std::uint64_t starts = 64;
+    for (std::uint64_t s = 0; s < starts && std::min(best.cost, alone.cost) > bound; ++s) {
+      Cut cut = random_cut(draws, patterns, seed, s);
+      cut.cost = cost_of(weights.all, cut.side);
+      improve(weights.all, cut, control);
       if (cut.cost < best.cost) best = cut;
     }
-    optimal = std::min(best.cost, alone) <= bound;
+    optimal = std::min(best.cost, alone.cost) <= bound;
   }
   PatternPartition partition{{best.side.begin(), best.side.end()}, 2, optimal};
-  if (alone < best.cost) {
+  if (alone.cost < best.cost) {
     // The last row leaves the pattern, as the first one represents it.
     std::size_t row = patterns.of_row.size();
-    while (patterns.of_row[--row] != divided) {
+    while (patterns.of_row[--row] != alone.pattern) {
     }
     patterns.of_row[row] = std::uint32_t(n);
-    --patterns.rows.weight[divided];
+    --patterns.rows.weight[alone.pattern];
     patterns.rows.row.push_back(std::uint32_t(row));
     patterns.rows.weight.push_back(1);
     partition.labels.assign(n + 1, 0);

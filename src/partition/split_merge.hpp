@@ -148,17 +148,7 @@ template <class Q> class SplitMerge {
       n0 = pair_.count(0), n1 = pair_.count(1);
       log_rows[0] = log_sides_[0], log_rows[1] = log_sides_[1];
       for (std::size_t r = 0; r < chosen_.size(); ++r) set(chosen_[r], sides_[r]);
-      if (!move.split) {
-        // By the chain rule: add the second side's rows to the first.
-        const int first = 0;
-        log_joined = log_rows[first];
-        for (std::size_t r = 0; r < chosen_.size(); ++r) {
-          if (!sides_[r]) continue;
-          if (control.pending()) control.poll();
-          log_joined += pair_.log_predictive(first, x_.col(Eigen::Index(r)).data());
-          pair_.add(first, x_.col(Eigen::Index(r)).data());
-        }
-      }
+      if (!move.split) log_joined = join_sides(log_rows[0], control);
     } else {
       const RowRandom of_rows(random.bits(), 0, 0, 0);
       std::vector<std::pair<std::int64_t, bool>> allocated;
@@ -195,6 +185,20 @@ template <class Q> class SplitMerge {
   bool second(std::int64_t row) const { return second_[std::size_t(row) / 64] >> (row % 64) & 1; }
 
  private:
+  /// By the chain rule: the log density of the rows of both sides, given that of the first side's,
+  /// to which the others are added one by one.
+  double join_sides(double log_first, Control &control) {
+    constexpr int first = 0;
+    double out = log_first;
+    for (std::size_t r = 0; r < chosen_.size(); ++r) {
+      if (!sides_[r]) continue;
+      if (control.pending()) control.poll();
+      out += pair_.log_predictive(first, x_.col(Eigen::Index(r)).data());
+      pair_.add(first, x_.col(Eigen::Index(r)).data());
+    }
+    return out;
+  }
+
   void set(std::int64_t row, bool side) {
     std::uint64_t &word = second_[std::size_t(row) / 64];
     const std::uint64_t bit = std::uint64_t(1) << (row % 64);

@@ -103,6 +103,28 @@ EllipticalPart::EllipticalPart(std::vector<int> elements, Ellipses components, i
       square_(std::size_t(padded_)),
       y_(std::size_t(of_.dimension()) * lanes) {}
 
+/// The mean of the observed elements under component c, and what its log density has beside the
+/// square; `log_determinant`: of the observed elements of its scale.
+void EllipticalPart::set_constants(Pattern &p, int c, double log_determinant) const {
+  const Eigen::Index o = Eigen::Index(p.observed.size());
+  for (Eigen::Index i = 0; i < o; ++i)
+    p.mean[std::size_t(i * padded_ + c)] = of_.mean(p.observed[std::size_t(i)], c);
+  const double n = double(o);
+  double constant = -0.5 * (log_determinant + n * std::log(of_.factor(c)));
+  p.inverse[std::size_t(c)] = 1 / of_.factor(c);
+  if (student()) {
+    const double nu = of_.degrees(c);
+    if (o > 0)
+      constant +=
+          log_gamma(n / 2) - log_beta(nu / 2, n / 2) - 0.5 * n * std::log(nu * std::numbers::pi);
+    p.half[std::size_t(c)] = (nu + n) / 2;
+    p.inverse[std::size_t(c)] /= nu;
+  } else {
+    constant -= 0.5 * n * log_two_pi;
+  }
+  p.constant[std::size_t(c)] = constant;
+}
+
 std::unique_ptr<EllipticalPart::Pattern> EllipticalPart::pattern_of(
     std::span<const int> observed) const {
   auto out = std::make_unique<Pattern>();
@@ -143,25 +165,8 @@ std::unique_ptr<EllipticalPart::Pattern> EllipticalPart::pattern_of(
   p.mean.assign(std::size_t(o) * std::size_t(padded_), 0.0);
   for (Buffer *const each : {&p.constant, &p.half, &p.inverse})
     each->assign(std::size_t(padded_), 0.0);
-  for (int c = 0; c < of_.components(); ++c) {
-    for (Eigen::Index i = 0; i < o; ++i)
-      p.mean[std::size_t(i * padded_ + c)] = of_.mean(p.observed[std::size_t(i)], c);
-    const double n = double(o);
-    double constant =
-        -0.5 * (log_determinant[std::size_t(of_.shape.index(c))] + n * std::log(of_.factor(c)));
-    p.inverse[std::size_t(c)] = 1 / of_.factor(c);
-    if (student()) {
-      const double nu = of_.degrees(c);
-      if (o > 0)
-        constant +=
-            log_gamma(n / 2) - log_beta(nu / 2, n / 2) - 0.5 * n * std::log(nu * std::numbers::pi);
-      p.half[std::size_t(c)] = (nu + n) / 2;
-      p.inverse[std::size_t(c)] /= nu;
-    } else {
-      constant -= 0.5 * n * log_two_pi;
-    }
-    p.constant[std::size_t(c)] = constant;
-  }
+  for (int c = 0; c < of_.components(); ++c)
+    set_constants(p, c, log_determinant[std::size_t(of_.shape.index(c))]);
   return out;
 }
 

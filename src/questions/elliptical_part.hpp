@@ -79,6 +79,7 @@ class EllipticalPart final : public RowPart {
 
  private:
   struct Pattern;
+  void set_constants(Pattern &p, int c, double log_determinant) const;
   std::unique_ptr<Pattern> pattern_of(std::span<const int> observed) const;
   void whiten_dense(const Pattern &pattern, const double *x);
   void whiten_isotropic(const Pattern &pattern, const double *x);

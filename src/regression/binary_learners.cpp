@@ -90,6 +90,35 @@ Vector first_coefficients(const BinaryRows &rows, Link link) {
   return out;
 }
 
+namespace {
+
+/// Where a step ends, and whether it got too short to find a greater density.
+struct LineSearch {
+  Vector there;
+  Density density;
+  bool stuck;
+};
+
+/// Halves a step until the density grows by a share of `gain`, twice what it should grow by; takes
+/// the whole step if `gain` is negative.
+LineSearch search(BinaryRows &rows, Link link, const PriorPrecision &precision, const Vector &from,
+                  const Density &at, const Vector &step, double gain, Control &control) {
+  // A step from where the density is almost flat may be as much too long as it is wide of the
+  // mode.
+  const double shortest =
+      1e-10 * std::min(1.0, (1 + from.cwiseAbs().maxCoeff()) / step.cwiseAbs().maxCoeff());
+  LineSearch out;
+  for (double length = 1;; length /= 2) {
+    control.poll();
+    out.there = from + length * step;
+    out.density = density_at_coefficients(rows, link, precision, out.there, true);
+    out.stuck = length < shortest;
+    if (gain < 0 || out.stuck || out.density.value >= at.value + 1e-4 * length * gain) return out;
+  }
+}
+
+}  // namespace
+
 BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, Vector start,
                   const Schedule &schedule, Control &control) {
   BinaryMode out;
@@ -126,23 +155,11 @@ BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, 
       break;
     }
     before = near ? gain : std::numeric_limits<double>::infinity();
-    // A step from where the density is almost flat may be as much too long as it is wide of the
-    // mode.
-    const double shortest =
-        1e-10 * std::min(1.0, (1 + out.state.cwiseAbs().maxCoeff()) / step.cwiseAbs().maxCoeff());
-    double length = 1;
-    Vector there;
-    Density next;
-    for (;;) {
-      control.poll();
-      there = out.state + length * step;
-      next = density_at_coefficients(rows, link, precision, there, true);
-      stuck = length < shortest;
-      if (near || stuck || next.value >= at.value + 1e-4 * length * gain) break;
-      length /= 2;
-    }
-    out.state = std::move(there);
-    at = std::move(next);
+    LineSearch found =
+        search(rows, link, precision, out.state, at, step, near ? -1 : gain, control);
+    stuck = found.stuck;
+    out.state = std::move(found.there);
+    at = std::move(found.density);
     ++out.iterations;
     course.go_further();
     out.trace.push_back(at.value);

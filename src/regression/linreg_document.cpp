@@ -82,6 +82,29 @@ void LinregModel::write(Document &document) const {
   }
 }
 
+namespace {
+
+/// The posterior of a model with draws.
+void read_draws(const MemberReader &in, std::int64_t size, LinregModel::State &s) {
+  if (s.known_variance || !s.factor.empty())
+    in.reject("draws_of_alpha", "must not be combined with another posterior");
+  s.drawn_alpha = read_positive(in, "draws_of_alpha", -1);
+  if (s.drawn_alpha.empty()) in.reject("draws_of_alpha", "must not be empty");
+  if (size > 0)
+    s.drawn = in.tensor("draws_of_coefficients", {std::int64_t(s.drawn_alpha.size()), size}).values;
+  if (in.has("all_draws")) {
+    const MemberReader all = in.object("all_draws");
+    s.deviations = all.tensor("deviations", {size}).values;
+    if (std::any_of(s.deviations.begin(), s.deviations.end(), [](double x) { return !(x >= 0); }))
+      all.reject("deviations", "must not be negative");
+    s.intercept_deviation = all.number("intercept_deviation", 0, largest_member);
+    s.noise_mean = all.number("noise_mean", 0, largest_member, true);
+    s.noise_deviation = all.number("noise_deviation", 0, largest_member);
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<Model> read_linreg_model(const Document &document) {
   auto model = std::make_unique<LinregModel>();
   const MemberReader in(document);
@@ -128,24 +151,7 @@ std::unique_ptr<Model> read_linreg_model(const Document &document) {
       in.reject("lambda", "must have one entry, or one for each coefficient");
     for (std::size_t j = 0; j < shapes.size(); ++j) s.lambda.push_back({shapes[j], rates[j]});
   }
-  if (draws) {
-    if (s.known_variance || !s.factor.empty())
-      in.reject("draws_of_alpha", "must not be combined with another posterior");
-    s.drawn_alpha = read_positive(in, "draws_of_alpha", -1);
-    if (s.drawn_alpha.empty()) in.reject("draws_of_alpha", "must not be empty");
-    if (size > 0)
-      s.drawn =
-          in.tensor("draws_of_coefficients", {std::int64_t(s.drawn_alpha.size()), size}).values;
-    if (in.has("all_draws")) {
-      const MemberReader all = in.object("all_draws");
-      s.deviations = all.tensor("deviations", {size}).values;
-      if (std::any_of(s.deviations.begin(), s.deviations.end(), [](double x) { return !(x >= 0); }))
-        all.reject("deviations", "must not be negative");
-      s.intercept_deviation = all.number("intercept_deviation", 0, largest_member);
-      s.noise_mean = all.number("noise_mean", 0, largest_member, true);
-      s.noise_deviation = all.number("noise_deviation", 0, largest_member);
-    }
-  }
+  if (draws) read_draws(in, size, s);
   return model;
 }
 

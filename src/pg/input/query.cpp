@@ -93,6 +93,20 @@ CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
   return source;
 }
 
+namespace {
+
+/// After an array at most one column may follow, the weight.
+void require_one_more(bool named, bool weighted, std::size_t more, const char *hint) {
+  if (named) unsuitable("returns a column after the array", "There can be no weights.", hint);
+  if (weighted)
+    unsuitable("returns a column after the array", "Option weight names the weight.", hint);
+  if (more > 1)
+    throw Error(Errc::invalid_argument, message("query returns an array and {} more columns", more),
+                "After the array at most one column may follow, the weight.", hint);
+}
+
+}  // namespace
+
 QueryLayout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool booleans) {
   const auto is_number = [booleans](Oid type) {
     return is_number_type(type) || (booleans && type == BOOLOID);
@@ -146,13 +160,7 @@ QueryLayout layout_of(TupleDesc columns, const QueryColumns &given, bool named, 
   if (array && !cast && !is_number(element))
     wrong_column(columns, layout.row, "The elements of the array must be numbers.", layout.hint);
   if (more == 0) return layout;
-  if (named)
-    unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
-  if (given.weight)
-    unsuitable("returns a column after the array", "Option weight names the weight.", layout.hint);
-  if (more > 1)
-    throw Error(Errc::invalid_argument, message("query returns an array and {} more columns", more),
-                "After the array at most one column may follow, the weight.", layout.hint);
+  require_one_more(named, given.weight.has_value(), more, layout.hint);
   weigh(rest[1], "The column after an array is its weight, which must be a number.");
   return layout;
 }

@@ -230,6 +230,24 @@ std::uint64_t TripleCollector::hash(Control &control) {
   return out.value();
 }
 
+/// How the cells of this table are put together.
+CellRules TripleCollector::rules_of(const FactorTable &table) const {
+  return {options_.repeated, options_.missing,
+          [&table](std::int32_t line, std::int32_t other, double first, double second) {
+            throw Error(Errc::invalid_argument,
+                        message("there is more than one number of {}: {} and {}",
+                                name_of_cell(table, line, other), format_number(first),
+                                format_number(second)),
+                        "A cell of the table has one number.",
+                        "GROUP BY row and column first, or set option repeated, which combines "
+                        "such numbers.");
+          },
+          [&table](std::int32_t line, std::int32_t other) {
+            throw Error(Errc::numeric, message("the sum of the numbers of {} overflows",
+                                               name_of_cell(table, line, other)));
+          }};
+}
+
 void TripleCollector::arrange(Control &) {
   if (table_) return;
   if (lines_) throw Error(Errc::internal, "table was not put in order");
@@ -256,20 +274,7 @@ void TripleCollector::arrange(Control &) {
                                            of_stores);
   FactorTable table = {*lines_, nullptr, of_lines, std::move(line_keys), std::move(other_keys),
                        skipped_};
-  CellRules rules = {
-      options_.repeated, options_.missing,
-      [&table](std::int32_t line, std::int32_t other, double first, double second) {
-        throw Error(
-            Errc::invalid_argument,
-            message("there is more than one number of {}: {} and {}",
-                    name_of_cell(table, line, other), format_number(first), format_number(second)),
-            "A cell of the table has one number.",
-            "GROUP BY row and column first, or set option repeated, which combines such numbers.");
-      },
-      [&table](std::int32_t line, std::int32_t other) {
-        throw Error(Errc::numeric, message("the sum of the numbers of {} overflows",
-                                           name_of_cell(table, line, other)));
-      }};
+  const CellRules rules = rules_of(table);
   const bool in_memory = cells_->in_memory();
   std::vector<std::int32_t> by_hash;
   if (options_.shuffled) by_hash = order_by_hash(table.document_keys);

@@ -67,6 +67,7 @@ class TripleCollector final : public Collector {
                     const std::vector<std::int32_t> &row_places,
                     const std::vector<std::int32_t> &column_places) const;
   std::vector<char> choose_held_out(const Keys &keys);
+  CellRules rules_of(const FactorTable &table) const;
   void write_lines(const CellMap &map, const CellRules &rules, const FactorTable &table,
                    const std::vector<char> &apart);
   void write_transposed(const CellRules &rules, std::size_t bytes);

@@ -99,6 +99,21 @@ BAYES_FUNCTION(nmf_factorize) {
 }
 BAYES_FUNCTION(nmf_model_query) { return query_model(fcinfo, fit_query_rows); }
 
+namespace {
+
+/// Checks a request for several numbers of factors.
+FactorTableOptions check_all_ks(const FitRequest &given) {
+  FactorTableOptions options;
+  double most = 0;
+  for (const int k : given.ks) {
+    options = nmf_check_options(k, given.options, nullptr);
+    options.bytes_of_key = most = std::max(most, options.bytes_of_key);
+  }
+  return options;
+}
+
+}  // namespace
+
 /// nmf_select(query, ks int[] [, options]): for every k a model fitted to nine tenths of the lines
 /// (the rows, or the columns if there are more of them), and its score on the held-out lines.
 BAYES_FUNCTION(nmf_select) {
@@ -109,15 +124,7 @@ BAYES_FUNCTION(nmf_select) {
   std::optional<FitData<TripleCollector>> data;
   const PushedFit pushed{push, request, pushed_methods};
   const auto begin = [&request](FitData<TripleCollector> &table) {
-    table.begin(request, [](const FitRequest &given) {
-      FactorTableOptions options;
-      double most = 0;
-      for (const int k : given.ks) {
-        options = nmf_check_options(k, given.options, nullptr);
-        options.bytes_of_key = most = std::max(most, options.bytes_of_key);
-      }
-      return options;
-    });
+    table.begin(request, check_all_ks);
     table->hold_out(10);
   };
   collect_table(fcinfo, context, data, begin, &pushed);
