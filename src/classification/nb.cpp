@@ -210,14 +210,6 @@ double BayesClassifier::log_density(std::span<const double> x) const {
   return log_density();
 }
 
-int BayesClassifier::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
-  if (!state->rows) state->rows = row_distribution();
-  std::vector<double> row(out.size() + 1);
-  const int found = state->rows->sample(seed, index, row);
-  std::copy_n(row.begin(), out.size(), out.begin());
-  return found;
-}
-
 std::unique_ptr<RowDistribution> BayesClassifier::row_distribution() const {
   require_rows();
   const State &s = *state;

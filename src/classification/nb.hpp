@@ -80,7 +80,6 @@ class BAYES_API BayesClassifier final : public Model {
   double log_density(std::span<const double> x) const override;
   /// Draw `index` of the stream `seed` from the predictive distribution: writes the features,
   /// returns the class, from 0.
-  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const override;
   /// Of the features and, as the last element, the class: the index of its label. Its column is
   /// called class, followed by as many _ as distinguish it from the features.
   std::unique_ptr<RowDistribution> row_distribution() const override;

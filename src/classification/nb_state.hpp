@@ -49,9 +49,6 @@ struct BayesClassifier::State {
   /// created for the first such row
   mutable std::optional<UnseenCategories> unseen_scorer;
 
-  /// made for the first sample
-  mutable std::unique_ptr<RowDistribution> rows;
-
   /// for sparse rows: the index of each feature by its name
   std::unordered_map<std::string_view, std::int32_t> features;
 

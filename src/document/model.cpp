@@ -171,9 +171,6 @@ double Model::log_density(std::span<const double>) const { lacks("log density of
 PredictiveErrors Model::mcse(std::span<const double>, Control &) const {
   lacks("Monte Carlo standard errors for a row");
 }
-int Model::sample(std::uint64_t, std::int64_t, std::span<double>) const {
-  lacks("distribution of rows to sample from");
-}
 std::unique_ptr<RowDistribution> Model::row_distribution() const {
   throw Error(Errc::wrong_family,
               message("a model of family {} is no distribution over rows", info.family),

@@ -203,9 +203,6 @@ class BAYES_API Model {
   /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
   /// stored draws. Throws Error(invalid_argument) for a model without draws.
   virtual PredictiveErrors mcse(std::span<const double> x, Control &control) const;
-  /// Draw `index` of the stream `seed` from the predictive distribution of rows: writes
-  /// info.dimension numbers, returns the component, from 0, or -1 if it has no number.
-  virtual int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
 
   /// The posterior predictive distribution of rows as one mixture, which answers every question
   /// about them (questions/). The model must outlive it.

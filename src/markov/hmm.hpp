@@ -178,7 +178,6 @@ class BAYES_API HiddenMarkovModel final : public Model {
   void check(std::span<const double> x, std::int64_t step) const;
 
   using Model::predict;
-  using Model::sample;
   // These take one sequence, without known states. After gibbs the results are averages over the
   // stored draws of the parameters, which are not reweighted by the sequence; draws under which it
   // is impossible are left out, except in the likelihood. After other methods the point estimate of

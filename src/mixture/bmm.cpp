@@ -249,25 +249,6 @@ PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &cont
   return out;
 }
 
-int BernoulliMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
-  Random random(seed, std::uint64_t(index));
-  if (state->draws) {
-    // Sample a stored draw, a component, its parameters given its rows in that draw, and a row.
-    const std::size_t from = random.below(std::uint64_t(state->draws->draws)) * std::size_t(size());
-    const int k = random.categorical({state->draws->weights.data() + from, std::size_t(size())});
-    bayes::sample(draw(pick(state->draws->components, {int(from) + k}), random), 0, random,
-                  out.data());
-    return k;
-  }
-  const int k =
-      random.categorical({state->point.weights.data(), std::size_t(state->point.weights.size())});
-  if (state->posterior)
-    bayes::sample(draw(pick(state->posterior->components, {k}), random), 0, random, out.data());
-  else
-    bayes::sample(state->point.components, k, random, out.data());
-  return k;
-}
-
 double BernoulliMixture::free_parameters() const {
   double each = 0;
   state->columns().for_each(

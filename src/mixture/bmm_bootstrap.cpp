@@ -10,6 +10,7 @@
 #include "base/message.hpp"
 #include "document/option_table.hpp"
 #include "fit/fit_options.hpp"
+#include "questions/row_distribution.hpp"
 
 namespace bayes {
 
@@ -49,13 +50,14 @@ BmmBootstrap bmm_bootstrap(const BernoulliMixture &model, RowSource &rows,
   refit.set("seed", std::int64_t(options.seed));
   QuietControl quiet(control);
   const auto began = std::chrono::steady_clock::now();
+  const std::unique_ptr<RowDistribution> distribution = model.row_distribution();
   std::vector<double> x(std::size_t(shape.dimension));
   int g2_larger = 0, x2_larger = 0;
   for (int draw = 0; draw < options.draws; ++draw) {
     MemoryRows drawn(shape);
     for (std::int64_t i = 0; i < out.rows; ++i) {
       poll_in_loop(std::size_t(i));
-      model.sample(options.seed, draw * out.rows + i, x);
+      distribution->sample(options.seed, draw * out.rows + i, x);
       drawn.append(x.data(), 1);
     }
     const auto fitted = bmm_fit(drawn, model.size(), refit, &model, false, quiet);

@@ -325,12 +325,6 @@ double DirichletProcessMixture::log_density(std::span<const double> x) const {
   return largest + std::log(whole) - std::log(p.draws);
 }
 
-int DirichletProcessMixture::sample(std::uint64_t seed, std::int64_t index,
-                                    std::span<double> out) const {
-  if (!rows_) rows_ = row_distribution();
-  return rows_->sample(seed, index, out);
-}
-
 std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() const {
   return std::visit(
       [&]<class Q>(const DpmmFitted<Q> &fitted) {

@@ -100,7 +100,6 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int outcomes() const override { return size() + 1; }
   /// Draw `index` of the stream `seed` from the predictive distribution: writes d numbers, returns
   /// -1, as clusters of different draws have no common numbers.
-  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const override;
   std::unique_ptr<RowDistribution> row_distribution() const override;
   ComponentOverlaps overlaps(const Model &other) const override;
 
@@ -121,8 +120,6 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// uses a workspace of the model: not thread-safe
   Predictor &predictor() const;
   mutable std::unique_ptr<Predictor> predictor_;
-  /// made for the first sample
-  mutable std::unique_ptr<RowDistribution> rows_;
   void check_row(std::span<const double> x) const;
 };
 

@@ -14,21 +14,6 @@
 #include "questions/make.hpp"
 
 namespace bayes {
-namespace {
-
-/// v + L z / divisor for a scale in its own form, L its Cholesky factor.
-void add_noise(const CovarianceShape &shape, const Matrix &scale, const Vector &z, double divisor,
-               std::span<double> out) {
-  const int d = int(out.size());
-  const Matrix dense = dense_form(shape, scale, d);
-  Matrix lower;
-  if (!cholesky(dense, lower)) not_positive_definite("covariance", 0);
-  const Vector noise = lower * z / divisor;
-  for (int j = 0; j < d; ++j) out[std::size_t(j)] += noise(j);
-}
-
-}  // namespace
-
 GaussianMixture::GaussianMixture() : state(std::make_unique<State>()) { info.family = "gmm"; }
 GaussianMixture::~GaussianMixture() = default;
 
@@ -163,52 +148,6 @@ std::unique_ptr<RowDistribution> GaussianMixture::row_distribution() const {
 PredictiveErrors GaussianMixture::mcse(std::span<const double> x, Control &control) const {
   require_posterior_draws(*this, true);
   return predictive_errors(scorer().masses(x), std::size_t(size()), draws.chains, control);
-}
-
-int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
-  Random random(seed, std::uint64_t(index));
-  const GmmFitted &fitted = state->fitted;
-  const CovarianceShape &shape = fitted.shape();
-
-  const int d = dimension();
-  const auto &point = fitted.point;
-  if (fitted.draws) {
-    // Sample a stored draw, a component, its parameters given its rows in that draw, and a row.
-    const std::size_t from = random.below(std::uint64_t(fitted.draws->draws)) * std::size_t(size());
-    const int k = random.categorical({fitted.draws->weights.data() + from, std::size_t(size())});
-    const NormalPoint parameters = draw(pick(fitted.draws->components, {int(from) + k}), random);
-    Vector z(d);
-    for (int j = 0; j < d; ++j) z(j) = random.normal();
-    Eigen::Map<Vector>(out.data(), d) = parameters.mean.col(0);
-    add_noise(parameters.shape, parameters.covariance[0], z, 1, out);
-    return k;
-  }
-  const int k = random.categorical({point.weights.data(), std::size_t(point.weights.size())});
-  const std::size_t s = std::size_t(shape.index(k));
-  Vector z(d);
-  for (int j = 0; j < d; ++j) z(j) = random.normal();
-  Eigen::Map<Vector>(out.data(), d) = point.components.mean.col(k);
-  double divisor = 1;
-  if (fitted.linked) {
-    // Student t: a normal over the root of a chi-square over its degrees (gmm_scorer.cpp says
-    // which t).
-    const auto &q = fitted.linked->components;
-    const double a = q.a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d : a,
-                 spread = std::sqrt(a * (q.c(k) + 1) / (q.c(k) * nu));
-    if (!shape.dense && !shape.isotropic)
-      for (int j = 0; j < d; ++j) z(j) *= spread / std::sqrt(random.chi_square(nu) / nu);
-    else
-      divisor = std::sqrt(random.chi_square(nu) / nu) / spread;
-  } else if (fitted.independent) {
-    const auto &q = fitted.independent->components;
-    Vector shift(d);
-    for (int j = 0; j < d; ++j) shift(j) = random.normal();
-    add_noise(full_covariance, q.C[s], shift, 1, out);
-    // the covariance below is B / a
-    divisor = std::sqrt(random.chi_square(q.a(k) + 1 - d) / q.a(k));
-  }
-  add_noise(shape, point.components.covariance[s], z, divisor, out);
-  return k;
 }
 
 double GaussianMixture::free_parameters() const {

@@ -97,7 +97,6 @@ class BAYES_API GaussianMixture final : public Model {
 
   /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
   /// component, from 0.
-  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const override;
 
   double free_parameters() const override;
   double observations() const override;

@@ -212,13 +212,6 @@ double ConditionalModel::log_density(std::span<const double> x) const {
   return rows_->log_density(row(x));
 }
 
-int ConditionalModel::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
-  std::vector<double> whole(std::size_t(rows_->dimension()));
-  const int component = rows_->sample(seed, index, whole);
-  std::copy_n(whole.begin(), out.size(), out.begin());
-  return component;
-}
-
 std::unique_ptr<RowDistribution> ConditionalModel::row_distribution() const {
   std::unique_ptr<RowDistribution> out = base_->row_distribution();
   out->fix(given_);

@@ -51,7 +51,6 @@ class BAYES_API ConditionalModel final : public Model {
   void probabilities(std::span<const double> x, std::span<double> out) const override;
   /// log p(x | what is known)
   double log_density(std::span<const double> x) const override;
-  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const override;
   std::unique_ptr<RowDistribution> row_distribution() const override;
 
   friend std::unique_ptr<Model> condition(std::unique_ptr<Model> model,

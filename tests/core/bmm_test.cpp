@@ -1,5 +1,6 @@
 // Bernoulli mixtures against their definition, written out slowly in long double.
 #include "bmm_support.hpp"
+#include "questions/row_distribution.hpp"
 
 using namespace latent;
 
@@ -241,8 +242,9 @@ BOOST_AUTO_TEST_CASE(moments_agree_with_draws) {
     Matrix draws(n, d);
     Vector counts = Vector::Zero(3);
     std::vector<double> row(static_cast<std::size_t>(d));
+    const auto distribution = model->row_distribution();
     for (int i = 0; i < n; ++i) {
-      counts(model->sample(9, i, row)) += 1;
+      counts(distribution->sample(9, i, row)) += 1;
       for (Eigen::Index j = 0; j < d; ++j) draws(i, j) = row[std::size_t(j)];
     }
     for (int k = 0; k < 3; ++k)
@@ -261,13 +263,14 @@ BOOST_AUTO_TEST_CASE(moments_agree_with_draws) {
   }
   // The predictive distribution, by counting.
   const Fitted vi = fitted(x.leftCols(2), 2, {{"prior", Options{{"a", 0.2}, {"b", 0.2}}}});
+  const auto predictive = vi->row_distribution();
   double sum = 0;
   for (int code = 0; code < 4; ++code) {
     const std::vector<double> row = {double(code & 1), double(code >> 1)};
     double seen = 0;
     std::vector<double> drawn(2);
     for (int i = 0; i < 40000; ++i) {
-      vi->sample(5, i, drawn);
+      predictive->sample(5, i, drawn);
       seen += drawn == row;
     }
     const double p = std::exp(vi->log_density(row));

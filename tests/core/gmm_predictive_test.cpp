@@ -9,6 +9,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <functional>
 
+#include "questions/row_distribution.hpp"
 #include "slow_mixture.hpp"
 
 using namespace support;
@@ -157,11 +158,12 @@ BOOST_AUTO_TEST_CASE(draws_follow_the_density, *boost::unit_test::label("long"))
     for (const int d : {1, 3}) {
       if (c.name == "vi independent") continue;
       const auto model = fit(normal_rows(14, d, 86, 2), 2, c.options);
+      const auto rows = model->row_distribution();
       std::vector<int> counts(2, 0);
       std::vector<std::vector<double>> radius(2), angle(2);
       for (int i = 0; i < n; ++i) {
         Vector x(d);
-        const int k = model->sample(7, i, {x.data(), std::size_t(d)});
+        const int k = rows->sample(7, i, {x.data(), std::size_t(d)});
         const Law l = law(c, *model, k);
         const Vector z = Eigen::LLT<Matrix>(l.scale).matrixL().solve(x - l.centre);
         ++counts[std::size_t(k)];
@@ -197,7 +199,8 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior, *boost::unit_test::label("l
   const int n = 20000;
   const auto one = fit(few_rows(1), 2, predictives().back().options);
   std::vector<double> x(n);
-  for (int i = 0; i < n; ++i) one->sample(8, i, {&x[std::size_t(i)], 1});
+  const auto of_one = one->row_distribution();
+  for (int i = 0; i < n; ++i) of_one->sample(8, i, {&x[std::size_t(i)], 1});
   // Its distribution function from its density, which is compared with quadrature above.
   std::vector<double> at, mass{0};
   for (double u = -12; u <= 12; u += 0.001) {
@@ -211,10 +214,11 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior, *boost::unit_test::label("l
   }));
   // In two dimensions: that the log density has the mean over draws that it has over the plane.
   const auto two = fit(few_rows(2), 2, predictives().back().options);
+  const auto of_two = two->row_distribution();
   double mean = 0, square = 0, expected = 0;
   for (int i = 0; i < n; ++i) {
     double y[2];
-    two->sample(9, i, y);
+    of_two->sample(9, i, y);
     const double value = two->log_density(y);
     mean += value / n;
     square += value * value / n;
@@ -229,12 +233,13 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior, *boost::unit_test::label("l
 
 BOOST_AUTO_TEST_CASE(draws_are_determined_by_seed_and_index) {
   const auto model = fit(few_rows(2), 2, {{"method", "vi"}});
+  const auto rows = model->row_distribution();
   double a[2], b[2];
-  BOOST_TEST(model->sample(3, 5, a) == model->sample(3, 5, b));
+  BOOST_TEST(rows->sample(3, 5, a) == rows->sample(3, 5, b));
   BOOST_TEST((a[0] == b[0] && a[1] == b[1]));
-  model->sample(3, 6, b);
+  rows->sample(3, 6, b);
   BOOST_TEST(a[0] != b[0]);
-  model->sample(4, 5, b);
+  rows->sample(4, 5, b);
   BOOST_TEST(a[0] != b[0]);
 }
 

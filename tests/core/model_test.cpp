@@ -460,8 +460,6 @@ BOOST_AUTO_TEST_CASE(a_family_says_by_name_what_it_does_not_know) {
   BOOST_TEST(says([&] { model.predict_row(x, 0.5); }) == start + "components to assign rows to");
   BOOST_TEST(says([&] { model.probabilities(x, out); }) == start + "components to assign rows to");
   BOOST_TEST(says([&] { model.log_density(x); }) == start + "log density of rows");
-  BOOST_TEST(says([&] { model.sample(1, 0, out); }) ==
-             start + "distribution of rows to sample from");
   BOOST_TEST(says([&] { model.describe_parameters(0.5, ignore); }) == start + "parameters to list");
   BOOST_TEST(says([&] { model.overlaps(model); }) == start + "components to match");
   BOOST_TEST(says([&] { model.require_rows(); }) == "accepted");

@@ -83,7 +83,6 @@ void ask(const Model &model) {
   attempt([&] { model.predict_row(x, 0.9); });
   attempt([&] { model.probabilities(x, out); });
   attempt([&] { model.log_density(x); });
-  attempt([&] { model.sample(1, 0, x); });
 }
 
 void use(const Model &model) {

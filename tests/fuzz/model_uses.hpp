@@ -100,11 +100,9 @@ template <class M> void use_parameters(const M &model) {
 template <class Mixture> void use_mixture(const Mixture &model) {
   use_parameters(model);
   use_rows(model, 1);  // allowed in a column of any family
-  std::vector<double> x(std::size_t(model.dimension()));
   attempt([&] { model.component(0); });
   attempt([&] { model.posterior(model.size() - 1); });
   attempt([&] { model.icl(); });
-  attempt([&] { model.sample(1, 2, x); });
 }
 
 inline void use_chain(const bayes::HiddenMarkovModel &model) {

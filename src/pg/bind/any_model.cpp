@@ -45,24 +45,22 @@ struct SampleGenerator {
   SampleGenerator(MemoryContext, Datum value, const char *family, std::int64_t seed)
       : model(load_model(value, family)),
         seed(std::uint64_t(seed)) {
-    if (has_steps(*model))
-      steps = model->row_distribution();
-    else
-      model->require_rows();
-    x.resize(std::size_t(model->info.dimension));
+    if (!has_steps(*model)) model->require_rows();
+    rows = model->row_distribution();
+    row.resize(std::size_t(rows->dimension()), std::nan(""));
     // As of bayes_sample given the same columns.
-    if (!dynamic_cast<const ConditionalModel *>(model.get())) return;
-    const auto rows = model->row_distribution();
-    this->seed ^= rows->stream(std::vector<double>(std::size_t(rows->dimension()), std::nan("")));
+    if (dynamic_cast<const ConditionalModel *>(model.get())) this->seed ^= rows->stream(row);
   }
   int sample(std::int64_t index) {
-    return steps ? steps->sample(seed, index, x) : model->sample(seed, index, x);
+    const int component = rows->sample(seed, index, row);
+    x.assign(row.begin(), row.begin() + model->info.dimension);
+    return component;
   }
   std::unique_ptr<Model> model;
-  /// of a model of sequences, whose rows are steps
-  std::unique_ptr<RowDistribution> steps;
+  std::unique_ptr<RowDistribution> rows;
   std::uint64_t seed;
-  std::vector<double> x;
+  /// a row, and the columns of the fit, which do not have the class of a classifier
+  std::vector<double> row, x;
 };
 
 /// State of a call site of bayes_log_density.
