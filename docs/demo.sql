@@ -37,9 +37,9 @@ ORDER BY cluster;
 \echo
 SELECT id, eruptions, waiting, gmm_predict(model, x) AS component,
        ARRAY(SELECT round(p::numeric, 3)
-             FROM unnest(gmm_probabilities(model, x)) AS p) AS probabilities
+             FROM unnest(bayes_probabilities(model, x)) AS p) AS probabilities
 FROM faithful, models WHERE name = 'faithful'
-ORDER BY (SELECT max(p) FROM unnest(gmm_probabilities(model, x)) AS p)
+ORDER BY (SELECT max(p) FROM unnest(bayes_probabilities(model, x)) AS p)
 LIMIT 5;
 
 \echo '== Earthquakes near Fiji: place and depth of 1000'

@@ -11,6 +11,7 @@ DEFINE @window = LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE;
 -- For functions whose arguments may contain labels, keys or symbols. They are STABLE because these
 -- are identified by their text, and ALTER TYPE ... RENAME VALUE changes the text of an enum.
 DEFINE @of_labels = LANGUAGE C STABLE STRICT PARALLEL SAFE;
+DEFINE @of_labels_given = LANGUAGE C STABLE PARALLEL SAFE;
 DEFINE @window_of_labels = LANGUAGE C WINDOW STABLE PARALLEL SAFE;
 
 -- For a state that stores rows, which takes up to maintenance_work_mem, 64 MB by default. With this
@@ -33,7 +34,7 @@ DEFINE @combine_sums =
 
 DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 
--- The result of F_parameters(model [, level]), and its description.
+-- The result of bayes_parameters(model [, level]), and its description.
 DEFINE @parameters_table =
   TABLE (component int, element int, column_name text, likelihood text, parameter text,
     category bigint, label text, value float8, sd float8, lower float8, upper float8,
@@ -49,10 +50,7 @@ DEFINE @parameters =
   'do not tell the components of a fit by vi apart, with a NOTICE; given partition: from the '
   'posterior of the clusters given their rows; normal approximation: of the posterior at its mode. '
   'element: from 1; column_name, label: the names of the column and of the category, if the rows '
-  'were records. 42804 for a model of another family.';
-DEFINE @parameters_level =
-  ' Intervals contain a parameter with probability level, 0.95 by default; 22023 unless 0 < level '
-  '< 1.';
+  'were records.';
 
 -- ---- the type ----
 
@@ -81,7 +79,7 @@ COMMENT ON TYPE bayes_model IS
   'A fitted model of any model family: its parameters, its posterior, and how it was fitted. A '
   'value like any other: store it in a column, dump it, cast it to jsonb.';
 
--- One row of F_profile(model, row).
+-- One row of bayes_profile(model, row).
 CREATE TYPE bayes_profile AS (
   component int, element int, column_name text, category bigint, label text, rows float8,
   value float8, others float8, difference float8, effect float8, missing float8, rank int
@@ -93,12 +91,6 @@ COMMENT ON TYPE bayes_profile IS
   'difference: value - others; effect: the difference in standard deviations over all rows; '
   'missing: the share of its rows without a value; rank: by decreasing absolute effect within the '
   'component.';
-DEFINE @profile =
-  'Each row counts in every component with its probability of belonging to it: SELECT * FROM '
-  'unnest((SELECT F_profile(model, t) FROM t)). A NULL in a column is left out there and counted '
-  'in missing, regardless of option missing; a row or a model that is NULL is left out; no rows '
-  'give NULL. Errors: 22023 rows of several models; 42804 a model of another family; 54000 more '
-  'than ten million components times columns and categories.';
 
 CREATE FUNCTION _bayes_model_to_jsonb(bayes_model) RETURNS jsonb
   AS 'MODULE_PATHNAME', 'bayes_model_to_jsonb' @strict COST 100;

@@ -44,70 +44,26 @@ COMMENT ON CAST (name AS bayes_query) IS 'explicit cast only: the text will be r
 CREATE CAST (bayes_query AS text) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (bayes_query AS text) IS 'the text of the query';
 
--- ---- equality and order of queries: of their texts, byte by byte ----
+-- ---- equality of queries: of their texts, byte by byte ----
 
+-- What GROUP BY, DISTINCT and logical replication of a column need; other comparisons are those of
+-- the text.
 DEFINE @bytes = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION _bayes_query_eq(bayes_query, bayes_query) RETURNS boolean
   AS 'byteaeq' @bytes;
 COMMENT IS 'Whether two queries have the same text.';
-CREATE FUNCTION _bayes_query_ne(bayes_query, bayes_query) RETURNS boolean
-  AS 'byteane' @bytes;
-COMMENT IS 'Whether two queries have different texts.';
-CREATE FUNCTION _bayes_query_lt(bayes_query, bayes_query) RETURNS boolean
-  AS 'bytealt' @bytes;
-COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION _bayes_query_le(bayes_query, bayes_query) RETURNS boolean
-  AS 'byteale' @bytes;
-COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION _bayes_query_gt(bayes_query, bayes_query) RETURNS boolean
-  AS 'byteagt' @bytes;
-COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION _bayes_query_ge(bayes_query, bayes_query) RETURNS boolean
-  AS 'byteage' @bytes;
-COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION _bayes_query_cmp(bayes_query, bayes_query) RETURNS int
-  AS 'byteacmp' @bytes;
-COMMENT IS 'Order of bayes_query for btree: negative, 0 or positive.';
 CREATE FUNCTION _bayes_query_hash(bayes_query) RETURNS int
   AS 'hashvarlena' @bytes;
 COMMENT IS 'Hash of the query''s text.';
-CREATE FUNCTION _bayes_query_hash_extended(bayes_query, bigint) RETURNS bigint
-  AS 'hashvarlenaextended' @bytes;
-COMMENT IS 'Hash of the query''s text, 64 bits, with a seed.';
 
 CREATE OPERATOR = (FUNCTION = _bayes_query_eq,
-  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = =, NEGATOR = <>,
-  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = =,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES);
 COMMENT ON OPERATOR = (bayes_query, bayes_query) IS 'equal';
-CREATE OPERATOR <> (FUNCTION = _bayes_query_ne,
-  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <>, NEGATOR = =,
-  RESTRICT = neqsel, JOIN = neqjoinsel);
-COMMENT ON OPERATOR <> (bayes_query, bayes_query) IS 'not equal';
-CREATE OPERATOR < (FUNCTION = _bayes_query_lt,
-  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = >, NEGATOR = >=,
-  RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR < (bayes_query, bayes_query) IS 'less than';
-CREATE OPERATOR <= (FUNCTION = _bayes_query_le,
-  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = >=, NEGATOR = >,
-  RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <= (bayes_query, bayes_query) IS 'less than or equal';
-CREATE OPERATOR > (FUNCTION = _bayes_query_gt,
-  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <, NEGATOR = <=,
-  RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR > (bayes_query, bayes_query) IS 'greater than';
-CREATE OPERATOR >= (FUNCTION = _bayes_query_ge,
-  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <=, NEGATOR = <,
-  RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >= (bayes_query, bayes_query) IS 'greater than or equal';
-
-CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING btree AS
-  OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-  FUNCTION 1 _bayes_query_cmp(bayes_query, bayes_query);
 CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING hash AS
-  OPERATOR 1 =, FUNCTION 1 _bayes_query_hash(bayes_query),
-  FUNCTION 2 _bayes_query_hash_extended(bayes_query, bigint);
+  OPERATOR 1 =, FUNCTION 1 _bayes_query_hash(bayes_query);
 
--- the end of the comment on a function of a query and a start model
+-- of functions of a query
 DEFINE @from_start =
-  ', starting from the model start, as the aggregate of rows and a model does: what the model has '
-  'keeps its numbers. 42804 for a model of another family, 22004 for NULL.';
+  ' start: a model to start from, given by name (start => model) in place of the number: what the '
+  'model has keeps its numbers. 42804 for a model of another family.';

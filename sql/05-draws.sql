@@ -13,19 +13,17 @@ COMMENT IS 'The posterior draws of a model fitted by sampling, chains and draws 
 
 -- ---- aggregates: draws in, one number out ----
 
-CREATE FUNCTION _bayes_draws_transition(state internal, value float8 [, chain int])
+CREATE FUNCTION _bayes_draws_transition(state internal, value float8, chain int)
   RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_draws_transition' @immutable;
-COMMENT IS 'Internal. Adds one draw.';
 COMMENT IS 'Internal. Adds one draw of a chain.';
 
 CREATE FUNCTION _bayes_rhat_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME', 'rhat_final' @immutable COST 10000;
 COMMENT IS 'Internal. Computes R-hat of the collected draws.';
-CREATE AGGREGATE bayes_rhat(value float8 [, chain int]) (
+CREATE AGGREGATE bayes_rhat(value float8, chain int) (
   SFUNC = _bayes_draws_transition, @draws_state, FINALFUNC = _bayes_rhat_final
 );
-COMMENT IS 'The same for a single chain: bayes_rhat(value ORDER BY draw).';
 COMMENT IS 'Rank-normalised split R-hat of the draws of one quantity: below 1.01 when chains have '
   'converged (Vehtari and others 2021). Order matters: bayes_rhat(value, chain ORDER BY chain, '
   'draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 4 draws in a '
@@ -35,10 +33,9 @@ COMMENT IS 'Rank-normalised split R-hat of the draws of one quantity: below 1.01
 CREATE FUNCTION _bayes_ess_bulk_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME', 'ess_bulk_final' @immutable COST 10000;
 COMMENT IS 'Internal. Computes the bulk effective sample size of the collected draws.';
-CREATE AGGREGATE bayes_ess_bulk(value float8 [, chain int]) (
+CREATE AGGREGATE bayes_ess_bulk(value float8, chain int) (
   SFUNC = _bayes_draws_transition, @draws_state, FINALFUNC = _bayes_ess_bulk_final
 );
-COMMENT IS 'The same for a single chain: bayes_ess_bulk(value ORDER BY draw).';
 COMMENT IS 'Bulk effective sample size: the number of independent draws that would give the same '
   'precision in the middle of the distribution (Vehtari and others 2021). Order matters: '
   'bayes_ess_bulk(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that '
@@ -48,10 +45,9 @@ COMMENT IS 'Bulk effective sample size: the number of independent draws that wou
 CREATE FUNCTION _bayes_ess_tail_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME', 'ess_tail_final' @immutable COST 10000;
 COMMENT IS 'Internal. Computes the tail effective sample size of the collected draws.';
-CREATE AGGREGATE bayes_ess_tail(value float8 [, chain int]) (
+CREATE AGGREGATE bayes_ess_tail(value float8, chain int) (
   SFUNC = _bayes_draws_transition, @draws_state, FINALFUNC = _bayes_ess_tail_final
 );
-COMMENT IS 'The same for a single chain: bayes_ess_tail(value ORDER BY draw).';
 COMMENT IS 'Tail effective sample size: the smaller of those of the 5 % and 95 % quantiles '
   '(Vehtari and others 2021). NULL also if no draw lies beyond one of these quantiles. Order '
   'matters: bayes_ess_tail(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a '
@@ -61,10 +57,9 @@ COMMENT IS 'Tail effective sample size: the smaller of those of the 5 % and 95 %
 CREATE FUNCTION _bayes_mcse_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME', 'mcse_final' @immutable COST 10000;
 COMMENT IS 'Internal. Computes the Monte Carlo standard error of the collected draws.';
-CREATE AGGREGATE bayes_mcse(value float8 [, chain int]) (
+CREATE AGGREGATE bayes_mcse(value float8, chain int) (
   SFUNC = _bayes_draws_transition, @draws_state, FINALFUNC = _bayes_mcse_final
 );
-COMMENT IS 'The same for a single chain: bayes_mcse(value ORDER BY draw).';
 COMMENT IS 'Monte Carlo standard error of the mean of the draws. Order matters: bayes_mcse(value, '
   'chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer '
   'than 6 draws in a chain. '

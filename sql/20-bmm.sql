@@ -59,19 +59,6 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
   'NULL is left out; 22023 if negative, not finite, or all zero.'
   @bmm_options;
 
-CREATE AGGREGATE bmm_fit(a "any", b "any", k int) (
-  SFUNC = _bayes_columns_transition, @state, FINALFUNC = _bmm_fit_final
-);
-COMMENT IS 'Always raises error 42804, which says how to combine columns into a row: '
-  'bmm_fit(ARRAY[a, b], k).';
--- Given the form above, a call with a smallint k and a literal of options would be ambiguous
--- without this one.
-CREATE AGGREGATE bmm_fit(x "any", k smallint, options jsonb) (
-  SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
-);
-COMMENT IS 'The same as with an int k.'
-  @bmm_options;
-
 CREATE AGGREGATE bmm_fit(x "any", start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
@@ -131,38 +118,22 @@ COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION bmm_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
-  RETURNS TABLE (component int, weight float8, probability float8[], count float8)
+CREATE FUNCTION bmm_fit(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS TABLE (component int, weight float8, probability float8[], count float8)
   AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and '
   'returns its components, as bmm_components does. '
   @bmm_query
+  @from_start
   @bmm_options;
 
-CREATE FUNCTION bmm_fit(query bayes_query, k smallint, options jsonb)
-  RETURNS TABLE (component int, weight float8, probability float8[], count float8)
-  AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same as with an int k.'
-  @bmm_options;
-
-CREATE FUNCTION bmm_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
+CREATE FUNCTION bmm_model(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'bmm_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a mixture of k components to the rows of a query and returns the model.'
   ' Query, options and errors are those of bmm_fit(query, ...); NULL if there are no rows.'
-  @bmm_options;
-
-CREATE FUNCTION bmm_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS TABLE (component int, weight float8, probability float8[], count float8)
-  AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same as bmm_fit(query, k)'
-  @from_start
-  @bmm_options;
-
-CREATE FUNCTION bmm_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS bayes_model
-  AS 'MODULE_PATHNAME', 'bmm_model_query' @volatile COST 1000000;
-COMMENT IS 'Returns the model of bmm_fit(query, start)'
-  @from_start
   @bmm_options;
 
 CREATE FUNCTION bmm_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
@@ -179,19 +150,8 @@ CREATE FUNCTION bmm_components(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 1], probability '
   'of a 1 in every element (of counts, waiting times and measurements the expected value, of '
-  'categories NULL: see bmm_parameters), count the expected number of rows. Posterior means if '
+  'categories NULL: see bayes_parameters), count the expected number of rows. Posterior means if '
   'the model has a posterior. 42804 for a model of another family.';
-
-CREATE FUNCTION bmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
-  RETURNS @parameters_table
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'One row for every parameter of a component: its weight (element NULL), and for every '
-  'element the probability (of a 1, or of each category), rate, mean, sd. After vi the posterior '
-  'is q, corrected by linear response where that costs less than the fit (sd_method says so), '
-  'after svi q itself, too narrow where components overlap; after gibbs and collapsed the average '
-  'of the posteriors given the stored draws. '
-  @parameters
-  @parameters_level;
 
 CREATE FUNCTION bmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, a float8[], b float8[])
@@ -203,15 +163,9 @@ COMMENT IS 'The posterior of a model fitted by vi or svi: weights ~ Dirichlet(al
 CREATE FUNCTION bmm_moments(model bayes_model)
   RETURNS TABLE (mean float8[], covariance float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
-COMMENT IS 'Mean (d) and covariance (d x d) of a row drawn from the mixture, as by bmm_sample: '
+COMMENT IS 'Mean (d) and covariance (d x d) of a row drawn from the mixture, as by bayes_sample: '
   'including the uncertainty of the parameters after vi, svi, gibbs and collapsed. A categorical '
   'element has no mean: NULL, and then the covariance is NULL too.';
-
-CREATE FUNCTION bmm_sample(model bayes_model, n int, seed bigint)
-  RETURNS TABLE (component int, x float8[])
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
-COMMENT IS 'n draws from the (predictive) mixture and the component that each came from. The same '
-  'seed gives the same draws. 22023 for n < 0.';
 
 -- ---- how well a model fits ----
 
@@ -246,13 +200,6 @@ COMMENT IS 'How well a latent class model fits the rows x, usually those that it
   @bmm_statistics_are;
 COMMENT IS 'The same with a weight for each row: how many times it counts.';
 
-CREATE FUNCTION bmm_fit_statistics(query bayes_query, model bayes_model) RETURNS bmm_statistics
-  AS 'MODULE_PATHNAME', 'bmm_fit_statistics_query' @volatile COST 100000;
-COMMENT IS 'How well a latent class model fits the rows of a query. '
-  @bmm_statistics_are
-  'query: one SELECT of an array column, of an array column and a numeric weight, or of columns; '
-  'it is run as the caller, read-only.';
-
 CREATE FUNCTION bmm_bootstrap(query bayes_query, model bayes_model, options jsonb DEFAULT NULL)
   RETURNS bmm_bootstrap_test
   AS 'MODULE_PATHNAME', 'bmm_bootstrap_query' @volatile COST 1000000;
@@ -272,41 +219,3 @@ COMMENT IS 'The most probable component of x, from 1. NULL elements of x are int
   'the model was fitted with option missing = skip the result is NULL, with missing = error it is '
   'an error (22004). 2202E if x does not have the length of the model''s rows, 22023 for an '
   'invalid element.';
-
-CREATE FUNCTION bmm_probabilities(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @of_labels COST 50;
-COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
-
-CREATE FUNCTION bmm_log_density(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 50;
-COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density if it has '
-  'continuous elements. A label that occurred in no row of the fit has in each component the '
-  'probability of one additional category, a / (a + sum of the Dirichlet parameters), where a is '
-  'the parameter of the prior; a NULL is integrated out.';
-
-CREATE FUNCTION bmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @of_labels COST 10000;
-COMMENT IS 'The Monte Carlo standard error of each of bmm_probabilities, an average over the draws '
-  'that the model stores; NULL for one that does not differ between draws. 22023 for a model '
-  'without draws.';
-
-CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 10000;
-COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an average over the '
-  'draws that the model stores; NULL if there are too few of them, or not the same number from '
-  'each chain. 22023 for a model without draws.';
-
--- ---- a model and many rows ----
-
-CREATE FUNCTION _bmm_profile_transition(state internal, model bayes_model, x "any")
-  RETURNS internal
-  AS 'MODULE_PATHNAME', 'bmm_profile_transition' @immutable COST 50;
-COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION _bmm_profile_final(state internal) RETURNS bayes_profile[]
-  AS 'MODULE_PATHNAME', 'bmm_profile_final' @immutable COST 100;
-COMMENT IS 'Internal. Computes the profile of the collected rows.';
-CREATE AGGREGATE bmm_profile(model bayes_model, x "any") (
-  SFUNC = _bmm_profile_transition, @profile_state, FINALFUNC = _bmm_profile_final
-);
-COMMENT IS 'How the rows of each component differ from all other rows, column by column. '
-  @profile;

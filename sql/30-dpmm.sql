@@ -57,33 +57,22 @@ DEFINE @dpmm_rows =
   'query: one SELECT of columns, of one array of numbers or one record; it is run as the caller, '
   'read-only. 22023 for any other query.';
 
-CREATE FUNCTION dpmm_fit(query bayes_query, options jsonb DEFAULT NULL)
-  RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
+CREATE FUNCTION dpmm_fit(
+  query bayes_query, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
   AS 'MODULE_PATHNAME', 'dpmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns the clusters of '
   'its point estimate, as dpmm_clusters does. '
   @dpmm_rows
+  @from_start
   @dpmm_options;
 
-CREATE FUNCTION dpmm_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
+CREATE FUNCTION dpmm_model(
+  query bayes_query, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'dpmm_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns the model.'
   ' Query, options and errors are those of dpmm_fit(query, ...); NULL if there are no rows.'
-  @dpmm_options;
-
--- Without options a literal in the second place would be ambiguous: options, or a model.
-CREATE FUNCTION dpmm_fit(query bayes_query, start bayes_model, options jsonb)
-  RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
-  AS 'MODULE_PATHNAME', 'dpmm_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same as dpmm_fit(query)'
-  @from_start
-  @dpmm_options;
-
-CREATE FUNCTION dpmm_model(query bayes_query, start bayes_model, options jsonb)
-  RETURNS bayes_model
-  AS 'MODULE_PATHNAME', 'dpmm_model_query' @volatile COST 1000000;
-COMMENT IS 'Returns the model of dpmm_fit(query, start)'
-  @from_start
   @dpmm_options;
 
 CREATE FUNCTION dpmm_cluster(query bayes_query, options jsonb DEFAULT NULL)
@@ -128,18 +117,6 @@ COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing co
   'E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model of '
   'another family.';
 
-CREATE FUNCTION dpmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
-  RETURNS @parameters_table
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'One row for every parameter of a cluster of the point estimate: its weight (element '
-  'NULL), and for every element the mean and sd, rate or probability. After samplers sd and '
-  'interval are averages over the stored draws, taken from the component that has most rows of the '
-  'cluster in a draw; after vi they are those of its components, corrected by linear response. '
-  'Where sd_method is given partition they are conditional on this partition and on the mean '
-  'concentration: they do not include the uncertainty of the partition itself. '
-  @parameters
-  @parameters_level;
-
 CREATE FUNCTION dpmm_estimate(model bayes_model)
   RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8,
     radius float8, fewest_clusters int, most_clusters int, draws int, mcse float8)
@@ -152,58 +129,12 @@ COMMENT IS 'The point estimate of the partition: the loss that it minimises, its
   'Carlo standard error of the expected loss. Method vi has no draws: estimate is "variational", '
   'and the columns about losses and the ball are NULL.';
 
-CREATE FUNCTION dpmm_draws(model bayes_model)
-  RETURNS TABLE (chain int, draw int, clusters int, concentration float8, log_joint float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
-COMMENT IS 'Every draw: the number of occupied clusters, the concentration, and the log of the '
-  'joint density of rows, partition and (if learned) concentration. 22023 for a model without '
-  'draws.';
-
 -- ---- a model and a row ----
 
 CREATE FUNCTION dpmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @of_labels COST 1000;
-COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
-  'means a new one. NULL elements of x are integrated out; if the model was fitted with option '
+COMMENT IS 'The most probable cluster of x, from 1; one more than the number of clusters means a '
+  'new one. NULL elements of x are integrated out; if the model was fitted with option '
   'missing = skip the result is NULL, with missing = error it is an error (22004). 2202E if x does '
   'not have the length of the model''s rows.';
 
-CREATE FUNCTION dpmm_probabilities(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @of_labels COST 1000;
-COMMENT IS 'For every cluster of the point estimate the expected share of its rows among those '
-  'that x would be clustered with, then the probability that x starts a new cluster; they sum to '
-  '1. Averaged over the draws.';
-
-CREATE FUNCTION dpmm_log_density(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 1000;
-COMMENT IS 'The natural logarithm of the posterior predictive density (probability, for discrete '
-  'likelihoods) at x, averaged over the draws. A label that occurred in no row of the fit has in '
-  'each cluster the probability of one additional category, a / (a + sum of the Dirichlet '
-  'parameters), where a is the parameter of the prior; a NULL is integrated out.';
-
-CREATE FUNCTION dpmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @of_labels COST 10000;
-COMMENT IS 'The Monte Carlo standard error of each of dpmm_probabilities, an average over the '
-  'draws that the model stores; NULL for one that does not differ between draws. 22023 for a '
-  'model without draws.';
-
-CREATE FUNCTION dpmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 10000;
-COMMENT IS 'The Monte Carlo standard error of dpmm_log_density, the log of an average over the '
-  'draws that the model stores; NULL if there are too few of them, or not the same number from '
-  'each chain. 22023 for a model without draws.';
-
--- ---- a model and many rows ----
-
-CREATE FUNCTION _dpmm_profile_transition(state internal, model bayes_model, x "any")
-  RETURNS internal
-  AS 'MODULE_PATHNAME', 'dpmm_profile_transition' @immutable COST 1000;
-COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION _dpmm_profile_final(state internal) RETURNS bayes_profile[]
-  AS 'MODULE_PATHNAME', 'dpmm_profile_final' @immutable COST 100;
-COMMENT IS 'Internal. Computes the profile of the collected rows.';
-CREATE AGGREGATE dpmm_profile(model bayes_model, x "any") (
-  SFUNC = _dpmm_profile_transition, @profile_state, FINALFUNC = _dpmm_profile_final
-);
-COMMENT IS 'How the rows of each cluster differ from all other rows, column by column. '
-  @profile;

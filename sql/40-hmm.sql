@@ -168,35 +168,24 @@ COMMENT IS 'How surprising every row is after those before it: -log p(observatio
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION hmm_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
-  RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
+CREATE FUNCTION hmm_fit(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
     stationary float8, visits float8, dwell float8)
   AS 'MODULE_PATHNAME', 'hmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and returns the '
   'states, as hmm_states does. Other errors: as the aggregate hmm_fit. '
   @hmm_query
+  @from_start
   @hmm_options;
 
-CREATE FUNCTION hmm_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
+CREATE FUNCTION hmm_model(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'hmm_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and returns the '
   'model.'
   ' Query, options and errors are those of hmm_fit(query, ...); NULL if there are no rows.'
-  @hmm_options;
-
-CREATE FUNCTION hmm_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
-    stationary float8, visits float8, dwell float8)
-  AS 'MODULE_PATHNAME', 'hmm_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same as hmm_fit(query, k)'
-  @from_start
-  @hmm_options;
-
-CREATE FUNCTION hmm_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS bayes_model
-  AS 'MODULE_PATHNAME', 'hmm_model_query' @volatile COST 1000000;
-COMMENT IS 'Returns the model of hmm_fit(query, start)'
-  @from_start
   @hmm_options;
 
 CREATE FUNCTION hmm_decode(query bayes_query, k int, options jsonb DEFAULT NULL)
@@ -260,31 +249,22 @@ COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if th
   '1000. '
   @hmm_given;
 
-CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray)
-  RETURNS TABLE (element int, column_name text, symbol text, probability float8, mean float8,
-    variance float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 10;
-COMMENT IS 'The predictive distribution of the next observation: for every element, from 1, its '
-  'mean, its variance and its 2.5 and 97.5 percent quantiles, those of the mixture over the '
-  'states, which is not normal and may have several peaks; for an element of names, labels or '
-  'categories a row for each of them, with its probability. column_name: of the element, NULL if '
-  'the model was fitted to arrays. After gibbs the average of the distributions under the stored '
-  'draws of the parameters, whose spread is part of variance and interval. An empty sequence gives '
-  'the distribution of the first observation. '
-  @hmm_given;
-
 CREATE FUNCTION hmm_predict(
-  model bayes_model, sequence anyarray, horizon int, level float8 DEFAULT 0.95
-)
-  RETURNS TABLE (step int, element int, column_name text, symbol text, probability float8,
+  model bayes_model, sequence anyarray, horizon int DEFAULT 1, level float8 DEFAULT 0.95
+) RETURNS TABLE (step int, element int, column_name text, symbol text, probability float8,
     mean float8, variance float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME', 'hmm_predict_ahead' @of_labels COST 1000 ROWS 100;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 100;
 COMMENT IS 'The predictive distributions of the next observations, 1 to horizon (at most 100000) '
-  'steps ahead, each marginally: for every step the rows that hmm_predict(model, sequence) returns '
-  'for the first one. They are exact: all paths are summed. 22023 for another horizon. '
-  @hmm_given
-  ' Intervals from lower to upper contain an observation with probability level and are '
-  'equal-tailed; 22023 unless 0 < level < 1.';
+  'steps ahead, each marginally: for every step and element, from 1, its mean, its variance and '
+  'the quantiles that bound an interval, those of the mixture over the states, which is not normal '
+  'and may have several peaks; for an element of names, labels or categories a row for each of '
+  'them, with its probability. column_name: of the element, NULL if the model was fitted to '
+  'arrays. All paths are summed; after gibbs the distributions are averages of those under the '
+  'stored draws of the parameters, whose spread is part of variance and interval. An empty '
+  'sequence gives the distributions of the first observations. Intervals contain an observation '
+  'with probability level and are equal-tailed; 22023 unless 0 < level < 1, and for another '
+  'horizon. '
+  @hmm_given;
 
 CREATE FUNCTION hmm_sample(model bayes_model, sequence anyarray, horizon int, draws int,
   seed bigint)
@@ -299,25 +279,6 @@ COMMENT IS 'Draws of the continuation of a sequence, each of the next 1 to horiz
   'steps in all. '
   @hmm_given;
 
-CREATE FUNCTION _hmm_profile_transition(state internal, model bayes_model, sequence anyarray)
-  RETURNS internal
-  AS 'MODULE_PATHNAME', 'hmm_profile_transition' @immutable COST 1000;
-COMMENT IS 'Internal. Adds one sequence.';
-CREATE FUNCTION _hmm_profile_final(state internal) RETURNS bayes_profile[]
-  AS 'MODULE_PATHNAME', 'hmm_profile_final' @immutable COST 100;
-COMMENT IS 'Internal. Computes the profile of the collected sequences.';
-CREATE AGGREGATE hmm_profile(model bayes_model, sequence anyarray) (
-  SFUNC = _hmm_profile_transition, @profile_state, FINALFUNC = _hmm_profile_final
-);
-COMMENT IS 'How the steps in each state differ from all other steps, column by column: a row of '
-  'bayes_profile, whose component is the state, for every element of an observation, or every '
-  'symbol, label or category of one. Each step counts for every state with its smoothed '
-  'probability (hmm_probabilities): SELECT * FROM unnest((SELECT hmm_profile(model, s) FROM t)). A '
-  'sequence or a model that is NULL is left out; no sequences give NULL. 22003 for an impossible '
-  'sequence, 22023 for sequences of several models, 54000 for more than ten million states times '
-  'columns and categories. '
-  @hmm_given;
-
 -- ---- a model as relations ----
 
 CREATE FUNCTION hmm_states(model bayes_model)
@@ -328,7 +289,7 @@ COMMENT IS 'The states, numbered from 1: initial, the probability that a sequenc
   'state; initial_sd, its posterior standard deviation (after vi corrected by linear response '
   'where that costs less than the fit, else that of the mean-field approximation, which is too '
   'small, since it treats paths and parameters as independent, and NULL where states overlap too '
-  'much for the steps: sd_method of hmm_parameters says which; after gibbs that of the posterior '
+  'much for the steps: sd_method of bayes_parameters says which; after gibbs that of the posterior '
   'draws), and initial_alpha, its parameter in the posterior Dirichlet distribution, NULL without '
   'a posterior; stationary, its probability under the stationary distribution, NULL if that is '
   'not unique; visits, the expected occupancy: number of steps in it, in the sequences of the '
@@ -354,18 +315,6 @@ COMMENT IS 'The emission distribution of every state. For names one row per symb
   'are correlated, one row for all, with element NULL. column_name: the name of the element, if '
   'the model was fitted to records; symbol: also a label of it. 42804 for a model of another '
   'family.';
-
-CREATE FUNCTION hmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
-  RETURNS @parameters_table
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
-COMMENT IS 'One row for every parameter of a state, which is the component: its initial '
-  'probability, the probability of the transition to every state (its number in category, and as '
-  'text in label; element NULL), and for every element of its emissions the probability (label: '
-  'the symbol), rate, mean, sd. After vi the posterior is q, corrected by linear response where '
-  'that costs less than the fit (sd_method says so), after svi q itself, which is too narrow; '
-  'after gibbs quantiles of the stored draws, of which level 0.95 needs at least 39. '
-  @parameters
-  @parameters_level;
 
 CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, column_name text, symbol text, parameter text,

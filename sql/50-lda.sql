@@ -41,8 +41,8 @@ DEFINE @lda_perplex =
   'probability of one additional term, a / (a + sum of the Dirichlet parameters), with a = eta. '
   'NULL if there is no token to predict. ';
 DEFINE @lda_perplex_options =
-  'The same with options: method "completion" or "left-to-right", and for the latter particles and '
-  'seed; see docs/lda.md. NULL means none.';
+  'options: method "completion" (the default, as of bayes_score(model, document)) or '
+  '"left-to-right", and for the latter particles and seed; see docs/lda.md. NULL means none. ';
 
 -- ---- aggregates: documents in, a model out ----
 
@@ -134,12 +134,12 @@ COMMENT IS 'The same with options.'
 -- ---- how good a model is ----
 
 CREATE FUNCTION _lda_perplexity_transition(
-  state internal, model "any", document "any" [, options "any"]
+  state internal, model "any", document "any", options "any"
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'lda_perplexity_transition' @immutable;
 COMMENT IS 'Internal. Adds one document.';
 CREATE FUNCTION _lda_perplexity_transition(
-  state internal, model "any", document "any", term "any", count "any" [, options "any"]
+  state internal, model "any", document "any", term "any", count "any", options "any"
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'lda_perplexity_transition' @immutable;
 COMMENT IS 'Internal. Adds one row of document, term and count.';
@@ -147,25 +147,25 @@ CREATE FUNCTION _lda_perplexity_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME', 'lda_perplexity_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Evaluates the collected documents.';
 
-CREATE AGGREGATE lda_perplexity(model bayes_model, document "any" [, options jsonb]) (
+CREATE AGGREGATE lda_perplexity(model bayes_model, document "any", options jsonb) (
   SFUNC = _lda_perplexity_transition, @state, FINALFUNC = _lda_perplexity_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_perplex
+  @lda_perplex_options
   @lda_document;
-COMMENT IS @lda_perplex_options;
 
 CREATE AGGREGATE lda_perplexity(
-  model bayes_model, document anyelement, term text, count float8 [, options jsonb]
+  model bayes_model, document anyelement, term text, count float8, options jsonb
 ) (
   SFUNC = _lda_perplexity_transition, @state, FINALFUNC = _lda_perplexity_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_perplex
+  @lda_perplex_options
   'Each row says how often a term occurs in a document, as in lda_fit: rows come in any order, and '
   'those of one document and term are added up. 22023 or 22003 for an invalid count, 42804 for a '
   'model of another family, 42883 for documents of a type that cannot be sorted.';
-COMMENT IS @lda_perplex_options;
 
 -- ---- a relation: a query in, a relation out ----
 
@@ -174,40 +174,23 @@ DEFINE @lda_query =
   'document, term and count; it is run as the caller, read-only. 22023 for any other query. Other '
   'errors: as the aggregate lda_fit.';
 
-CREATE FUNCTION lda_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
-  RETURNS TABLE (topic int, rank int, term text, probability float8)
+CREATE FUNCTION lda_topics(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS TABLE (topic int, rank int, term text, probability float8)
   AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
 COMMENT IS 'Fits a topic model of k topics to the documents of a query and returns the ten most '
   'probable terms of each topic: topics and ranks from 1, and the probability of the term in the '
   'topic. '
   @lda_query
+  @from_start
   @lda_options;
 
-CREATE FUNCTION lda_topics(query bayes_query, k int, options jsonb DEFAULT NULL)
-  RETURNS TABLE (topic int, rank int, term text, probability float8)
-  AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
-COMMENT IS 'The same as lda_fit(query, k). '
-  @lda_query
-  @lda_options;
-
-CREATE FUNCTION lda_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
+CREATE FUNCTION lda_model(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'lda_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a topic model of k topics to the documents of a query and returns the model.'
-  ' Query, options and errors are those of lda_fit(query, ...); NULL if there are no rows.'
-  @lda_options;
-
-CREATE FUNCTION lda_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS TABLE (topic int, rank int, term text, probability float8)
-  AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
-COMMENT IS 'The same as lda_fit(query, k)'
-  @from_start
-  @lda_options;
-
-CREATE FUNCTION lda_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS bayes_model
-  AS 'MODULE_PATHNAME', 'lda_model_query' @volatile COST 1000000;
-COMMENT IS 'Returns the model of lda_fit(query, start)'
-  @from_start
+  ' Query, options and errors are those of lda_topics(query, ...); NULL if there are no rows.'
   @lda_options;
 
 CREATE FUNCTION lda_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
@@ -239,7 +222,7 @@ CREATE FUNCTION lda_typical_documents(query bayes_query, model bayes_model, top 
   AS 'MODULE_PATHNAME' @volatile COST 100000 ROWS 100;
 COMMENT IS 'The ten most typical documents of every topic, among those of a query: topics and '
   'ranks from 1, the document''s name, its expected proportion of the topic and the posterior '
-  'standard deviation of the proportion, as in lda_proportions and lda_proportions_sd. The order '
+  'standard deviation of the proportion, as in lda_top_topics. The order '
   'is by ln(proportion) - 2 sd / proportion, then by name: the proportions of short documents are '
   'uncertain, so a large one alone does not make them typical. query: one SELECT of a name and a '
   'document (tsvector, text[] or jsonb), or of document, term and count; it is run as the caller, '
@@ -288,12 +271,6 @@ CREATE FUNCTION lda_proportions(model bayes_model, document "any") RETURNS float
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The expected proportions of the K topics in a document; they sum to 1. Inference is '
   'variational, given the topics'' posterior means. '
-  @lda_document;
-
-CREATE FUNCTION lda_proportions_sd(model bayes_model, document "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS 'The posterior standard deviations of the proportions of the K topics in a document '
-  '(those of the variational approximation, which tend to be too small). '
   @lda_document;
 
 CREATE FUNCTION lda_predict(model bayes_model, document "any") RETURNS int

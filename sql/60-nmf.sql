@@ -93,41 +93,24 @@ DEFINE @nmf_query =
   'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
   'Other errors: as the aggregate nmf_fit.';
 
-CREATE FUNCTION nmf_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
-  RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
-  AS 'MODULE_PATHNAME', 'nmf_factorize' @volatile COST 1000000 ROWS 1000;
+CREATE FUNCTION nmf_factorize(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
+  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Factorizes the table of a query with k factors and returns the weights of every row '
   'and column: side ''row'' or ''column'', the key, the factor, numbered from 1, and its weight; '
   'after methods with a posterior the posterior mean, with shape and rate of its gamma '
   'distribution. '
   @nmf_query
+  @from_start
   @nmf_options;
 
-CREATE FUNCTION nmf_factorize(query bayes_query, k int, options jsonb DEFAULT NULL)
-  RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
-  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 1000;
-COMMENT IS 'The same as nmf_fit(query, k). '
-  @nmf_query
-  @nmf_options;
-
-CREATE FUNCTION nmf_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
+CREATE FUNCTION nmf_model(
+  query bayes_query, k int DEFAULT NULL, options jsonb DEFAULT NULL, start bayes_model DEFAULT NULL
+) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'nmf_model_query' @volatile COST 1000000;
 COMMENT IS 'Factorizes the table of a query with k factors and returns the model.'
-  ' Query, options and errors are those of nmf_fit(query, ...); NULL if there are no rows.'
-  @nmf_options;
-
-CREATE FUNCTION nmf_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
-  AS 'MODULE_PATHNAME', 'nmf_factorize' @volatile COST 1000000 ROWS 1000;
-COMMENT IS 'The same as nmf_fit(query, k)'
-  @from_start
-  @nmf_options;
-
-CREATE FUNCTION nmf_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS bayes_model
-  AS 'MODULE_PATHNAME', 'nmf_model_query' @volatile COST 1000000;
-COMMENT IS 'Returns the model of nmf_fit(query, start)'
-  @from_start
+  ' Query, options and errors are those of nmf_factorize(query, ...); NULL if there are no rows.'
   @nmf_options;
 
 CREATE FUNCTION nmf_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
@@ -157,12 +140,6 @@ COMMENT IS 'The weights of every row and column: side ''row'' or ''column'', the
   'numbered from 1, and its weight; after methods with a posterior the posterior mean, with shape '
   'and rate of its gamma distribution, NULL after other methods. 42804 for a model of another '
   'family.';
-
-CREATE FUNCTION nmf_shares(model bayes_model)
-  RETURNS TABLE (factor int, share float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The factors, numbered from 1, and the share of each in the expected sum of all cells. '
-  '42804 for a model of another family.';
 
 CREATE FUNCTION nmf_error(model bayes_model)
   RETURNS TABLE (squared float8, divergence float8, explained float8)

@@ -70,8 +70,10 @@ COMMENT IS 'The rows and columns of the table: '
   @pmf_keys
   ' 42804 for a model of another family.';
 
-CREATE FUNCTION pmf_fit(query bayes_query, rank int, options jsonb DEFAULT NULL)
-  RETURNS TABLE (side text, key text, mean float8, sd float8)
+CREATE FUNCTION pmf_fit(
+  query bayes_query, rank int DEFAULT NULL, options jsonb DEFAULT NULL,
+  start bayes_model DEFAULT NULL
+) RETURNS TABLE (side text, key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME', 'pmf_fit_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query and returns its rows '
   'and columns, as pmf_keys does: '
@@ -79,28 +81,18 @@ COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query an
   ' query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
   'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
   'Other errors: as the aggregate pmf_fit.'
+  @from_start
   @pmf_options;
 
-CREATE FUNCTION pmf_model(query bayes_query, rank int, options jsonb DEFAULT NULL)
+CREATE FUNCTION pmf_model(
+  query bayes_query, rank int DEFAULT NULL, options jsonb DEFAULT NULL,
+  start bayes_model DEFAULT NULL
+)
   RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'pmf_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query and returns the '
   'model.'
   ' Query, options and errors are those of pmf_fit(query, ...); NULL if there are no rows.'
-  @pmf_options;
-
-CREATE FUNCTION pmf_fit(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS TABLE (side text, key text, mean float8, sd float8)
-  AS 'MODULE_PATHNAME', 'pmf_fit_query' @volatile COST 1000000 ROWS 1000;
-COMMENT IS 'The same as pmf_fit(query, rank)'
-  @from_start
-  @pmf_options;
-
-CREATE FUNCTION pmf_model(query bayes_query, start bayes_model, options jsonb DEFAULT NULL)
-  RETURNS bayes_model
-  AS 'MODULE_PATHNAME', 'pmf_model_query' @volatile COST 1000000;
-COMMENT IS 'Returns the model of pmf_fit(query, start)'
-  @from_start
   @pmf_options;
 
 -- ---- a model and keys ----
@@ -123,8 +115,7 @@ COMMENT IS 'The prediction of pmf_predict for a new row, given its cells, and a 
 
 CREATE FUNCTION pmf_recommend_new(
   model bayes_model, cells jsonb, n int, side text DEFAULT 'row'
-)
-  RETURNS TABLE (key text, mean float8, sd float8)
+) RETURNS TABLE (key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns with the largest expected numbers for a new row, in descending order, '
   'without those of its cells: their keys, and the predictions of pmf_predict_new. 22023 also if n '
@@ -135,8 +126,7 @@ COMMENT IS 'The n columns with the largest expected numbers for a new row, in de
 
 CREATE FUNCTION pmf_recommend(
   model bayes_model, row_key "any", n int, rated boolean DEFAULT false
-)
-  RETURNS TABLE (key text, mean float8, sd float8)
+) RETURNS TABLE (key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns with the largest expected numbers for a row, in descending order, '
   'without those for which the row had a number: their keys, and the predictions of pmf_predict. '

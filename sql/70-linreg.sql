@@ -126,17 +126,17 @@ COMMENT IS 'The contents of statistics. rows: used; skipped: left out; weight: o
 -- ---- aggregates: rows in, statistics or a model out ----
 
 CREATE FUNCTION _linreg_transition(
-  state internal, y float8, x "any" [, options_or_weight "any" [, weight float8]]
+  state internal, y float8, x "any" [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION _linreg_stats_transition(
-  state internal, y float8, x "any" [, options_or_weight "any" [, weight float8]]
+  state internal, y float8, x "any" [, options jsonb, weight float8]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_stats_transition' @immutable;
 COMMENT IS 'Internal. Adds one row, of which only the sums stay.';
 CREATE FUNCTION _linreg_stats_inverse_transition(
-  state internal, y float8, x "any" [, options_or_weight "any" [, weight float8]]
+  state internal, y float8, x "any" [, options jsonb, weight float8]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'linreg_stats_inverse_transition' @immutable;
 COMMENT IS 'Internal. Removes one row; NULL if rounding errors would be too large.';
@@ -144,7 +144,7 @@ CREATE FUNCTION _linreg_stats_final(state internal) RETURNS linreg_stats
   AS 'MODULE_PATHNAME', 'linreg_stats_final' @immutable COST 100;
 COMMENT IS 'Internal. Returns the statistics of the rows so far.';
 
-CREATE AGGREGATE linreg_stats(y float8, x "any" [, weight float8]) (
+CREATE AGGREGATE linreg_stats(y float8, x "any" [, options jsonb, weight float8]) (
   SFUNC = _linreg_stats_transition, @linreg_state, FINALFUNC = _linreg_stats_final,
   @combine_sums, MSFUNC = _linreg_stats_transition,
   MINVFUNC = _linreg_stats_inverse_transition, MSTYPE = internal,
@@ -153,16 +153,11 @@ CREATE AGGREGATE linreg_stats(y float8, x "any" [, weight float8]) (
 COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linreg_fit: in one '
   'pass, in parallel, and over moving windows. '
   @linreg_rows;
-COMMENT IS 'The same with a weight for each row: how many times it counts. '
-  @linreg_rows;
-CREATE AGGREGATE linreg_stats(y float8, x "any", options jsonb, weight float8) (
-  SFUNC = _linreg_stats_transition, @linreg_state, FINALFUNC = _linreg_stats_final,
-  @combine_sums, MSFUNC = _linreg_stats_transition,
-  MINVFUNC = _linreg_stats_inverse_transition, MSTYPE = internal,
-  MSSPACE = 16384, MFINALFUNC = _linreg_stats_final
-);
-COMMENT IS 'The same with options, of which missing and on_error matter here: with "on_error": '
-  '"null" rows that are refused give NULL and a WARNING. '
+COMMENT IS 'The same with options, of which missing and on_error matter here (with "on_error": '
+  '"null" rows that are refused give NULL and a WARNING), and with a weight for each row: how many '
+  'times it counts. '
+  @linreg_rows
+  ' '
   @linreg_options;
 
 CREATE FUNCTION _linreg_rollup_transition(
@@ -193,7 +188,9 @@ COMMENT IS 'The same with a weight for each row: how many times it counts (not r
 
 -- ---- statistics ----
 
-CREATE FUNCTION linreg_fit(stats linreg_stats, options jsonb DEFAULT NULL) RETURNS bayes_model
+-- With options of type jsonb, here or below, a call with two literals would be ambiguous.
+
+CREATE FUNCTION linreg_fit(stats linreg_stats, options "any" DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'linreg_fit_stats' @immutable COST 10000;
 COMMENT IS 'Fits a Bayesian linear regression to statistics from linreg_stats or bayes_rollup, '
   'with the same result as from the rows, but without what bayes_drift needs of them. Equal '
@@ -207,57 +204,19 @@ DEFINE @response_query =
   'weight names a column that says how many times each row counts, option id a column that is left '
   'out. It is run as the caller, read-only. 22023 for any other query. Other errors: as those of '
   'the aggregate.';
--- There is also a form with options as text: a call with two literals would otherwise be ambiguous.
-CREATE FUNCTION linreg_fit(query bayes_query, options jsonb DEFAULT NULL)
+CREATE FUNCTION linreg_fit(query bayes_query, options "any" DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a linear regression to the rows of a query and returns its coefficients, as '
-  'linreg_coefficients does. '
+  'bayes_coefficients does. '
   @response_query
   ' '
-  @linreg_options;
-CREATE FUNCTION linreg_fit(query bayes_query, options text)
-  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options as text. '
   @linreg_options;
 
 CREATE FUNCTION linreg_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'linreg_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a linear regression to the rows of a query and returns the model.'
   ' Query, options and errors are those of linreg_fit(query, ...); NULL if there are no rows.';
-
--- ---- a model as relations ----
-
-DEFINE @linreg_level =
-  'The same with intervals that contain it with probability level; 22023 unless 0 < level < 1.';
-CREATE FUNCTION linreg_coefficients(model bayes_model, level float8 DEFAULT 0.95)
-  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS 'The posterior of every coefficient: its mean, standard deviation, and the quantiles '
-  'that bound an interval that contains it with probability level, 22023 unless 0 < level < 1. '
-  'term: (intercept), the name of a column, column=label, or x1, x2, ... for arrays. All NULL for '
-  'a term that neither the rows nor the prior determine; sd and bounds NULL for method em. 42804 '
-  'for a model of another family.';
-
-CREATE FUNCTION linreg_noise(model bayes_model, level float8 DEFAULT 0.95)
-  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
-COMMENT IS 'The posterior of the variance of the noise: its mean, standard deviation (NULL where '
-  'they do not exist), and an interval that contains it with probability level, 22023 unless 0 < '
-  'level < 1. 42804 for a model of another family.';
-
-DEFINE @contrast =
-  'its mean, standard deviation, and an interval that contains it with probability level (0.95), '
-  '22023 unless 0 < level < 1. weights: an object of numbers by the names of terms, as in '
-  'F_coefficients; a term that it does not name has weight 0. 22023 for a name that is not a term, '
-  'and for an object without names. All NULL if a term with a weight has no coefficient; sd and '
-  'bounds NULL for a point estimate. 42804 for a model of another family.';
-CREATE FUNCTION linreg_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
-  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
-COMMENT IS 'The posterior of a linear combination of coefficients, in units of the response: '
-  @contrast;
 
 -- ---- a model and a row ----
 
@@ -278,10 +237,3 @@ COMMENT IS 'The posterior predictive distribution of the response for a row, wit
   'probability level, 22023 unless 0 < level < 1. Columns are matched by name. NULL for a row '
   'with a NULL, or with a label that the model does not know, unless it was fitted with option '
   'missing = error: then 22004, 22023. 42804 for a model of another family.';
-
-CREATE FUNCTION linreg_log_density(model bayes_model, x "any", y float8) RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'The log density of the posterior predictive distribution of the response at y, for a '
-  'row x; its sum over rows that were not fitted compares models. For a model without noise '
-  'Infinity at the predicted response, -Infinity elsewhere. NULL and errors as for linreg_predict; '
-  '22023 for a y that is not finite.';

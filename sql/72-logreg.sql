@@ -17,15 +17,6 @@ DEFINE @binary_resume =
   'Goes on with the fit of the same rows that start comes from: option resume must be true '
   '(docs/jobs.md). 22023 if the rows are others, if the fit was not resumable, or without the '
   'option; 42804 for a model of another family';
-DEFINE @binary_terms =
-  'The coefficients, in units of the columns. term: (intercept), the name of a column, x1, x2 and '
-  'so on for arrays, or column=label for indicators.';
-DEFINE @binary_other_model = '42804 for a model of another family.';
-DEFINE @binary_term_level =
-  ' Intervals contain a coefficient with probability level, 0.95 by default; 22023 unless 0 < '
-  'level < 1.';
-DEFINE @binary_contrast_level =
-  ' The interval contains it with probability level, 0.95 by default; 22023 unless 0 < level < 1.';
 DEFINE @binary_prediction =
   'The probability that y is true of a row x: its posterior mean, which is the predictive '
   'probability, its standard deviation, and its quantiles (1 - level) / 2 and (1 + level) / 2';
@@ -75,43 +66,20 @@ COMMENT IS @binary_resume
 
 -- ---- relations: a query in, a relation out ----
 
--- There is also a form with options as text: a call with two literals would otherwise be ambiguous.
-CREATE FUNCTION logreg_fit(query bayes_query, options text DEFAULT NULL)
+-- With options of type jsonb a call with two literals would be ambiguous.
+CREATE FUNCTION logreg_fit(query bayes_query, options "any" DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a logistic regression to the rows of a query and returns its coefficients, as '
-  'logreg_coefficients does. '
+  'bayes_coefficients does. '
   @response_query
   ' options: see docs/classification.md; NULL means none.';
-CREATE FUNCTION logreg_fit(query bayes_query, options jsonb)
-  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options of type jsonb.';
 
 CREATE FUNCTION logreg_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'logreg_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a logistic regression to the rows of a query and returns the model.'
   ' Query, options and errors are those of logreg_fit(query, ...); NULL if there are no rows.'
   ' options: see docs/classification.md; NULL means none.';
-
--- ---- a model as a relation ----
-
-CREATE FUNCTION logreg_coefficients(model bayes_model, level float8 DEFAULT 0.95)
-  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS @binary_terms
-  ' Posterior mode and standard deviation, and the bounds of an interval of its normal '
-  'approximation; for method gibbs mean, standard deviation and quantiles of the draws. A '
-  'coefficient is the change of the log odds for one unit of its column. '
-  @binary_other_model
-  @binary_term_level;
-
-CREATE FUNCTION logreg_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
-  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
-COMMENT IS 'The posterior of a linear combination of coefficients, in log odds: '
-  @contrast
-  @binary_contrast_level;
 
 -- ---- a model and a row ----
 
@@ -122,7 +90,3 @@ COMMENT IS @binary_prediction
   '. '
   @binary_new_rows
   @binary_prediction_level;
-
-CREATE FUNCTION logreg_probability(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'The predictive probability that y is true of a row x: the mean of logreg_predict.';

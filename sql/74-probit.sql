@@ -34,44 +34,20 @@ COMMENT IS @binary_resume
 
 -- ---- relations: a query in, a relation out ----
 
--- There is also a form with options as text: a call with two literals would otherwise be ambiguous.
-CREATE FUNCTION probit_fit(query bayes_query, options text DEFAULT NULL)
+-- With options of type jsonb a call with two literals would be ambiguous.
+CREATE FUNCTION probit_fit(query bayes_query, options "any" DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a probit regression to the rows of a query and returns its coefficients, as '
-  'probit_coefficients does. '
+  'bayes_coefficients does. '
   @response_query
   ' options: see docs/classification.md; NULL means none.';
-CREATE FUNCTION probit_fit(query bayes_query, options jsonb)
-  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options of type jsonb.';
 
 CREATE FUNCTION probit_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'probit_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a probit regression to the rows of a query and returns the model.'
   ' Query, options and errors are those of probit_fit(query, ...); NULL if there are no rows.'
   ' options: see docs/classification.md; NULL means none.';
-
--- ---- a model as a relation ----
-
-CREATE FUNCTION probit_coefficients(model bayes_model, level float8 DEFAULT 0.95)
-  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS @binary_terms
-  ' Posterior mean for method gibbs, mode for the others, and standard deviation, and the '
-  'quantiles of the posterior that bound an interval; the last three NULL for a point estimate '
-  '(method em). '
-  @binary_other_model
-  @binary_term_level;
-
-CREATE FUNCTION probit_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
-  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
-COMMENT IS 'The posterior of a linear combination of coefficients, on the scale of the linear '
-  'predictor: '
-  @contrast
-  @binary_contrast_level;
 
 -- ---- a model and a row ----
 
@@ -82,7 +58,3 @@ COMMENT IS @binary_prediction
   '; the last three NULL for a point estimate (method em). '
   @binary_new_rows
   @binary_prediction_level;
-
-CREATE FUNCTION probit_probability(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'The predictive probability that y is true of a row x: the mean of probit_predict.';

@@ -57,8 +57,8 @@ DEFINE @nb_query =
   'column that is left out. It is run as the caller, read-only. 22023 for any other query. Other '
   'errors: as those of the aggregate.';
 
--- There is also a form with options as text: a call with two literals would otherwise be ambiguous.
-CREATE FUNCTION nb_fit(query bayes_query, options jsonb DEFAULT NULL)
+-- With options of type jsonb a call with two literals would be ambiguous.
+CREATE FUNCTION nb_fit(query bayes_query, options "any" DEFAULT NULL)
   RETURNS TABLE (class text, rows bigint, weight float8, prior float8, probability float8,
     sd float8)
   AS 'MODULE_PATHNAME', 'nb_fit_query' @volatile COST 1000000 ROWS 10;
@@ -66,12 +66,6 @@ COMMENT IS 'Fits a Bayes classifier to the rows of a query and returns its class
   'does. '
   @nb_query
   ' '
-  @nb_options;
-CREATE FUNCTION nb_fit(query bayes_query, options text)
-  RETURNS TABLE (class text, rows bigint, weight float8, prior float8, probability float8,
-    sd float8)
-  AS 'MODULE_PATHNAME', 'nb_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options as text. '
   @nb_options;
 
 CREATE FUNCTION nb_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
@@ -118,11 +112,3 @@ CREATE FUNCTION nb_probabilities(model bayes_model, features "any")
   AS 'MODULE_PATHNAME' @of_labels COST 100 ROWS 10;
 COMMENT IS 'The posterior probability of every class for a row, in descending order; they sum to '
   '1.';
-
-CREATE FUNCTION nb_log_density(model bayes_model, features "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 50;
-COMMENT IS 'The natural logarithm of the predictive density (or probability) of a row, summed over '
-  'its possible labels: low for rows that are unlike those of the fit. A category that occurred in '
-  'no row of the fit has in each class the probability of one additional category, a / (a + sum of '
-  'the Dirichlet parameters), where a is the parameter of the prior; NULLs, and names that '
-  'occurred in no row of the fit, contribute nothing.';

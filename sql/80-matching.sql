@@ -19,13 +19,13 @@ CREATE FUNCTION bayes_compare(old_model bayes_model, new_model bayes_model)
     distance float8)
   AS 'MODULE_PATHNAME' @strict COST 10000 ROWS 100;
 COMMENT IS 'How the parameters of a model have changed: pairs the components of two models as '
-  'bayes_match does, and compares every parameter of a pair, as in F_parameters (gmm, bmm, dpmm, '
-  'hmm): weights, means, probabilities, ...; for topics (lda) and factors (nmf) the weight, and '
-  'the probability or share of every term or column, without sd. difference: new_value - '
+  'bayes_match does, and compares every parameter of a pair, as in bayes_parameters (gmm, bmm, '
+  'dpmm, hmm): weights, means, probabilities, ...; for topics (lda) and factors (nmf) the weight, '
+  'and the probability or share of every term or column, without sd. difference: new_value - '
   'old_value; sd: root(sd^2 + sd^2) of the two posteriors, the standard deviation of the '
   'difference if they are independent, NULL if one of them has no posterior, or only the '
   'mean-field one, or one given the partition, or its components overlap too much for its rows '
-  '(sd_method of F_parameters): such an sd is too small to detect changes; change_in_sd: '
+  '(sd_method of bayes_parameters): such an sd is too small to detect changes; change_in_sd: '
   'difference / sd; distance: the Hellinger distance between the densities of the two components, '
   'root(1 - overlap), from 0, equal, to 1. element: from 1, of the old model. For a label or a '
   'component that only one model has, the values of the other model are NULL. Errors as for '

@@ -12,13 +12,6 @@ DEFINE @rows_of_questions =
   '2202E for rows of another length, 22023 for a value that a column cannot have, 22003 if the '
   'density of what is given is 0.';
 
-CREATE FUNCTION bayes_log_density(model bayes_model, x "any", given "any") RETURNS float8
-  AS 'MODULE_PATHNAME', 'bayes_log_density_given' @of_labels COST 100;
-COMMENT IS 'The natural logarithm of the predictive density (or probability) of the columns of x '
-  'that are not NULL, given those of the row given that are not: log p(x, given) - log p(given). '
-  'A column that both have must be equal in both, or the density is 0 and the result -Infinity. '
-  @rows_of_questions;
-
 CREATE FUNCTION bayes_condition(model bayes_model, given "any") RETURNS bayes_model
   AS 'MODULE_PATHNAME' @of_labels COST 10000;
 COMMENT IS 'The model of the columns that are NULL in the row given, given the others: a model of '
@@ -28,15 +21,6 @@ COMMENT IS 'The model of the columns that are NULL in the row given, given the o
   'the model itself; the column of a label that the model does not know is left out. '
   'bayes_parameters has the weights without intervals, and of a column that depends on those given '
   'the parameters of its distribution given these. 22023 if no column remains. '
-  @rows_of_questions;
-
-CREATE FUNCTION bayes_sample(model bayes_model, n int, seed bigint, given "any")
-  RETURNS TABLE (component int, x float8[])
-  AS 'MODULE_PATHNAME', 'bayes_sample_given' @of_labels COST 100 ROWS 1000;
-COMMENT IS 'n draws of rows given the columns of given that are not NULL, which are held: rows as '
-  'arrays of numbers, with categories as their numbers (labels from 0, in the order of their '
-  'bytes), and the component that each came from, NULL for dpmm, whose draws have no common '
-  'clusters. The same seed gives the same draws. 22023 for n < 0. '
   @rows_of_questions;
 
 CREATE FUNCTION bayes_conditional(model bayes_model, x "any", level float8 DEFAULT 0.95)
@@ -141,24 +125,19 @@ DEFINE @box =
   'where columns are independent given the component (product families, diagonal covariances), '
   'for one bound column, and for two; otherwise seeded quasi-Monte Carlo. 22023 for a lower '
   'bound above the upper one, and for two different labels. ';
-CREATE FUNCTION bayes_probability(model bayes_model, lower "any", upper "any" [, given "any"])
-  RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 500;
-COMMENT IS 'The probability that a row lies between the bounds in the rows lower and upper. '
-  @box
-  @rows_of_questions;
+CREATE FUNCTION bayes_probability(
+  model bayes_model, lower "any", upper "any", given "any" DEFAULT NULL
+) RETURNS float8
+  AS 'MODULE_PATHNAME' @of_labels_given COST 500;
 COMMENT IS 'The probability that a row lies between the bounds in the rows lower and upper, given '
-  'the columns of the row given that are not NULL. '
+  'the columns of the row given that are not NULL. NULL for a NULL model or bound. '
   @box
   @rows_of_questions;
-CREATE FUNCTION bayes_probability_mcse(model bayes_model, lower "any", upper "any" [, given "any"])
-  RETURNS float8
-  AS 'MODULE_PATHNAME' @of_labels COST 500;
-COMMENT IS 'The Monte Carlo standard error of bayes_probability(model, lower, upper), 0 where that '
-  'is exact. '
-  @rows_of_questions;
-COMMENT IS 'The Monte Carlo standard error of bayes_probability(model, lower, upper, given), 0 '
-  'where that is exact. '
+CREATE FUNCTION bayes_probability_mcse(
+  model bayes_model, lower "any", upper "any", given "any" DEFAULT NULL
+) RETURNS float8
+  AS 'MODULE_PATHNAME' @of_labels_given COST 500;
+COMMENT IS 'The Monte Carlo standard error of bayes_probability, 0 where that is exact. '
   @rows_of_questions;
 
 CREATE FUNCTION bayes_mutual_information(model bayes_model, options jsonb DEFAULT NULL)

@@ -184,7 +184,7 @@ const ModelWords &BayesClassifier::words() const {
       .parts = "classes",
       .takes = "objects of names",
       .functions =
-          "nb_predict, nb_probabilities and nb_log_density take a model and such an object, "
+          "nb_predict, nb_probabilities and bayes_log_density take a model and such an object, "
           "jsonb or tsvector."};
   return sparse() ? sparse_words : words;
 }

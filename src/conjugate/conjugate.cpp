@@ -222,15 +222,12 @@ double ConjugateModel::log_predictive(double x, double exposure) const {
 }
 
 const ModelWords &ConjugateModel::words() const {
-  static constexpr ModelWords beta = {
-      .takes = "single values", .functions = "Use beta_bernoulli_log_density(model, success)."};
-  static constexpr ModelWords gamma = {.takes = "single values",
-                                       .functions = "Use gamma_poisson_log_density(model, count)."};
-  static constexpr ModelWords normal = {
-      .takes = "single values", .functions = "Use normal_inverse_gamma_log_density(model, x)."};
-  return kind_ == ConjugateKind::beta_bernoulli  ? beta
-         : kind_ == ConjugateKind::gamma_poisson ? gamma
-                                                 : normal;
+  static constexpr ModelWords words = {
+      .takes = "single values",
+      .functions =
+          "bayes_log_density(model, x) takes such a value; bayes_mean(model), bayes_interval "
+          "and bayes_parameters say what is known of the parameter."};
+  return words;
 }
 
 void ConjugateModel::describe_parameters(std::optional<double> level,

@@ -132,6 +132,8 @@ BAYES_API std::unique_ptr<Model> read_normal_inverse_gamma(const Document &docum
 
 // ---- comparisons of independent posteriors of one family ----
 
+/// Throws Error(wrong_family) unless both are of one family.
+BAYES_API void require_same_family(const ConjugateModel &a, const ConjugateModel &b);
 /// P(a > b) of the parameters of two models. NaN if a posterior does not exist.
 BAYES_API double probability_greater(const ConjugateModel &a, const ConjugateModel &b);
 /// E[max(b - a, 0)]: the expected loss of choosing a. Infinite where the mean is.

@@ -168,12 +168,13 @@ double known(double x, const char *what) {
               "Parameters of a posterior are too small or too large.");
 }
 
-void require_same_family(const ConjugateModel &a, const ConjugateModel &b) {
-  if (a.kind() != b.kind())
-    throw Error(Errc::wrong_family, "posteriors of different families cannot be compared");
-}
-
 }  // namespace
+
+void require_same_family(const ConjugateModel &a, const ConjugateModel &b) {
+  if (a.kind() == b.kind()) return;
+  throw Error(Errc::wrong_family, "posteriors of different families cannot be compared",
+              message("One is of family {}, another of {}.", a.info.family, b.info.family));
+}
 
 double probability_greater(const ConjugateModel &a, const ConjugateModel &b) {
   require_same_family(a, b);

@@ -104,8 +104,7 @@ class Difference {
 
 ParameterDifference parameter_difference(const ConjugateModel &a, const ConjugateModel &b,
                                          double level) {
-  if (a.kind() != b.kind())
-    throw Error(Errc::wrong_family, "posteriors of different families cannot be compared");
+  require_same_family(a, b);
   if (!a.proper() || !b.proper()) return {no_number, no_number, no_number, no_number};
   const Marginal x = a.marginal(), y = b.marginal();
   const double sd = std::hypot(x.deviation(), y.deviation());
@@ -117,6 +116,7 @@ ParameterDifference parameter_difference(const ConjugateModel &a, const Conjugat
 std::vector<double> probabilities_best(std::span<const ConjugateModel *const> models) {
   const std::size_t n = models.size();
   std::vector<double> out(n, no_number);
+  for (const ConjugateModel *const model : models) require_same_family(*models[0], *model);
   for (const ConjugateModel *const model : models)
     if (!model->proper()) return out;
   std::vector<Marginal> each;

@@ -208,7 +208,7 @@ const ModelWords &DirichletCategorical::words() const {
       .takes = "single values",
       .functions =
           "Use dirichlet_categorical_probabilities(model) for all labels, "
-          "dirichlet_categorical_log_density(model, label) for one of them."};
+          "bayes_log_density(model, label) for one of them."};
   return words;
 }
 

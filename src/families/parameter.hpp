@@ -1,4 +1,4 @@
-// Parameters with summaries of their posteriors: the SQL functions F_parameters of the model
+// Parameters with summaries of their posteriors: the SQL functions bayes_parameters of the model
 // families F.
 #pragma once
 

@@ -34,7 +34,7 @@ std::vector<double> read_shares(const MemberReader &in, const char *key,
   return out;
 }
 
-/// Requires the quantities of every draw that dpmm_draws returns.
+/// Requires the quantities of every draw, of bayes_draws.
 void require_quantities(const MemberReader &in) {
   if (!in.has("draws")) return;
   const MemberReader draws = in.object("draws");

@@ -18,7 +18,7 @@ struct ComparedParameter {
   /// index of the element, from 0, in the first model, or in the second if only that has it; -1:
   /// none
   int element;
-  /// as in F_parameters; column is empty if there is none
+  /// as in bayes_parameters; column is empty if there is none
   std::string column, parameter;
   std::optional<std::string> label;
   double value_before, value_after;

@@ -164,16 +164,13 @@ std::optional<BinaryPrediction> BinaryRegression::predict(std::span<const double
 }
 
 const ModelWords &BinaryRegression::words() const {
+  static constexpr const char *functions =
+      "bayes_predict(model, x) has the probability that the response is true, and "
+      "bayes_log_density(model, y, x) the log probability of a response.";
   static constexpr ModelWords logit = {
-      .part = "coefficient",
-      .parts = "coefficients",
-      .response = true,
-      .functions = "logreg_probability(model, x) is the probability that the response is true."};
+      .part = "coefficient", .parts = "coefficients", .response = true, .functions = functions};
   static constexpr ModelWords probit = {
-      .part = "coefficient",
-      .parts = "coefficients",
-      .response = true,
-      .functions = "probit_probability(model, x) is the probability that the response is true."};
+      .part = "coefficient", .parts = "coefficients", .response = true, .functions = functions};
   return link_ == Link::logit ? logit : probit;
 }
 
@@ -199,6 +196,12 @@ std::optional<RowPrediction> BinaryRegression::predict_row(std::span<const doubl
 std::optional<double> BinaryRegression::probability(std::span<const double> row) const {
   const auto found = predict(row, 0.5);
   return found ? std::optional(found->mean) : std::nullopt;
+}
+
+void BinaryRegression::probabilities(std::span<const double> x, std::span<double> out) const {
+  const double yes = probability(x).value_or(std::numeric_limits<double>::quiet_NaN());
+  out[0] = 1 - yes;
+  out[1] = yes;
 }
 
 std::optional<Score> BinaryRegression::score(std::span<const double> row, double response) const {

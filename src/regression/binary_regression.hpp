@@ -12,10 +12,8 @@
 #include "base/control.hpp"
 #include "data/rows.hpp"
 #include "data/scores.hpp"
-#include "document/model.hpp"
-#include "regression/coefficients.hpp"
 #include "regression/link_moments.hpp"
-#include "regression/terms.hpp"
+#include "regression/regression_model.hpp"
 
 namespace bayes {
 
@@ -31,7 +29,7 @@ struct BinaryPrediction {
   double sd, lower, upper;
 };
 
-class BAYES_API BinaryRegression final : public Model {
+class BAYES_API BinaryRegression final : public RegressionModel {
  public:
   explicit BinaryRegression(Link link);
   ~BinaryRegression() override;
@@ -42,13 +40,9 @@ class BAYES_API BinaryRegression final : public Model {
   /// the sum of the rows' weights
   double observations() const override;
 
-  /// All coefficients in units of the columns, the intercept first, with intervals of this level.
-  void coefficients(double level, const TakeCoefficient &take) const;
-  const RegressionTerms &terms() const;
-  /// The posterior of a linear combination of coefficients, on the scale of the linear predictor
-  /// (log odds for logreg), as a coefficient without a term. `weights`: one for each term, in the
-  /// order of terms().
-  Coefficient contrast(std::span<const double> weights, double level) const;
+  const RegressionTerms &terms() const override;
+  void coefficients(double level, const TakeCoefficient &take) const override;
+  Coefficient contrast(std::span<const double> weights, double level) const override;
   /// The predictive probability alone; nullopt for a row with a missing value.
   std::optional<double> probability(std::span<const double> row) const;
   /// The score of a response, 0 or 1: the log of its probability, and whether the other response is
@@ -62,6 +56,9 @@ class BAYES_API BinaryRegression final : public Model {
   /// The coefficients, each with its term as label.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   using Model::predict;
+  /// false and true
+  int outcomes() const override { return 2; }
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
   std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
 
   struct State;

@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-/// A row of <family>_coefficients(model [, level]).
+/// A row of bayes_coefficients(model [, level]).
 struct Coefficient {
   /// the term's name; valid during the call
   const std::string *term = nullptr;

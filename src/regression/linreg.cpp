@@ -256,7 +256,7 @@ const ModelWords &LinregModel::words() const {
       .response = true,
       .functions =
           "linreg_predict(model, x) predicts the response of a row, "
-          "linreg_log_density(model, x, y) is the log density of a response."};
+          "bayes_log_density(model, y, x) is the log density of a response."};
   return words;
 }
 

@@ -11,8 +11,7 @@
 #include "data/scores.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
-#include "regression/coefficients.hpp"
-#include "regression/terms.hpp"
+#include "regression/regression_model.hpp"
 
 namespace bayes {
 
@@ -32,7 +31,7 @@ struct LinregPrediction {
   double mean_sd, mean_lower, mean_upper;
 };
 
-class BAYES_API LinregModel final : public Model {
+class BAYES_API LinregModel final : public RegressionModel {
  public:
   LinregModel();
   ~LinregModel() override;
@@ -41,20 +40,12 @@ class BAYES_API LinregModel final : public Model {
   double free_parameters() const override;
   double observations() const override;
 
-  /// The posterior of every coefficient, in the order of the terms: all numbers are NaN for a term
-  /// that was left out because it is constant or a combination of others and the prior is flat; sd
-  /// and bounds are NaN for a point estimate. Throws Error(invalid_argument) for a level that is
-  /// not between 0 and 1.
-  void coefficients(double level, const TakeCoefficient &take) const;
+  const RegressionTerms &terms() const override;
+  /// A term is left out because it is constant or a combination of others and the prior is flat.
+  void coefficients(double level, const TakeCoefficient &take) const override;
+  Coefficient contrast(std::span<const double> weights, double level) const override;
   /// The posterior of the noise's variance, as a coefficient without a term.
   Coefficient noise_variance(double level) const;
-
-  /// The posterior of a linear combination of coefficients, as a coefficient without a term.
-  /// `weights`: one for each term, in the order of terms(). All numbers are NaN if a term with
-  /// nonzero weight was left out; sd and bounds are NaN for a point estimate. Throws
-  /// Error(invalid_argument) as coefficients().
-  Coefficient contrast(std::span<const double> weights, double level) const;
-  const RegressionTerms &terms() const;
 
   /// The log posterior predictive density of a response; `row` as in predict(). No value for a row
   /// with a missing value.

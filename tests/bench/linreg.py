@@ -33,7 +33,7 @@ compare("count(x), then linreg_stats(y, x)", floor,
 compare("max(x[20]), then linreg_stats(y, x)", "SELECT max(x[20]) FROM given;",
         "SELECT linreg_stats(y, x) IS NULL FROM given;")
 compare("linreg_stats(y, x), then weighted", "SELECT linreg_stats(y, x) IS NULL FROM given;",
-        "SELECT linreg_stats(y, x, 0.5) IS NULL FROM given;")
+        "SELECT linreg_stats(y, x, NULL, 0.5) IS NULL FROM given;")
 compare("linreg_stats(y, x), then linreg_fit(y, x)", "SELECT linreg_stats(y, x) IS NULL FROM given;",
         "SELECT linreg_fit(y, x) IS NULL FROM given;")
 compare("an array, then a record of 20 columns", "SELECT linreg_stats(y, x) IS NULL FROM given;",

@@ -34,10 +34,10 @@ compare("count(x), then logreg_fit(y, x)", floor, "SELECT logreg_fit(y, x) IS NU
 compare("the same with the prior of scikit-learn", floor,
         f"SELECT logreg_fit(y, x, {options}) IS NULL FROM given;")
 compare("count(x), then probit_fit(y, x)", floor, "SELECT probit_fit(y, x) IS NULL FROM given;")
-compare("num_nulls(x), then logreg_probability", "SELECT count(num_nulls(x)) FROM given;",
-        "SELECT count(logreg_probability(logistic, x)) FROM models, given;")
-compare("num_nulls(x), then probit_probability", "SELECT count(num_nulls(x)) FROM given;",
-        "SELECT count(probit_probability(probit, x)) FROM models, given;")
+compare("num_nulls(x), then bayes_probabilities", "SELECT count(num_nulls(x)) FROM given;",
+        "SELECT count((bayes_probabilities(logistic, x))[2]) FROM models, given;")
+compare("num_nulls(x), then bayes_probabilities of probit", "SELECT count(num_nulls(x)) FROM given;",
+        "SELECT count((bayes_probabilities(probit, x))[2]) FROM models, given;")
 try:
     import numpy
     from sklearn.linear_model import LogisticRegression

@@ -120,7 +120,7 @@ our %kinds = (
           SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL max_parallel_workers_per_gather = 2;
           SELECT gmm_fit(x, 8, '{$endless}') FROM rows",
     'prediction' => "SELECT sum(gmm_predict(model, x)) FROM rows, models, generate_series(1, 1000)",
-    'draws' => "SELECT count(*) FROM models, gmm_sample(model, 2000000000, 1)",
+    'draws' => "SELECT count(*) FROM models, bayes_sample(model, 2000000000, 1)",
     'progress' => "SET LOCAL pg_bayes.progress = on;
           SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
     'error means NULL' => "SELECT gmm_fit(x, 8, '{\"on_error\": \"null\", $endless}') FROM rows",
@@ -281,7 +281,7 @@ our %kinds = (
           '{$endless}')",
     'lda proportions' => "SELECT count(lda_proportions(model, words)) FROM topics, documents,
           generate_series(1, 100)",
-    'lda perplexity' => "SELECT lda_perplexity(model, words) FROM topics, documents,
+    'lda perplexity' => "SELECT lda_perplexity(model, words, NULL) FROM topics, documents,
           generate_series(1, 5)",
     'lda perplexity, left to right' => "SELECT lda_perplexity(model, words,
           '{\"method\": \"left-to-right\", \"particles\": 1000}') FROM topics, documents",
@@ -297,7 +297,7 @@ our %kinds = (
           $sampling}') FROM volumes") } qw(gibbs collapsed)),
     'lda proportions of a large document' => "SELECT count(lda_proportions(model, words))
           FROM shelves, volumes, generate_series(1, 100)",
-    'lda perplexity of a large document' => "SELECT lda_perplexity(model, words)
+    'lda perplexity of a large document' => "SELECT lda_perplexity(model, words, NULL)
           FROM shelves, volumes, generate_series(1, 100)",
     'lda perplexity of a large document, left to right' => "SELECT lda_perplexity(model, words,
           '{\"method\": \"left-to-right\", \"particles\": 20}') FROM shelves, volumes",
@@ -378,7 +378,7 @@ our %kinds = (
     'draws' => "SELECT count(*) FROM generate_series(1, 1000) AS i,
           student_draws(1000000, 3, 0, 1, i)",
     'labels' => "SELECT dirichlet_categorical_fit(id * i) FROM rows, generate_series(1, 1000) AS i",
-    'comparisons of posteriors' => "SELECT sum(beta_bernoulli_greater(a, a)) FROM (SELECT
+    'comparisons of posteriors' => "SELECT sum(bayes_greater(a, a)) FROM (SELECT
           beta_bernoulli_fit(i % 2 = 0, '{\"prior\": {\"a\": 1e11, \"b\": 1e11}}') AS a
           FROM generate_series(1, 9) AS i) AS f, generate_series(1, 10000)",
     'logreg, many terms' => "SELECT logreg_fit(i % 3 = 0, ARRAY(SELECT sin(i * j) FROM
@@ -418,8 +418,8 @@ our %kinds = (
     'hmm sample' => "SELECT count(*) FROM chains, hmm_sample(model, 100000000, 1)",
     'dpmm prediction' => "SELECT sum(dpmm_predict(model, x)) FROM cloud, processes,
           generate_series(1, 1000)",
-    'dpmm draws' => "SELECT count(*) FROM processes, generate_series(1, 1000) AS g,
-          LATERAL (SELECT * FROM dpmm_draws(long) OFFSET 0 * g) AS d",
+    'draws of a process' => "SELECT count(*) FROM processes, generate_series(1, 1000) AS g,
+          LATERAL (SELECT * FROM bayes_draws(long) OFFSET 0 * g) AS d",
 );
 # What comes after the sampling of these begins about so many seconds after the statement.
 our %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similarity' => 0.1,

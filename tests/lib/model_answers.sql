@@ -10,7 +10,8 @@ BEGIN
       'SELECT hmm_log_likelihood($1, s) || hmm_decode($1, s)::float8[]
         || ARRAY(SELECT unnest(hmm_probabilities($1, s)))'
     WHEN 'lda' THEN
-      'SELECT lda_predict($1, s)::float8 || lda_proportions($1, s) || lda_proportions_sd($1, s)'
+      'SELECT lda_predict($1, s)::float8 || lda_proportions($1, s)
+         || (SELECT array_agg(sd ORDER BY topic) FROM lda_top_topics($1, s, 1000))'
     WHEN 'pmf' THEN
       'SELECT ARRAY(SELECT unnest(ARRAY[mean, sd]) FROM pmf_recommend($1, s, 100, true))
          || ARRAY(SELECT mean FROM pmf_recommend($1, s, 100))
@@ -19,16 +20,17 @@ BEGIN
     WHEN 'linreg' THEN
       'SELECT ARRAY(SELECT unnest(ARRAY[p.mean, p.sd, upper, coalesce(mean_lower, 0)])
            FROM linreg_predict($1, s, 0.8) AS p)
-         || ARRAY(SELECT coalesce(x, 0) FROM linreg_coefficients($1) AS c,
+         || ARRAY(SELECT coalesce(x, 0) FROM bayes_coefficients($1) AS c,
              unnest(ARRAY[c.mean, c.sd, lower]) AS x)
-         || ARRAY(SELECT coalesce(n.mean, 0) + upper FROM linreg_noise($1, 0.5) AS n)'
+         || ARRAY(SELECT coalesce(n.value, 0) + upper FROM bayes_parameters($1, 0.5) AS n
+             WHERE parameter = ''noise_variance'')'
     WHEN (CASE WHEN family IN ('logreg', 'probit') THEN family END) THEN
       'SELECT ARRAY(SELECT unnest(ARRAY[p.mean, coalesce(p.sd, 0), coalesce(upper, 0)])
            FROM %1$s_predict($1, s, 0.8) AS p)
-         || ARRAY(SELECT coalesce(x, 0) FROM %1$s_coefficients($1) AS c,
+         || ARRAY(SELECT coalesce(x, 0) FROM bayes_coefficients($1) AS c,
              unnest(ARRAY[c.mean, c.sd, lower]) AS x)'
     WHEN 'nb' THEN
-      'SELECT nb_log_density($1, s)
+      'SELECT bayes_log_density($1, s)
          || ARRAY(SELECT probability FROM nb_probabilities($1, s) ORDER BY class COLLATE "C")
          || ARRAY(SELECT unnest(ARRAY[value, upper]) FROM nb_features($1))'
     WHEN 'nmf' THEN
@@ -37,15 +39,16 @@ BEGIN
          WHERE r.side = ''row'' AND c.side = ''column'' AND r.factor = 1 AND c.factor = 1
          ORDER BY r.key COLLATE "C", c.key COLLATE "C" LIMIT 4)'
     WHEN 'dirichlet_categorical' THEN
-      'SELECT ARRAY[dirichlet_categorical_evidence($1), dirichlet_categorical_log_density($1, s)]
+      'SELECT ARRAY[bayes_evidence($1), bayes_log_density($1, s)]
          || ARRAY(SELECT unnest(ARRAY[count, mean, map, ml, lower, upper])
                   FROM dirichlet_categorical_probabilities($1))'
     WHEN (CASE WHEN family ~ '^(beta_b|gamma_p|normal_i)' THEN family END) THEN
-      'SELECT ARRAY[%1$s_evidence($1), %1$s_log_density($1, s), %1$s_mean($1), %1$s_map($1),
-         %1$s_ml($1)] || ARRAY(SELECT unnest(ARRAY[value, sd, lower, upper])
-                               FROM %1$s_parameters($1))'
+      'SELECT ARRAY[bayes_evidence($1), bayes_log_density($1, s), bayes_mean($1), bayes_map($1),
+         bayes_ml($1)] || ARRAY(SELECT unnest(ARRAY[value, sd, lower, upper])
+                               FROM bayes_parameters($1))'
     ELSE
-      'SELECT ARRAY[%1$s_predict($1, s), %1$s_log_density($1, s)] || %1$s_probabilities($1, s)' END
+      'SELECT ARRAY[%1$s_predict($1, s), bayes_log_density($1, s)]
+         || bayes_probabilities($1, s)' END
     || ' FROM (SELECT %2$L::%3$s AS s) AS given', family, x, type)
   INTO numbers USING model;
   RETURN numbers;

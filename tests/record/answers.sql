@@ -6,18 +6,18 @@ CREATE TABLE asked (family text, methods text[], called text, statement text);
 INSERT INTO asked VALUES
   ('gmm', NULL, 'components', 'SELECT * FROM gmm_components(%1$s)'),
   ('gmm', '{vi,svi}', 'posterior', 'SELECT * FROM gmm_posterior(%1$s)'),
-  ('gmm', NULL, 'sample', 'SELECT * FROM gmm_sample(%1$s, 4, 3)'),
+  ('gmm', NULL, 'sample', 'SELECT * FROM bayes_sample(%1$s, 4, 3)'),
   ('bmm', NULL, 'components', 'SELECT * FROM bmm_components(%1$s)'),
-  ('bmm', NULL, 'parameters', 'SELECT * FROM bmm_parameters(%1$s)'),
+  ('bmm', NULL, 'parameters', 'SELECT * FROM bayes_parameters(%1$s)'),
   ('bmm', '{vi,svi}', 'posterior', 'SELECT * FROM bmm_posterior(%1$s)'),
   ('bmm', NULL, 'moments', 'SELECT * FROM bmm_moments(%1$s)'),
-  ('bmm', NULL, 'sample', 'SELECT * FROM bmm_sample(%1$s, 4, 3)'),
+  ('bmm', NULL, 'sample', 'SELECT * FROM bayes_sample(%1$s, 4, 3)'),
   ('dpmm', NULL, 'clusters', 'SELECT * FROM dpmm_clusters(%1$s)'),
   ('dpmm', NULL, 'estimate', 'SELECT * FROM dpmm_estimate(%1$s)'),
-  ('dpmm', '{collapsed,gibbs,slice}', 'draws', 'SELECT * FROM dpmm_draws(%1$s)'),
-  ('gmm', NULL, 'parameters', 'SELECT * FROM gmm_parameters(%1$s)'),
-  ('dpmm', NULL, 'parameters', 'SELECT * FROM dpmm_parameters(%1$s)'),
-  ('hmm', NULL, 'parameters', 'SELECT * FROM hmm_parameters(%1$s)'),
+  ('dpmm', '{collapsed,gibbs,slice}', 'draws', 'SELECT * FROM bayes_draws(%1$s)'),
+  ('gmm', NULL, 'parameters', 'SELECT * FROM bayes_parameters(%1$s)'),
+  ('dpmm', NULL, 'parameters', 'SELECT * FROM bayes_parameters(%1$s)'),
+  ('hmm', NULL, 'parameters', 'SELECT * FROM bayes_parameters(%1$s)'),
   ('hmm', NULL, 'states', 'SELECT * FROM hmm_states(%1$s)'),
   ('hmm', NULL, 'transitions', 'SELECT * FROM hmm_transitions(%1$s)'),
   ('hmm', NULL, 'emissions', 'SELECT * FROM hmm_emissions(%1$s)'),
@@ -41,10 +41,12 @@ INSERT INTO asked VALUES
   ('lda', NULL, 'weights', 'SELECT * FROM lda_topic_weights(%1$s)'),
   ('lda', '{vi,svi}', 'posterior', 'SELECT * FROM lda_posterior(%1$s) LIMIT 20'),
   ('lda', NULL, 'scores',
-   'SELECT lda_predict(%1$s, x), lda_proportions(%1$s, x), lda_proportions_sd(%1$s, x)
+   'SELECT lda_predict(%1$s, x), lda_proportions(%1$s, x),
+      (SELECT array_agg(sd ORDER BY topic) FROM lda_top_topics(%1$s, x, 1000))
     FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
   ('nmf', NULL, 'factors', 'SELECT * FROM nmf_factors(%1$s) LIMIT 100'),
-  ('nmf', NULL, 'shares', 'SELECT * FROM nmf_shares(%1$s)'),
+  ('nmf', NULL, 'shares',
+   'SELECT component, value FROM bayes_parameters(%1$s) WHERE parameter = ''weight'''),
   ('nmf', NULL, 'error', 'SELECT * FROM nmf_error(%1$s)'),
   ('nmf', NULL, 'scores', 'SELECT p.* FROM generate_series(1, 3) AS r, generate_series(9, 12) AS c,
      nmf_predict(%1$s, r, c) AS p'),
@@ -53,8 +55,8 @@ INSERT INTO asked VALUES
    $$SELECT nmf_transform_sd(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb)$$),
   ('nmf', NULL, 'columns', $$SELECT nmf_transform(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb,
      'column')$$),
-  ('linreg', NULL, 'coefficients', 'SELECT * FROM linreg_coefficients(%1$s)'),
-  ('linreg', NULL, 'noise', 'SELECT * FROM linreg_noise(%1$s, 0.5)'),
+  ('linreg', NULL, 'coefficients', 'SELECT * FROM bayes_coefficients(%1$s)'),
+  ('linreg', NULL, 'noise', 'SELECT * FROM bayes_parameters(%1$s, 0.5)'),
   ('linreg', NULL, 'scores',
    'SELECT p.* FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r,
       linreg_predict(%1$s, x[2:]) AS p'),
@@ -66,14 +68,14 @@ INSERT INTO asked VALUES
   ('nb', NULL, 'classes', 'SELECT * FROM nb_classes(%1$s)'),
   ('nb', NULL, 'features', 'SELECT * FROM nb_features(%1$s) LIMIT 100'),
   ('nb', NULL, 'scores',
-   'SELECT nb_predict(%1$s, x), nb_log_density(%1$s, x),
+   'SELECT nb_predict(%1$s, x), bayes_log_density(%1$s, x),
            (SELECT array_agg(p) FROM nb_probabilities(%1$s, x) AS p)
     FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
-  ('logreg', NULL, 'coefficients', 'SELECT * FROM logreg_coefficients(%1$s)'),
-  ('probit', NULL, 'coefficients', 'SELECT * FROM probit_coefficients(%1$s)');
+  ('logreg', NULL, 'coefficients', 'SELECT * FROM bayes_coefficients(%1$s)'),
+  ('probit', NULL, 'coefficients', 'SELECT * FROM bayes_coefficients(%1$s)');
 INSERT INTO asked
 SELECT family, NULL, 'scores', format(
-  'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)
+  'SELECT %1$s_predict(%%1$s, x), bayes_probabilities(%%1$s, x), bayes_log_density(%%1$s, x)
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
 FROM (SELECT DISTINCT family FROM cases
       WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')
@@ -204,8 +206,8 @@ CALL record('hmm empty sequence', $$
   FROM hmm_predict(model('hmm symbols vi'), '{}'::text[]) AS p$$);
 
 CALL record('diagnostics of one chain', $$
-  SELECT bayes_rhat(v ORDER BY n), bayes_ess_bulk(v ORDER BY n), bayes_ess_tail(v ORDER BY n),
-         bayes_mcse(v ORDER BY n)
+  SELECT bayes_rhat(v, 1 ORDER BY n), bayes_ess_bulk(v, 1 ORDER BY n),
+         bayes_ess_tail(v, 1 ORDER BY n), bayes_mcse(v, 1 ORDER BY n)
   FROM (SELECT n, sum(noise(n)) OVER (ORDER BY n ROWS 4 PRECEDING) AS v
         FROM generate_series(1, 400) AS n) AS d$$);
 CALL record('diagnostics of chains', $$

@@ -22,8 +22,8 @@ CALL record('draws', $$SELECT * FROM ROWS FROM (student_draws(20, 3, 0, 1, 5),
   gamma_draws(20, 0.3, 2, 5), poisson_draws(20, 30, 5), inverse_gamma_draws(20, 2, 1, 5),
   wishart_draws(20, 5, '{{2,1,0},{1,3,1},{0,1,4}}', 5), dirichlet_draws(20, '{0.1,2,3}', 5),
   multivariate_normal_draws(20, '{1,2}', '{{2,1},{1,3}}', 5)) AS d$$);
-CALL record('comparisons', $$SELECT beta_bernoulli_greater(a, b), beta_bernoulli_loss(a, b),
-  beta_bernoulli_lift(a, b) FROM (SELECT beta_bernoulli_fit(success) AS a,
+CALL record('comparisons', $$SELECT bayes_greater(a, b), bayes_loss(a, b),
+  bayes_lift(a, b) FROM (SELECT beta_bernoulli_fit(success) AS a,
     beta_bernoulli_fit(label) AS b FROM event_rows) AS f$$);
 CREATE FUNCTION narrow(x float8[]) RETURNS float8 IMMUTABLE
   RETURN normal_log_pdf(x[1], 3, 2) + student_log_pdf(x[2], 4, x[1], 0.1);

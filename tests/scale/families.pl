@@ -19,10 +19,10 @@ sub same {
     my ($name, $function, $query, $arguments, $given, $start) = @_;
     if (defined $start) {
         $session->run("DROP TABLE IF EXISTS start; CREATE TABLE start AS SELECT $start AS model");
-        $arguments = ', (SELECT model FROM start)';
+        $arguments = ', start => (SELECT model FROM start)';
     }
     my $of = sub { "$function('" . ($query =~ s/%s/$_[0]/gr =~ s/'/''/gr)
-        . "'$arguments, '{$given$_[1]}'::jsonb)" };
+        . "'$arguments, options => '{$given$_[1]}'::jsonb)" };
     my $said = $session->run('SELECT largest_difference(' . $of->('plain', '') . ', '
             . $of->('obs', ($given eq '' ? '' : ', ') . '"push_down": true') . ')');
     ok($said =~ /^([\d.e-]+) / && $1 < 1e-9, "$name: the model of one table") or diag $said;
@@ -46,16 +46,17 @@ for my $method (qw(vi em map)) {
 }
 same('gmm of arrays from a model', 'gmm_model', 'SELECT v, w FROM %s WHERE id > 2000', '',
     "$few, \"covariance\": \"diagonal\"", "gmm_model('SELECT v FROM plain WHERE id < 3000', 2)");
-like(said("SELECT count(*) FROM gmm_fit('SELECT v FROM obs',
-        gmm_model('SELECT v FROM plain WHERE id < 900', 2, '{\"method\": \"collapsed\",
-        \"draws\": 4}'), '{\"push_down\": true}')"),
+like(said("SELECT count(*) FROM gmm_fit('SELECT v FROM obs', options => '{\"push_down\": true}',
+        start => gmm_model('SELECT v FROM plain WHERE id < 900', 2, '{\"method\": \"collapsed\",
+        \"draws\": 4}'))"),
     qr/22023: query cannot be pushed down: method collapsed needs rows one at a time/,
     'a model by a sampler hands its method on');
-like(said("SELECT gmm_model('SELECT x FROM obs', gmm_model('SELECT x, z FROM plain', 2),
-        '{\"push_down\": true}')"), qr/22023: rows have no column "z"/, 'columns of another model');
-like(said("SELECT gmm_model('SELECT v FROM obs', gmm_model('SELECT x FROM plain', 2),
-        '{\"push_down\": true}')"), qr/2202E: rows have 2 elements, but the start model has 1/,
-    'arrays of another length');
+like(said("SELECT gmm_model('SELECT x FROM obs', NULL, '{\"push_down\": true}',
+        gmm_model('SELECT x, z FROM plain', 2))"), qr/22023: rows have no column "z"/,
+    'columns of another model');
+like(said("SELECT gmm_model('SELECT v FROM obs', NULL, '{\"push_down\": true}',
+        gmm_model('SELECT x FROM plain', 2))"),
+    qr/2202E: rows have 2 elements, but the start model has 1/, 'arrays of another length');
 
 # ---- minibatches by content ----
 

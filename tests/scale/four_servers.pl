@@ -141,11 +141,11 @@ for my $case (['dpmm_model', 'x, y', '', '"method": "vi", "max_iter": 3, "trunca
     ['lda_model', 'd', ', 3', '"max_iter": 3'],
     ['nmf_model', 'id, array[x + 9, y + 9, z + 1, u + 9]', ', 2', '"max_iter": 3'],
     # From a model, since of so many steps a fit of one table tries starting points on a sample.
-    ['hmm_model', 'id, v', ", (SELECT v FROM starts)", '"max_iter": 3'],
-    ['hmm_model', 'id, d', ", (SELECT d FROM starts)", '"max_iter": 3']) {
+    ['hmm_model', 'id, v', ', start => (SELECT v FROM starts)', '"max_iter": 3'],
+    ['hmm_model', 'id, d', ', start => (SELECT d FROM starts)', '"max_iter": 3']) {
     my ($function, $list, $more, $options) = @$case;
     my $where = $function eq 'nmf_model' ? ' WHERE id % 20 = 0' : '';
-    my ($one, $four) = map { "$function('SELECT $list FROM $_->[0]$where'$more, '{"
+    my ($one, $four) = map { "$function('SELECT $list FROM $_->[0]$where'$more, options => '{"
             . join(', ', grep { $_ } $options, ($options ? $fixed : ''), $_->[1]) . "}')" }
         ['plain', ''], ['obs', '"push_down": true'];
     s/, "restarts": 1// for grep { $function =~ /logreg|probit|hmm/ } $one, $four;

@@ -89,7 +89,7 @@ same('rows on one server', 'nmf_model', 'SELECT name, v FROM %s WHERE id BETWEEN
 my $columns_of = sub {
     return "SELECT string_agg(key || ' ' || factor || ' ' || round(value::numeric, 6), ','
         ORDER BY length(key), key, factor), count(*)
-        FROM " . call('nmf_fit', 'SELECT v FROM %s', @_) . " WHERE side = 'column'";
+        FROM " . call('nmf_factorize', 'SELECT v FROM %s', @_) . " WHERE side = 'column'";
 };
 is($session->run($columns_of->('obs', "\"push_down\": true, $fixed")),
     $session->run($columns_of->('plain', $fixed)), 'rows without names');
@@ -98,9 +98,9 @@ my $bits = "SELECT md5((" . call('lda_model', 'SELECT words FROM %s', 'obs',
 is($session->run($bits), $here->query("SET client_min_messages = error; $bits"),
     'a fit of given partitions has the same bits in every run');
 is($session->run('SELECT string_agg(topic || term, chr(32) ORDER BY topic, rank) FROM '
-        . call('lda_fit', 'SELECT words FROM %s', 'obs', "\"push_down\": true, $fixed")),
+        . call('lda_topics', 'SELECT words FROM %s', 'obs', "\"push_down\": true, $fixed")),
     $session->run('SELECT string_agg(topic || term, chr(32) ORDER BY topic, rank) FROM '
-        . call('lda_fit', 'SELECT words FROM %s', 'plain', $fixed)), 'the topics');
+        . call('lda_topics', 'SELECT words FROM %s', 'plain', $fixed)), 'the topics');
 is($session->run('SELECT ' . call('lda_model', 'SELECT words FROM %s WHERE id < 0', 'obs',
         '"push_down": true')), '', 'no documents give no model');
 for my $server ($one, $two) {

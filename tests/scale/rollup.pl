@@ -52,8 +52,8 @@ for my $fit (['beta_bernoulli_fit(y)', 'beta_bernoulli_fit'], ['gamma_poisson_fi
 my $stats = 'SELECT bayes_rollup(part) FROM ' . parts('linreg_stats(x, v)', '');
 sent($stats, 'linreg_stats');
 is($here->query("SELECT bool_and(near(a.mean, b.mean) AND near(a.sd, b.sd))
-      FROM linreg_coefficients(linreg_fit(($stats))) AS a
-      JOIN linreg_coefficients((SELECT linreg_fit(x, v) FROM plain)) AS b USING (term)"), 't',
+      FROM bayes_coefficients(linreg_fit(($stats))) AS a
+      JOIN bayes_coefficients((SELECT linreg_fit(x, v) FROM plain)) AS b USING (term)"), 't',
     'sums of partitions make the regression of all');
 
 my $scores = 'SELECT sum((part).rows * (part).log_density) / sum((part).rows) FROM '

@@ -51,7 +51,7 @@ sub call {
     my ($function, $query, $from, $options, $start) = @_;
     $start //= 3;
     return "$function('" . (sprintf($query =~ s/%(?!s)/%%/gr, $from) =~ s/'/''/gr)
-        . "', $start, '{$options}')";
+        . "', $start, options => '{$options}')";
 }
 
 sub same {
@@ -89,7 +89,7 @@ $session->run('CREATE TABLE start AS SELECT '
     . call('hmm_model', 'SELECT id, w FROM %s WHERE id < 140', 'plain', $fixed) . ' AS words, '
     . call('hmm_model', 'SELECT id, v FROM %s WHERE id < 140', 'plain', $fixed) . ' AS vectors');
 same("from a model of $_->[0]", "SELECT id, $_->[1] FROM %s", '"max_iter": 3, "tol": 0',
-    "(SELECT $_->[0] FROM start)") for ['words', 'w'], ['vectors', 'v'];
+    "start => (SELECT $_->[0] FROM start)") for ['words', 'w'], ['vectors', 'v'];
 
 my $relation = sub {
     return 'SELECT string_agg(s::text, chr(32) ORDER BY state) FROM (SELECT state,

@@ -50,8 +50,8 @@ for my $columns ('id + 5000 AS number, x', 'n AS freq, x', 'id % 5 AS fifth, x',
         if $columns =~ /number|freq|fifth|same/;
 }
 my $start = "gmm_model('SELECT x, z FROM plain', 2, '{\"max_iter\": 2}')";
-unlike(said("SELECT count(*) FROM gmm_fit('SELECT 5.0::float8 AS x, z FROM $_->[0]', $start,
-        '{\"max_iter\": 2$_->[1]}')"), qr/ERROR|column "/,
+unlike(said("SELECT count(*) FROM gmm_fit('SELECT 5.0::float8 AS x, z FROM $_->[0]',
+        options => '{\"max_iter\": 2$_->[1]}', start => $start)"), qr/ERROR|column "/,
     "from a model nothing is said of columns, $_->[0]")
     for ['plain', ''], ['obs', ', "push_down": true'];
 

@@ -15,7 +15,7 @@ CREATE TABLE flat AS SELECT
   probit_fit(low = 1, b, '{"prior": {"lambda": 1e-6, "lambda_intercept": 1e-6}}') AS probit
 FROM births;
 SELECT results_eq($$SELECT term, round(mean::numeric, 3), round(sd::numeric, 3)
-  FROM flat, logreg_coefficients(logit)$$, $$VALUES
+  FROM flat, bayes_coefficients(logit)$$, $$VALUES
   ('(intercept)', 0.481, 1.197), ('age', -0.030, 0.037), ('lwt', -0.015, 0.007),
   ('race=2', 1.272, 0.527), ('race=3', 0.880, 0.441), ('smoke', 0.939, 0.402),
   ('ptl', 0.543, 0.345), ('ht', 1.863, 0.698), ('ui', 0.768, 0.459), ('ftv', 0.065, 0.172)$$,
@@ -24,8 +24,8 @@ SELECT ok(abs(log_likelihood + 100.642) < 0.001, 'its deviance of 201.28, too')
 FROM flat, bayes_info(logit);
 SELECT ok(bool_and(abs(p.mean - l.mean * 0.6) < 0.1 * abs(l.mean) + 0.05),
   'those of the probit are about 0.6 as large')
-FROM flat, logreg_coefficients(logit) AS l JOIN LATERAL
-  (SELECT * FROM flat, probit_coefficients(probit)) AS p USING (term) WHERE term <> '(intercept)';
+FROM flat, bayes_coefficients(logit) AS l JOIN LATERAL
+  (SELECT * FROM flat, bayes_coefficients(probit)) AS p USING (term) WHERE term <> '(intercept)';
 
 -- ---- what bayes_info and bayes_columns say ----
 
@@ -48,19 +48,21 @@ SELECT ok((model::text::bayes_model) = model AND (model::jsonb::bayes_model) = m
 
 -- ---- predictions ----
 
-SELECT ok(p.mean BETWEEN p.lower AND p.upper AND p.sd > 0 AND p.mean = logreg_probability(model, b),
+SELECT ok(p.mean BETWEEN p.lower AND p.upper AND p.sd > 0
+  AND p.mean = (bayes_probabilities(model, b))[2],
   'a prediction') FROM models, births, logreg_predict(model, b) AS p LIMIT 1;
 SELECT is((SELECT count(*) FROM models, births, logreg_predict(model, b, 0.5) AS half,
     logreg_predict(model, b, 0.99) AS most
   WHERE most.lower < half.lower AND half.lower < half.mean AND half.upper < most.upper
     AND half.mean = most.mean), 189::bigint, 'intervals of several levels');
-SELECT ok(abs(sum(logreg_probability(model, b)) - sum(low)) < 1.5,
+SELECT ok(abs(sum((bayes_probabilities(model, b))[2]) - sum(low)) < 1.5,
   'probabilities add up to about the number of cases') FROM models, births;
-SELECT is(logreg_probability(model, r), logreg_probability(model, s), 'columns go by their names')
+SELECT is((bayes_probabilities(model, r))[2], (bayes_probabilities(model, s))[2],
+  'columns go by their names')
 FROM models, (SELECT 30 AS age, 120 AS lwt, '2' AS race, true AS smoke, 0 AS ptl, 0 AS ht, 1 AS ui,
     1 AS ftv) AS r, (SELECT 1 AS ftv, 1 AS ui, 0 AS ht, 0 AS ptl, true AS smoke, '2' AS race,
     120 AS lwt, 30 AS age, 'more' AS other) AS s;
-SELECT is(logreg_probability(model, r), NULL, 'a label that the model does not know')
+SELECT is((bayes_probabilities(model, r))[2], NULL, 'a label that the model does not know')
 FROM models, (SELECT 30 AS age, 120 AS lwt, '4' AS race, true AS smoke, 0 AS ptl, 0 AS ht, 1 AS ui,
     1 AS ftv) AS r;
 SELECT is(logreg_predict(model, r), NULL, 'a NULL')
@@ -68,9 +70,9 @@ FROM models, (SELECT 30 AS age, NULL::int AS lwt, '1' AS race, true AS smoke, 0 
     1 AS ui, 1 AS ftv) AS r;
 CREATE TABLE strict AS SELECT logreg_fit(low, b, '{"missing": "error"}') AS model
 FROM (SELECT low, r AS b FROM birthwt, LATERAL (SELECT age, race::text AS race) AS r) AS b;
-SELECT throws_ok($$SELECT logreg_probability(model, r) FROM strict,
+SELECT throws_ok($$SELECT (bayes_probabilities(model, r))[2] FROM strict,
   (SELECT 30 AS age, '4' AS race) AS r$$, '22023', NULL, 'is an error if the fit was told so');
-SELECT throws_ok($$SELECT logreg_probability(model, r) FROM strict,
+SELECT throws_ok($$SELECT (bayes_probabilities(model, r))[2] FROM strict,
   (SELECT NULL::int AS age, '1' AS race) AS r$$, '22004', NULL, 'so is a NULL');
 
 -- ---- rows ----
@@ -80,7 +82,7 @@ CREATE TABLE t AS SELECT i, (i * 7919 % 101) / 25.0 - 2 AS a, (i * 104729 % 97) 
 FROM generate_series(1, 500) AS i;
 CREATE FUNCTION said(model bayes_model) RETURNS text LANGUAGE sql RETURN
   (SELECT string_agg(round(mean::numeric, 9)::text || ' ' || round(sd::numeric, 9)::text, ' ')
-   FROM logreg_coefficients(model));
+   FROM bayes_coefficients(model));
 SELECT is(said(logreg_fit(y, r)), said(logreg_fit(y::int, ARRAY[t.a, t.b])),
   'records of numbers and arrays, booleans and numbers')
 FROM t, LATERAL (SELECT a, b) AS r;
@@ -100,16 +102,16 @@ SELECT is(probit_fit(y, ROW(a, NULL::float8)), NULL, 'no complete rows') FROM t;
 RESET client_min_messages;
 SELECT ok(abs(mean - ln(4)) < 0.01 AND term = '(intercept)' AND parameters = 1,
   'without a column that varies')
-FROM (SELECT logreg_fit(i % 5 > 0, 0.0) AS m FROM t) AS f, logreg_coefficients(m), bayes_info(m)
+FROM (SELECT logreg_fit(i % 5 > 0, 0.0) AS m FROM t) AS f, bayes_coefficients(m), bayes_info(m)
 LIMIT 1;
 SELECT ok(abs(p - 0.8) < 0.001, 'without a column')
 FROM (SELECT logreg_fit(i % 5 > 0, '{}'::float8[]) AS m FROM t) AS f,
-  logreg_probability(m, '{}'::float8[]) AS p;
+  unnest((bayes_probabilities(m, '{}'::float8[]))[2:]) AS p;
 SET plan_cache_mode = force_generic_plan;  -- another plan would have a copy of it
 SELECT lives_ok($$DO $do$
 DECLARE none float8[] := '{}'; p float8;
 BEGIN
-  SELECT logreg_probability(logreg_fit(i % 5 > 0, none), none) INTO p FROM t;
+  SELECT (bayes_probabilities(logreg_fit(i % 5 > 0, none), none))[2] INTO p FROM t;
   ASSERT abs(p - 0.8) < 0.001;
 END $do$ $$, 'nor one in an array that is a variable of PL/pgSQL');
 RESET plan_cache_mode;
@@ -119,7 +121,7 @@ SELECT throws_ok($$SELECT logreg_fit(y, CASE WHEN i = 9 THEN '{}' ELSE ARRAY[a] 
   '2202E', NULL, 'or in every row');
 SELECT is(count(*), 2::bigint, 'without an intercept')
 FROM (SELECT logreg_fit(y, ARRAY[a, b], '{"intercept": false}') AS m FROM t) AS f,
-  logreg_coefficients(m);
+  bayes_coefficients(m);
 
 -- ---- methods of the probit ----
 
@@ -127,17 +129,18 @@ CREATE TABLE probits AS SELECT method, probit_fit(y, ARRAY[a, b], o) AS m FROM t
   (VALUES ('laplace', '{}'::jsonb), ('em', '{"method": "em"}'), ('vi', '{"method": "vi"}'),
     ('gibbs', '{"method": "gibbs", "draws": 600, "chains": 2}')) AS v(method, o) GROUP BY method;
 SELECT ok(bool_and(abs(c.mean - l.mean) < 0.5 * l.sd), 'all agree on the coefficients')
-FROM probits, probit_coefficients(m) AS c JOIN LATERAL
-  (SELECT * FROM probits AS p, probit_coefficients(p.m) WHERE p.method = 'laplace') AS l
+FROM probits, bayes_coefficients(m) AS c JOIN LATERAL
+  (SELECT * FROM probits AS p, bayes_coefficients(p.m) WHERE p.method = 'laplace') AS l
   USING (term);
 SELECT is(string_agg(DISTINCT method, ' '), 'em', 'em has no deviations')
-FROM probits, probit_coefficients(m) WHERE sd IS NULL;
+FROM probits, bayes_coefficients(m) WHERE sd IS NULL;
 SELECT is(string_agg(DISTINCT quantity, ' ' ORDER BY quantity),
   'log_joint log_likelihood w1 w2 w3', 'draws of the coefficients')
 FROM probits, bayes_draws(m) WHERE method = 'gibbs';
 SELECT is((draws, stored_draws), (600::bigint, 500::bigint), 'some of which are stored')
 FROM probits, bayes_info(m) AS i WHERE i.method = 'gibbs';
-SELECT is(probit_predict(m, ARRAY[0, 1]), (probit_probability(m, ARRAY[0, 1]), NULL, NULL, NULL)
+SELECT is(probit_predict(m, ARRAY[0, 1]), ((bayes_probabilities(m, ARRAY[0, 1]))[2], NULL, NULL,
+  NULL)
   ::bayes_probability, 'a prediction by a point') FROM probits WHERE method = 'em';
 
 -- ---- what a NaN is in a prediction, and a NULL ----
@@ -154,17 +157,18 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE || ' ' || SQLERRM;
 END$$;
 SELECT is(said_by(expression), said, expression) FROM (VALUES
-  ('logreg_probability(l, ''NaN''::float8)', '22023 x is NaN'),
+  ('(bayes_probabilities(l, ''NaN''::float8))[2]', '22023 x is NaN'),
   ('probit_predict(p, ''-Infinity''::float8)', '22023 x is -Infinity'),
   ('linreg_predict(linear, ''NaN''::float8)', '22023 x is NaN'),
   ('linreg_predict(linear, 1e300)', '22003 x is 1e+300, too large to compute with'),
   ('logreg_predict(arrays, ''{1,NaN}''::float8[])', '22023 element 2 of the array is NaN'),
   ('logreg_predict(arrays, ''{1,NULL}''::float8[])', NULL),
-  ('logreg_probability(arrays, ''{NULL,Infinity}''::float8[])', NULL),
+  ('(bayes_probabilities(arrays, ''{NULL,Infinity}''::float8[]))[2]', NULL),
   ('logreg_predict(record, (SELECT r FROM (SELECT 1 AS a, ''NaN''::float4 AS b) AS r))',
     '22023 column "b" is NaN'),
   ('logreg_predict(record, (SELECT r FROM (SELECT 1 AS a, NULL::float4 AS b) AS r))', NULL),
-  ('logreg_probability(strict, ARRAY[NULL]::float8[])', '22004 element 1 of the array is NULL')
+  ('(bayes_probabilities(strict, ARRAY[NULL]::float8[]))[2]',
+  '22004 element 1 of the array is NULL')
 ) AS v(expression, said);
 
 -- ---- plans ----
@@ -206,17 +210,17 @@ SELECT throws_ok($$SELECT logreg_fit(y, a, '{"prior": {"lambda": 2}}') FROM t$$,
   'a key of the other family');
 SELECT throws_ok($$SELECT probit_fit(y, a, '{"method": "gibbs", "draws": 10}', 2) FROM t$$, '22023',
   NULL, 'weights of a sampler');
-SELECT throws_ok($$SELECT logreg_probability(m, 1.0) FROM probits$$, '42804', NULL,
+SELECT throws_ok($$SELECT logreg_predict(m, 1.0) FROM probits$$, '42804', NULL,
   'a model of another family');
 SELECT throws_ok($$SELECT logreg_predict(model, b, 1) FROM models, births$$, '22023', NULL,
   'a level');
 SELECT ok(finite, 'weights of which the smaller are lost') FROM (
   SELECT bool_and(mean BETWEEN -1e6 AND 1e6) AS finite
   FROM (SELECT logreg_fit(i > 500, a, NULL, CASE WHEN i < 498 THEN 1 ELSE 1e150 END) AS m FROM t)
-    AS f, logreg_coefficients(m)) AS all_of_them;
+    AS f, bayes_coefficients(m)) AS all_of_them;
 SELECT ok(bool_and(mean BETWEEN -1e6 AND 1e6), 'of a probit too')
 FROM (SELECT probit_fit(i > 100, a, NULL, CASE WHEN i < 498 THEN 1 ELSE 1e150 END) AS m FROM t)
-  AS f, probit_coefficients(m);
+  AS f, bayes_coefficients(m);
 
 -- ---- draws of the logistic regression ----
 
@@ -229,9 +233,9 @@ SELECT is((SELECT draws FROM drawn, bayes_info(m) WHERE name = 'gibbs'), 2000::b
 -- All rows are on their side of 0, so that the prior alone bounds the slope.
 SELECT never($$SELECT g.mean, l.mean AS mode, NOT (g.mean > l.mean + 0.1 * l.sd
     AND g.mean - g.lower < g.upper - g.mean AND g.lower > 0) AS wrong
-  FROM drawn AS a, logreg_coefficients(a.m) AS g, drawn AS b, logreg_coefficients(b.m) AS l
+  FROM drawn AS a, bayes_coefficients(a.m) AS g, drawn AS b, bayes_coefficients(b.m) AS l
   WHERE a.name = 'gibbs' AND b.name = 'laplace'$$, 'a skewed posterior is drawn as it is');
-SELECT never($$SELECT p, NOT (near(p.mean, (logreg_probability(m, 2)), 1e-12)
+SELECT never($$SELECT p, NOT (near(p.mean, ((bayes_probabilities(m, 2))[2]), 1e-12)
     AND p.lower < p.mean AND p.mean < p.upper) AS wrong
   FROM drawn, logreg_predict(m, 2) AS p WHERE name = 'gibbs'$$,
   'predictions are averages of draws');

@@ -54,23 +54,23 @@ SELECT is((SELECT rows FROM bayes_info((SELECT bmm_update(x, (SELECT vi FROM m))
 
 -- ---- what it answers ----
 
-SELECT ok(abs(sum(exp(bmm_log_density(model, ARRAY[i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1])))
+SELECT ok(abs(sum(exp(bayes_log_density(model, ARRAY[i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1])))
   - 1) < 1e-9, 'probabilities of all rows sum to 1: ' || method)
   FROM m, LATERAL (VALUES ('vi', vi), ('em', em), ('map', map), ('gibbs', gibbs),
     ('collapsed', collapsed), ('mcem', mcem)) AS v(method, model), generate_series(0, 15) AS i
   GROUP BY method;
-SELECT ok(abs((SELECT sum(p) FROM unnest(bmm_probabilities(vi, '{0,1,0,1}'::int[])) AS p) - 1)
+SELECT ok(abs((SELECT sum(p) FROM unnest(bayes_probabilities(vi, '{0,1,0,1}'::int[])) AS p) - 1)
   < 1e-12, 'probabilities of the components sum to 1') FROM m;
 SELECT ok(abs(mean[1] - 0.21) < 0.01 AND covariance[1][2] = covariance[2][1] AND covariance[1][2]
   > 0, 'moments of the mixture') FROM m, bmm_moments(em);
-SELECT is((SELECT count(*) FROM m, bmm_sample(gibbs, 10, 1)), 10::bigint, 'it can be sampled');
-SELECT ok(bmm_log_density_mcse(gibbs, x) BETWEEN 1e-9 AND 0.1 AND (SELECT max(p) BETWEEN 1e-12
-  AND 0.1 FROM unnest(bmm_probabilities_mcse(gibbs, x)) AS p), 'predictions have standard errors')
+SELECT is((SELECT count(*) FROM m, bayes_sample(gibbs, 10, 1)), 10::bigint, 'it can be sampled');
+SELECT ok(bayes_log_density_mcse(gibbs, x) BETWEEN 1e-9 AND 0.1 AND (SELECT max(p) BETWEEN 1e-12
+  AND 0.1 FROM unnest(bayes_probabilities_mcse(gibbs, x)) AS p), 'predictions have standard errors')
   FROM (SELECT gibbs, array_fill(1, ARRAY[dimension]) AS x FROM m, bayes_info(gibbs)) AS r;
-SELECT throws_ok('SELECT bmm_probabilities_mcse(vi, ''{1,1,1,1}''::int[]) FROM m', '22023',
+SELECT throws_ok('SELECT bayes_probabilities_mcse(vi, ''{1,1,1,1}''::int[]) FROM m', '22023',
   'model has no posterior draws', 'after sampling');
 SELECT is((SELECT stored_draws FROM m, bayes_info(gibbs)), 500::bigint, 'of 500 draws');
-SELECT is((SELECT count(*) FROM m, bmm_parameters(vi) WHERE sd > 0), 10::bigint,
+SELECT is((SELECT count(*) FROM m, bayes_parameters(vi) WHERE sd > 0), 10::bigint,
   'parameters have deviations');
 SELECT is((SELECT count(*) FROM m, bmm_posterior(vi)), 2::bigint, 'and a posterior');
 SELECT same((SELECT (model::text::bayes_model)::text FROM (SELECT vi AS model FROM m) AS q),
@@ -88,12 +88,12 @@ CREATE TABLE narrow AS SELECT bmm_fit(x, 2, '{"linear_response": false}') AS vi 
 CREATE TABLE corrected AS SELECT bmm_fit(x, 2, '{"linear_response": true}') AS model FROM each;
 SELECT ok(bool_and(l.sd BETWEEN v.sd AND 3 * v.sd) AND max(l.sd / v.sd) > 1.2
   AND bool_and(abs(l.value - v.value) < 1e-3), 'linear response widens deviations alone')
-  FROM corrected, narrow, bmm_parameters(model) AS l
-    JOIN LATERAL (SELECT * FROM narrow, bmm_parameters(vi))
+  FROM corrected, narrow, bayes_parameters(model) AS l
+    JOIN LATERAL (SELECT * FROM narrow, bayes_parameters(vi))
   AS v USING (component, element);
 SELECT ok(bool_and(l.sd BETWEEN 1.2 * v.sd AND 3 * v.sd AND l.upper - l.lower > v.upper - v.lower),
-  'those of weights too') FROM corrected, narrow, bmm_parameters(model) AS l JOIN LATERAL
-  (SELECT * FROM narrow, bmm_parameters(vi)) AS v USING (component, parameter)
+  'those of weights too') FROM corrected, narrow, bayes_parameters(model) AS l JOIN LATERAL
+  (SELECT * FROM narrow, bayes_parameters(vi)) AS v USING (component, parameter)
   WHERE parameter = 'weight';
 SELECT same((SELECT (model::text::bayes_model)::text FROM corrected),
   (SELECT model::text FROM corrected), 'text and back');
@@ -101,11 +101,12 @@ SELECT is((SELECT options -> 'linear_response' || (options -> 'tol') FROM correc
   bayes_info(model)), '[true, 1e-8]', 'it is among the options, with its tolerance');
 SELECT ok(NOT vi::jsonb ? 'deviations' AND options ->> 'linear_response' = 'false',
   'without it nothing is stored') FROM narrow, bayes_info(vi);
-SELECT is((SELECT array_agg(DISTINCT sd_method) FROM narrow, bmm_parameters(vi)), '{mean field}',
+SELECT is((SELECT array_agg(DISTINCT sd_method) FROM narrow, bayes_parameters(vi)), '{mean field}',
   'and it is said that sd is that of the mean field');
 SELECT ok(vi::jsonb ? 'deviations' AND NOT options ? 'linear_response'
   AND (SELECT bool_and(p.sd_method = 'linear response' AND abs(p.sd / c.sd - 1) < 0.01)
-       FROM bmm_parameters(vi) AS p JOIN LATERAL (SELECT * FROM corrected, bmm_parameters(model))
+       FROM bayes_parameters(vi) AS p JOIN LATERAL (SELECT * FROM corrected,
+       bayes_parameters(model))
          AS c USING (component, parameter) WHERE p.element IS NOT DISTINCT FROM c.element),
   'it is the default where it costs less than the fit') FROM m, bayes_info(vi);
 SELECT ok(bool_and(sd IS NULL AND change_in_sd IS NULL AND difference IS NOT NULL),
@@ -114,8 +115,8 @@ SELECT ok(bool_and(sd IS NULL AND change_in_sd IS NULL AND difference IS NOT NUL
 SELECT ok(bool_and(sd > 0 AND change_in_sd IS NOT NULL), 'by others they can')
   FROM m, corrected, bayes_compare(vi, model);
 SELECT ok(bool_and(abs(a.sd / b.sd - 1) < 1e-9), 'a weighted row is a repeated one')
-  FROM corrected, bmm_parameters(model) AS a JOIN
-  bmm_parameters((SELECT bmm_fit(x, 2, '{"linear_response": true}', count) FROM answers)) AS b
+  FROM corrected, bayes_parameters(model) AS a JOIN
+  bayes_parameters((SELECT bmm_fit(x, 2, '{"linear_response": true}', count) FROM answers)) AS b
   USING (component, element);
 SELECT throws_ok(format($$SELECT bmm_fit(x, 2, '{"linear_response": true, "method": "%s"}')
   FROM each$$, method), '22023', 'option "linear_response" does not apply to method ' || method,
@@ -144,18 +145,19 @@ SELECT throws_like(format('SELECT %L::bayes_model', jsonb_set(model::jsonb, '{we
   '[0.1, -0.1]')), '%member "weight_deviations" must not be negative', 'of weights too')
   FROM corrected;
 SELECT is((SELECT array_agg(coalesce(p.sd, -1)) FROM corrected,
-    bmm_parameters((model::jsonb - 'weight_deviations')::text::bayes_model) AS p
+    bayes_parameters((model::jsonb - 'weight_deviations')::text::bayes_model) AS p
     WHERE element IS NULL), '{-1,-1}', 'a model without them does not know them');
 SELECT ok(bool_and(l.sd > v.sd) AND count(*) = 14, 'rows with missing values, of any likelihoods')
-  FROM bmm_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": true}') FROM births, o)) AS l
-  JOIN bmm_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": false}')
+  FROM bayes_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": true}') FROM births,
+  o)) AS l
+  JOIN bayes_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": false}')
     FROM births, o)) AS v
   USING (component, element, parameter) WHERE l.category IS NOT DISTINCT FROM v.category;
 
 -- ---- other likelihoods ----
 
 SELECT lives_ok($$SELECT *
-  FROM bmm_parameters(
+  FROM bayes_parameters(
   (SELECT bmm_fit(ARRAY[age, smoke, race - 1, ftv], 2,
   '{"likelihood": ["normal", "bernoulli", "categorical", "poisson"]}') FROM birthwt))$$,
   'mixed rows');
@@ -220,7 +222,7 @@ CREATE TABLE waits AS SELECT bmm_fit(ARRAY[v], 1,
     (VALUES ('"exponential"'::jsonb, '{"shape": 2, "rate": 5}'::jsonb),
       ('["exponential"]', '{"exponential": {"shape": 2, "rate": 5}}')) AS o(likelihood, prior)
     GROUP BY method, likelihood, prior;
-SELECT ok(all_true(abs(bmm_log_density(model, '{3}'::float8[])
+SELECT ok(all_true(abs(bayes_log_density(model, '{3}'::float8[])
   - ln(4 / 17.0 * power(1 + 3 / 17.0, -5))) < 1e-9), 'the predictive density is Lomax''s')
 FROM waits;
 SELECT ok(all_true(abs(probability[1] - 17 / 3.0) < 1e-9),
@@ -228,7 +230,7 @@ SELECT ok(all_true(abs(probability[1] - 17 / 3.0) < 1e-9),
 SELECT ok(all_true(abs(mean[1] - 17 / 3.0) < 1e-9 AND abs(covariance[1][1] - power(17 / 3.0, 2) * 2)
   < 1e-9), 'and so are the moments') FROM waits, bmm_moments(model);
 SELECT ok(abs(avg(x[1]) - 17 / 3.0) < 5 * stddev(x[1]) / 200, 'as rows drawn from the model say')
-  FROM waits, bmm_sample(model, 40000, 1) WHERE method = 'vi';
+  FROM waits, bayes_sample(model, 40000, 1) WHERE method = 'vi';
 SELECT throws_like(
   $$SELECT bmm_fit(ARRAY[v], 2,
   '{"likelihood": "exponential", "method": "map", "prior": {"shape": 1}}')

@@ -215,8 +215,8 @@ SELECT set_eq($$SELECT x, y FROM bayes_chart_data('SELECT progression, x FROM di
     bayes_predict(of('linreg'), x) AS p FROM diabetes) AS d$$, 'standardized residuals');
 SELECT never($$SELECT NOT (count(*) = 10
     AND near(avg(y), (SELECT avg(low) FROM birthwt), 0.01)
-    AND near(avg(x), (SELECT avg(logreg_probability(of('logreg'), x)) FROM birthwt), 0.01)
-    AND near(min(x), (SELECT avg(p) FROM (SELECT logreg_probability(of('logreg'), x) AS p
+    AND near(avg(x), (SELECT avg((bayes_probabilities(of('logreg'), x))[2]) FROM birthwt), 0.01)
+    AND near(min(x), (SELECT avg(p) FROM (SELECT (bayes_probabilities(of('logreg'), x))[2] AS p
       FROM birthwt ORDER BY p LIMIT 18) AS lowest))) AS wrong
   FROM bayes_chart_data('SELECT low = 1, x FROM birthwt', of('logreg')) WHERE mark = 'point'$$,
   'calibration has ten groups of all rows');
@@ -336,7 +336,7 @@ SELECT throws_ok($$SELECT bayes_chart(ARRAY[of('beta')], NULL, '{"names": ["A", 
   NULL, 'names are of models');
 SELECT ok(bayes_chart(ARRAY[of('beta'), of('other')], NULL, '{"names": ["new", "old"]}')
     #>> '{title,subtitle}' = 'P(new > old) = '
-    || round(beta_bernoulli_greater(of('beta'), of('other'))::numeric, 4),
+    || round(bayes_greater(of('beta'), of('other'))::numeric, 4),
   'with the probability that the first is greater');
 SELECT ok(bayes_plot('{}'::bayes_model[]) IS NULL AND bayes_plot(NULL::bayes_model[]) IS NULL,
   'without models there is nothing to see');

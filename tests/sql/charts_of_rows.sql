@@ -50,8 +50,8 @@ CREATE TABLE alike AS SELECT * FROM bayes_chart_data('SELECT x FROM faithful ORD
   WITH ORDINALITY AS c(panel, title, mark, series, path, x, x_label, y, y_label, lower, upper,
     value, n);
 SELECT never($$SELECT x_label, y_label, NOT near(value, CASE WHEN x_label = y_label THEN 1
-    ELSE (SELECT sum(u * v) FROM unnest(gmm_probabilities(of('gmm'), a.x),
-      gmm_probabilities(of('gmm'), b.x)) AS p(u, v)) END) AS wrong
+    ELSE (SELECT sum(u * v) FROM unnest(bayes_probabilities(of('gmm'), a.x),
+      bayes_probabilities(of('gmm'), b.x)) AS p(u, v)) END) AS wrong
   FROM alike JOIN eruptions AS a ON a.number = x_label JOIN eruptions AS b
     ON b.number = y_label$$, 'similarity is the probability of one component for both');
 SELECT results_eq($$SELECT count(*), count(DISTINCT x_label), count(DISTINCT y_label),

@@ -52,11 +52,11 @@ SELECT ok(agree(bayes_rhat(value, chain ORDER BY chain, draw), 1.010169590334247
           agree(bayes_ess_tail(value, chain ORDER BY chain, draw), 468.89043839700952)
             AND agree(bayes_mcse(value, chain ORDER BY chain, draw), 0.087083902518572218), 'ties')
           FROM counts;
-SELECT ok(agree(bayes_rhat(value ORDER BY draw), 1.0040226225550224)
-  AND agree(bayes_ess_bulk(value ORDER BY draw), 3000)
-  AND agree(bayes_ess_tail(value ORDER BY draw),
+SELECT ok(agree(bayes_rhat(value, 1 ORDER BY draw), 1.0040226225550224)
+  AND agree(bayes_ess_bulk(value, 1 ORDER BY draw), 3000)
+  AND agree(bayes_ess_tail(value, 1 ORDER BY draw),
   255.38292980213433) AND
-          agree(bayes_mcse(value ORDER BY draw), 0.021982724046872196),
+          agree(bayes_mcse(value, 1 ORDER BY draw), 0.021982724046872196),
   'a single chain needs no number')
           FROM antithetic;
 
@@ -77,7 +77,7 @@ SELECT results_eq($$SELECT name,
   $$VALUES ('counts', true), ('slow', true)$$, 'under GROUP BY');
 SELECT ok(bayes_rhat(value, chain ORDER BY draw) FILTER (WHERE chain <= 2) IS DISTINCT
   FROM bayes_rhat(value, chain ORDER BY draw), 'with FILTER') FROM slow;
-SELECT is(bayes_mcse(v::float8), bayes_mcse(v), 'numeric values')
+SELECT is(bayes_mcse(v::float8, 1), bayes_mcse(v, 1), 'numeric values')
   FROM (SELECT i * 7 % 13 + 0.5 AS v FROM generate_series(1, 40) i) AS f;
 SELECT is(bayes_mcse(v::float8, c::int), bayes_mcse(v, c), 'integer values, small chain numbers')
   FROM (SELECT i * 7 % 13 AS v, (i % 2)::smallint AS c FROM generate_series(1, 40) i) AS f;
@@ -87,7 +87,7 @@ SELECT is((SELECT count(DISTINCT r)::int
   FROM (SELECT bayes_ess_tail(value, chain) OVER (PARTITION BY chain) AS r FROM slow) AS f), 4,
   'over windows');
 SELECT is((SELECT array_agg(r IS NULL ORDER BY draw)
-  FROM (SELECT draw, bayes_rhat(value) OVER (ORDER BY draw) AS r
+  FROM (SELECT draw, bayes_rhat(value, 1) OVER (ORDER BY draw) AS r
     FROM antithetic WHERE draw <= 5) AS f),
   '{t,t,t,f,f}', 'over growing frames');
 
@@ -97,8 +97,8 @@ SELECT is(bayes_rhat(value, chain), NULL, 'no rows: rhat') FROM slow WHERE false
 SELECT is(bayes_ess_bulk(value, chain), NULL, 'no rows: ess_bulk') FROM slow WHERE false;
 SELECT is(bayes_ess_tail(value, chain), NULL, 'no rows: ess_tail') FROM slow WHERE false;
 SELECT is(bayes_mcse(value, chain), NULL, 'no rows: mcse') FROM slow WHERE false;
-SELECT is((bayes_rhat(value), bayes_ess_bulk(value), bayes_ess_tail(value),
-  bayes_mcse(value))::text, '(,,,)',
+SELECT is((bayes_rhat(value, 1), bayes_ess_bulk(value, 1), bayes_ess_tail(value, 1),
+  bayes_mcse(value, 1))::text, '(,,,)',
   'no rows, one chain') FROM slow WHERE false;
 SELECT is((bayes_rhat(value, chain), bayes_ess_bulk(value, chain), bayes_ess_tail(value, chain),
   bayes_mcse(value, chain))::text, '(,,,)', 'one row') FROM slow WHERE chain = 1 AND draw = 1;
@@ -128,7 +128,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ('SELECT bayes_rhat(nullif(draw, 17), chain ORDER BY chain, draw) FROM slow',
    '22004 value of draw 17 is NULL | Draws of a chain are a sequence, from which none can be '
      'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
-  ('SELECT bayes_ess_bulk(nullif(draw, 1) ORDER BY nullif(draw, 1)) FROM slow',
+  ('SELECT bayes_ess_bulk(nullif(draw, 1), 1 ORDER BY nullif(draw, 1)) FROM slow',
    '22004 value of draw 3997 is NULL | Draws of a chain are a sequence, from which none can be '
      'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
   ('SELECT bayes_mcse(value, NULL) FROM slow',
@@ -140,7 +140,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ('SELECT bayes_rhat(i, i) FROM generate_series(1, 10001) AS i',
     '54000 more than 10000 chains | The second argument is the number of the chain, not of the '
     'draw.'),
-  ('SELECT bayes_mcse(i) FROM generate_series(1, 10000001) AS i',
+  ('SELECT bayes_mcse(i, 1) FROM generate_series(1, 10000001) AS i',
     '54000 more than 10000000 draws | Thin them, for instance by FILTER (WHERE draw % 10 = 0).'))
   AS c(statement, said);
 SELECT is((SELECT count(*) FROM slow WHERE draw = 1)::int, 4, 'the session goes on');

@@ -101,6 +101,6 @@ SELECT is(ARRAY[beta_quantile(0.5, 5e-324, 0.5),
 SELECT ok(near(beta_log_pdf(0.5, 1e308, 1e308), 0.5 * (ln(4 / pi()) + ln(1e308::float8)), 1e-13)
   AND (SELECT bool_and(lower = 0 AND upper BETWEEN 0 AND 1) FROM (SELECT beta_bernoulli_fit(false,
       '{"prior": {"a": 5e-324, "b": 0.5}}') AS m FROM generate_series(1, 3)) AS f,
-    beta_bernoulli_interval(m)), 'so have models, and large shapes a density');
+    bayes_interval(m)), 'so have models, and large shapes a density');
 
 SELECT * FROM finish();

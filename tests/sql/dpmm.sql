@@ -7,6 +7,7 @@
 -- than one of 10^6 such tests.
 SELECT plan(72);
 \ir ../lib/checks.sql
+\ir ../lib/dpmm_draws.sql
 SET client_min_messages = error;
 
 -- All of a model that could differ.
@@ -37,7 +38,7 @@ CREATE TABLE infos AS SELECT f.data, f.method, f.shape, i.rows, i.skipped, i.dim
   i.method AS told, i.family, i.draws AS counted, i.stored_draws AS stored
   FROM fits f, bayes_info(model) i;
 CREATE TABLE clusters AS SELECT f.data, f.method, f.shape, c.* FROM fits f, dpmm_clusters(model) c;
-CREATE TABLE draws AS SELECT f.data, f.method, f.shape, d.* FROM fits f, dpmm_draws(model) d
+CREATE TABLE draws AS SELECT f.data, f.method, f.shape, d.* FROM fits f, draws_of(model) d
   WHERE f.method <> 'vi';
 SELECT is((SELECT count(*) FROM fits WHERE model IS NOT NULL), 36::bigint, 'all of them fit');
 
@@ -130,17 +131,17 @@ SELECT ok(all_true(rhat IS NULL OR rhat > 0) AND count(rhat) > 20, 'the diagnost
   GROUP BY data, method, shape) r;
 SELECT is((SELECT count(DISTINCT concentration)
   FROM (SELECT dpmm_fit(x, '{"concentration": 0.5, "draws": 20}') AS m FROM galaxies) f,
-  dpmm_draws(m)), 1::bigint, 'a fixed concentration stays what it is');
+  draws_of(m)), 1::bigint, 'a fixed concentration stays what it is');
 SELECT same_rows($$SELECT chain, count(*), min(draw), max(draw)
   FROM (SELECT dpmm_fit(x, '{"draws": 25, "warmup": 5, "thin": 3, "chains": 3}') AS m FROM galaxies)
-  f, dpmm_draws(m) GROUP BY 1 ORDER BY 1$$, $$SELECT c, 6::bigint, 1, 6
+  f, draws_of(m) GROUP BY 1 ORDER BY 1$$, $$SELECT c, 6::bigint, 1, 6
   FROM generate_series(1, 3) c$$, 'chains, warmup and thin');
 SELECT same_rows($$SELECT clusters, concentration, log_joint
   FROM (SELECT dpmm_fit(x, '{"draws": 30, "warmup": 0, "chains": 1}' ORDER BY id) AS m
-  FROM galaxies) f, dpmm_draws(m) WHERE draw % 5 = 0 ORDER BY draw$$,
+  FROM galaxies) f, draws_of(m) WHERE draw % 5 = 0 ORDER BY draw$$,
   $$SELECT clusters, concentration, log_joint
     FROM (SELECT dpmm_fit(x, '{"draws": 30, "warmup": 0, "chains": 1, "thin": 5}' ORDER BY id) AS m
-    FROM galaxies) f, dpmm_draws(m) ORDER BY draw$$, 'thinned draws are some of all draws');
+    FROM galaxies) f, draws_of(m) ORDER BY draw$$, 'thinned draws are some of all draws');
 
 -- ---- the point estimate ----
 
@@ -165,10 +166,10 @@ SELECT never($$SELECT loss, estimate <> loss OR level <> 0.8
   OR (loss = 'bipartition' AND clusters <> 2) OR expected_loss > 5 AS wrong
   FROM losses, dpmm_estimate(model)$$, 'each loss by its name');
 SELECT is((SELECT count(DISTINCT d.log_joint) FROM losses,
-  LATERAL (SELECT sum(log_joint) AS log_joint FROM dpmm_draws(model)) d), 1::bigint,
+  LATERAL (SELECT sum(log_joint) AS log_joint FROM draws_of(model)) d), 1::bigint,
   'on the same draws');
 SELECT same((SELECT clusters FROM losses, dpmm_estimate(model) WHERE loss = 'map'), (SELECT clusters
-  FROM losses, dpmm_draws(model) WHERE loss = 'map' ORDER BY log_joint DESC LIMIT 1),
+  FROM losses, draws_of(model) WHERE loss = 'map' ORDER BY log_joint DESC LIMIT 1),
   'map is the best draw');
 SELECT ok((SELECT all_true(b.expected_loss <= e.expected_loss + 1e-12)
   FROM losses l, dpmm_estimate(l.model) e, losses m, dpmm_estimate(m.model) b
@@ -256,7 +257,7 @@ SELECT never($$SELECT f.data, f.shape, restart, iteration, objective < before - 
 -- ---- a model and a row ----
 
 CREATE TABLE scores AS SELECT data, method, shape, id, x, dpmm_predict(model, x) AS label,
-  dpmm_probabilities(model, x) AS p, dpmm_log_density(model, x) AS density
+  bayes_probabilities(model, x) AS p, bayes_log_density(model, x) AS density
   FROM fits JOIN data USING (data);
 SELECT never($$SELECT *, array_length(p, 1) <> components + 1 AS wrong
   FROM scores JOIN infos USING (data, method, shape)$$,
@@ -271,19 +272,20 @@ SELECT never($$SELECT data, method, shape, avg((label = cluster)::int) < 0.8 AS 
   'most often the row''s own cluster');
 SELECT never($$SELECT f.data, f.method, f.shape, p[components + 1] < 0.5 AS wrong
   FROM fits f JOIN infos i USING (data, method, shape),
-  LATERAL (SELECT dpmm_probabilities(model, (SELECT array_agg(1e6 * (j % 2 * 2 - 1)::float8)
+  LATERAL (SELECT bayes_probabilities(model, (SELECT array_agg(1e6 * (j % 2 * 2 - 1)::float8)
   FROM generate_series(1, dimension) j)) AS p) q WHERE f.method <> 'vi'$$,
   'a row far from all starts a cluster');
 SELECT never($$SELECT f.method, sum(p), abs(sum(p) - 1) > 3e-3 AS wrong
   FROM fits f, generate_series(-20000, 23000) AS v,
-  LATERAL (SELECT exp(greatest(dpmm_log_density(model, ARRAY[v / 50.0]), -700)) / 50 AS p) AS d
+  LATERAL (SELECT exp(greatest(bayes_log_density(model, ARRAY[v / 50.0]), -700)) / 50 AS p) AS d
   WHERE data = 'galaxies' AND shape = 'full' GROUP BY 1$$, 'densities integrate to 1');
-SELECT is((SELECT coalesce(dpmm_predict(model, NULL)::text, dpmm_probabilities(model, NULL)::text,
-  dpmm_log_density(model, NULL)::text, dpmm_predict(NULL, x)::text,
-  dpmm_probabilities(NULL, x)::text, dpmm_log_density(NULL, x)::text) FROM fits, faithful LIMIT 1),
+SELECT is((SELECT coalesce(dpmm_predict(model, NULL)::text, bayes_probabilities(model, NULL)::text,
+  bayes_log_density(model, NULL)::text, dpmm_predict(NULL, x)::text,
+  bayes_probabilities(NULL, x)::text, bayes_log_density(NULL, x)::text) FROM fits, faithful
+  LIMIT 1),
   NULL, 'all scores are strict');
 SELECT is((SELECT count(*) FROM dpmm_clusters(NULL)) + (SELECT count(*) FROM dpmm_estimate(NULL))
-  + (SELECT count(*) FROM dpmm_draws(NULL)) + (SELECT count(*) FROM bayes_draws(NULL)), 0::bigint,
+  + (SELECT count(*) FROM bayes_draws(NULL)), 0::bigint,
   'NULL has no clusters, no estimate, no draws');
 SELECT same((SELECT dpmm_predict(model => model, x => '{3,70}') FROM fits
   WHERE data = 'faithful' LIMIT 1), (SELECT dpmm_predict(model, ARRAY[3, 70]::int[]) FROM fits
@@ -292,10 +294,10 @@ SELECT same((SELECT dpmm_predict(model => model, x => '{3,70}') FROM fits
 SELECT never($$SELECT f.method, f.shape, d.error IS NULL OR NOT d.error BETWEEN 1e-9 AND 1
   OR array_length(p, 1) <> components + 1 OR NOT (SELECT max(v) BETWEEN 1e-9 AND 1
   FROM unnest(p) v) AS wrong FROM fits f JOIN infos USING (data, method, shape),
-  LATERAL (SELECT dpmm_log_density_mcse(model, '{20.5}') AS error,
-  dpmm_probabilities_mcse(model, '{20.5}') AS p) d WHERE f.data = 'galaxies'
+  LATERAL (SELECT bayes_log_density_mcse(model, '{20.5}') AS error,
+  bayes_probabilities_mcse(model, '{20.5}') AS p) d WHERE f.data = 'galaxies'
   AND f.method <> 'vi'$$, 'predictions have standard errors');
-SELECT throws_ok(format('SELECT dpmm_%s_mcse(model, ''{20.5}'') FROM fits WHERE method = ''vi'' '
+SELECT throws_ok(format('SELECT bayes_%s_mcse(model, ''{20.5}'') FROM fits WHERE method = ''vi'' '
   'AND data = ''galaxies''', f), '22023', 'model has no posterior draws', f || ' of vi')
   FROM unnest('{log_density,probabilities}'::text[]) f;
 
@@ -330,7 +332,7 @@ SELECT never($$SELECT data, method, shape, _bayes_model_send((model::jsonb)::bay
 CREATE TABLE stored (data text, method text, shape text, model bayes_model);
 INSERT INTO stored SELECT data, method, shape, model::text::bayes_model FROM fits;
 SELECT never($$SELECT data, method, dpmm_predict(model, s.x) <> s.label
-  OR dpmm_probabilities(model, s.x) <> s.p OR dpmm_log_density(model, s.x) <> s.density AS wrong
+  OR bayes_probabilities(model, s.x) <> s.p OR bayes_log_density(model, s.x) <> s.density AS wrong
   FROM stored JOIN scores s USING (data, method, shape)$$,
   'a model read back scores as before, to the last bit');
 SELECT never($$SELECT data, method, (SELECT array_agg(c) FROM dpmm_clusters(s.model) c)::text
@@ -339,7 +341,7 @@ SELECT never($$SELECT data, method, (SELECT array_agg(c) FROM dpmm_clusters(s.mo
   AS wrong FROM stored s JOIN fits f USING (data, method, shape)$$, 'and says the same of itself');
 SELECT never($$SELECT data, method, shape, chain, draw,
   (a.clusters, a.concentration, a.log_joint) IS DISTINCT FROM (b.clusters, b.concentration,
-  b.log_joint) AS wrong FROM (SELECT data, method, shape, d.* FROM stored s, dpmm_draws(model) d
+  b.log_joint) AS wrong FROM (SELECT data, method, shape, d.* FROM stored s, draws_of(model) d
   WHERE method <> 'vi') a FULL JOIN draws b USING (data, method, shape, chain, draw)$$,
   'its draws too');
 
@@ -350,7 +352,7 @@ SELECT same_rows($$SELECT id, cluster FROM dpmm_cluster('SELECT id, smoke = 1, h
 
 -- Partitions put together in another order have one density, so that rounding errors are not taken
 -- for chains that disagree.
-SELECT ok((SELECT count(DISTINCT log_joint) FROM dpmm_draws(model)) < 6,
+SELECT ok((SELECT count(DISTINCT log_joint) FROM draws_of(model)) < 6,
   'draws of one partition have one density')
   FROM (SELECT dpmm_fit(x, '{"prior": {"m": [5], "c": 1, "a": 4, "B": 8}, "concentration": 0.0001}')
     AS model FROM (VALUES ('{10}'::float8[]), ('{2}'), ('{4}')) AS v(x)) AS f;

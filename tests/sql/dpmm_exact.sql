@@ -2,6 +2,7 @@
 -- See dpmm.sql for how numbers are compared.
 SELECT plan(21);
 \ir ../lib/checks.sql
+\ir ../lib/dpmm_draws.sql
 SET client_min_messages = error;
 
 -- All of a model that could differ.
@@ -50,7 +51,7 @@ CREATE TABLE sampled AS SELECT method, dpmm_fit(ARRAY[v], exact_options(method)
 -- Shares of 20,000 draws: even if every tenth only counts, their standard error is below 0.0112.
 SELECT never($$SELECT method, k, e.p, d.share, abs(e.p - d.share) > 0.06 AS wrong
   FROM sampled, exact_k e LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE clusters = e.k)
-  / 20000.0 AS share FROM dpmm_draws(model)) d ON true$$,
+  / 20000.0 AS share FROM draws_of(model)) d ON true$$,
   'how many clusters: the exact posterior, by every sampler');
 SELECT cmp_ok((SELECT max(p) FROM exact_k), '<', 0.7::float8, 'which is not on one number');
 CREATE TABLE shares AS SELECT m, e.id1, e.id2, e.p, s.probability, s.mcse
@@ -67,7 +68,7 @@ SELECT ok(all_true(near(probability * 20000, round(probability * 20000), 1e-9))
 SELECT ok((SELECT max(p) - min(p) FROM exact_same) > 0.3, 'which differs between pairs');
 -- The log joint density of a draw is that of one of the partitions.
 SELECT never($$SELECT method, log_joint, NOT EXISTS (SELECT FROM enumerated e WHERE e.k = d.clusters
-  AND near(e.log_joint, d.log_joint)) AS wrong FROM sampled, dpmm_draws(model) d
+  AND near(e.log_joint, d.log_joint)) AS wrong FROM sampled, draws_of(model) d
   WHERE draw <= 200$$, 'log_joint has all its constants');
 -- With no more than eight rows, the estimate is proved to be best: no partition has a smaller
 -- expected loss.
@@ -91,8 +92,8 @@ SELECT cmp_ok((SELECT i.objective FROM (SELECT dpmm_fit(ARRAY[v],
 CREATE TABLE one_row AS SELECT method, dpmm_fit(ARRAY[1.5], jsonb_build_object('method', method,
   'draws', 4, 'concentration', 0.7, 'prior', '{"m": [0.5], "c": 0.3, "a": 4, "B": 2}'::jsonb))
   AS model FROM unnest('{collapsed,gibbs,slice}'::text[]) method GROUP BY 1;
-SELECT never($$SELECT method, v, NOT near(dpmm_log_density(model, ARRAY[v]), ln(old + new))
-  OR NOT near(dpmm_probabilities(model, ARRAY[v]), ARRAY[old / (old + new), new / (old + new)])
+SELECT never($$SELECT method, v, NOT near(bayes_log_density(model, ARRAY[v]), ln(old + new))
+  OR NOT near(bayes_probabilities(model, ARRAY[v]), ARRAY[old / (old + new), new / (old + new)])
   AS wrong FROM one_row, generate_series(-5, 5) v,
   LATERAL (SELECT exp(log_marginal(ARRAY[1.5, v], 0.5, 0.3, 4, 2) - log_marginal(ARRAY[1.5], 0.5,
   0.3, 4, 2)) / 1.7 AS old, exp(log_marginal(ARRAY[v], 0.5, 0.3, 4, 2)) * 0.7 / 1.7 AS new) d$$,
@@ -120,10 +121,9 @@ SELECT results_eq($$SELECT pg_typeof(cluster)::text, pg_typeof(weight)::text, pg
   pg_typeof(covariance)::text, pg_typeof(count)::text FROM one_row, dpmm_clusters(model) LIMIT 1$$,
   $$VALUES ('integer', 'double precision', 'double precision[]', 'double precision[]', 'bigint')$$,
   'columns of dpmm_clusters');
-SELECT results_eq($$SELECT pg_typeof(chain)::text, pg_typeof(draw)::text, pg_typeof(clusters)::text,
-  pg_typeof(concentration)::text, pg_typeof(log_joint)::text
-  FROM one_row, dpmm_draws(model) LIMIT 1$$, $$VALUES ('integer', 'integer', 'integer',
-  'double precision', 'double precision')$$, 'columns of dpmm_draws');
+SELECT results_eq('SELECT DISTINCT quantity FROM one_row, bayes_draws(model) ORDER BY 1',
+  $$VALUES ('clusters'), ('concentration'), ('entropy'), ('largest'), ('log_joint')$$,
+  'quantities of bayes_draws');
 SELECT results_eq($$SELECT pg_typeof(estimate)::text, pg_typeof(clusters)::text,
   pg_typeof(expected_loss)::text, pg_typeof(optimal)::text, pg_typeof(level)::text,
   pg_typeof(radius)::text, pg_typeof(fewest_clusters)::text, pg_typeof(most_clusters)::text,
@@ -131,7 +131,8 @@ SELECT results_eq($$SELECT pg_typeof(estimate)::text, pg_typeof(clusters)::text,
   $$VALUES ('text', 'integer', 'double precision', 'boolean', 'double precision',
     'double precision', 'integer', 'integer', 'integer')$$, 'columns of dpmm_estimate');
 SELECT is((SELECT pg_typeof(dpmm_predict(model, '{1}'))::text || ' '
-  || pg_typeof(dpmm_probabilities(model, '{1}')) || ' ' || pg_typeof(dpmm_log_density(model, '{1}'))
+  || pg_typeof(bayes_probabilities(model, '{1}')) || ' ' || pg_typeof(bayes_log_density(model,
+  '{1}'))
   FROM one_row LIMIT 1), 'integer double precision[] double precision', 'types of scores');
 
 SELECT * FROM finish();

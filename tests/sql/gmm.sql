@@ -100,7 +100,7 @@ SELECT never($$SELECT f.data, f.method, f.covariance, NOT i.converged AS wrong F
 
 CREATE TABLE scores AS
   SELECT data, id, method, covariance, k, gmm_predict(model, x) AS label,
-    gmm_probabilities(model, x) AS p, gmm_log_density(model, x) AS density FROM fits
+    bayes_probabilities(model, x) AS p, bayes_log_density(model, x) AS density FROM fits
     JOIN rows USING (data);
 SELECT never($$SELECT *,
   array_length(p, 1) <> k OR NOT near((SELECT sum(v) FROM unnest(p) v), 1, 1e-12)
@@ -137,15 +137,15 @@ SELECT never($$SELECT id, method, NOT near(p[1], parts[1] / total, 1e-8) AS wron
 SELECT cmp_ok((SELECT count(*) FROM by_hand), '=', 272 * 9::bigint, 'that was not about nothing');
 SELECT never($$SELECT method, covariance, sum(p), abs(sum(p) - 1) > 1e-3 AS wrong FROM fits,
   generate_series(-20000, 23000) AS v,
-  LATERAL (SELECT exp(greatest(gmm_log_density(model, ARRAY[v / 50.0]), -700)) / 50 AS p) AS d
+  LATERAL (SELECT exp(greatest(bayes_log_density(model, ARRAY[v / 50.0]), -700)) / 50 AS p) AS d
   WHERE data = 'galaxies' AND method IN ('em', 'vi', 'independent') GROUP BY 1, 2$$,
     'predictive densities integrate to 1');
 SELECT is((SELECT gmm_predict(model, NULL) FROM fits LIMIT 1), NULL, 'a NULL row has no label');
 SELECT is(gmm_predict(NULL, '{1}'), NULL, 'nor has any row without a model');
-SELECT is(coalesce(gmm_probabilities(NULL, '{1}')::text,
-  gmm_probabilities((SELECT model FROM fits LIMIT 1), NULL)::text,
-  gmm_log_density(NULL, '{1}')::text,
-  gmm_log_density((SELECT model FROM fits LIMIT 1), NULL)::text), NULL, 'all scores are strict');
+SELECT is(coalesce(bayes_probabilities(NULL, '{1}')::text,
+  bayes_probabilities((SELECT model FROM fits LIMIT 1), NULL)::text,
+  bayes_log_density(NULL, '{1}')::text,
+  bayes_log_density((SELECT model FROM fits LIMIT 1), NULL)::text), NULL, 'all scores are strict');
 
 -- ---- bayes_info ----
 
@@ -246,29 +246,31 @@ SELECT never($$SELECT data, method, shape, count(DISTINCT a) > 1 OR count(DISTIN
 
 -- ---- draws ----
 
-SELECT same_rows('SELECT s.* FROM fits, gmm_sample(model, 50, 7) s',
-  'SELECT s.* FROM fits, gmm_sample(model, 50, 7) s', 'the same seed draws the same');
-SELECT ok((SELECT array_agg(s.x::text) FROM fits f, gmm_sample(model, 50, 7) s WHERE data = 'iris')
-  <> (SELECT array_agg(s.x::text) FROM fits f, gmm_sample(model, 50, 8) s WHERE data = 'iris'),
+SELECT same_rows('SELECT s.* FROM fits, bayes_sample(model, 50, 7) s',
+  'SELECT s.* FROM fits, bayes_sample(model, 50, 7) s', 'the same seed draws the same');
+SELECT ok((SELECT array_agg(s.x::text) FROM fits f, bayes_sample(model, 50, 7) s
+  WHERE data = 'iris')
+  <> (SELECT array_agg(s.x::text) FROM fits f, bayes_sample(model, 50, 8) s WHERE data = 'iris'),
   'another seed draws others');
-SELECT same_rows('SELECT component, x FROM fits, gmm_sample(model, 10, 7)',
-  'SELECT component, x FROM fits, LATERAL (SELECT * FROM gmm_sample(model, 1000, 7) LIMIT 10) s',
+SELECT same_rows('SELECT component, x FROM fits, bayes_sample(model, 10, 7)',
+  'SELECT component, x FROM fits, LATERAL (SELECT * FROM bayes_sample(model, 1000, 7) LIMIT 10) s',
   'the first of many draws are those of few');
-SELECT is((SELECT count(*) FROM fits, gmm_sample(model, 0, 1))
-  + (SELECT count(*) FROM gmm_sample(NULL, 5, 1)) + (SELECT count(*) FROM fits,
-  gmm_sample(model, NULL, 1)) + (SELECT count(*) FROM fits, gmm_sample(model, 1, NULL)), 0::bigint,
+SELECT is((SELECT count(*) FROM fits, bayes_sample(model, 0, 1))
+  + (SELECT count(*) FROM bayes_sample(NULL, 5, 1)) + (SELECT count(*) FROM fits,
+  bayes_sample(model, NULL, 1)) + (SELECT count(*) FROM fits, bayes_sample(model, 1, NULL)),
+  0::bigint,
   'none asked for, none drawn');
 SELECT never($$SELECT data, method, array_length(s.x, 1)
   <> array_length((SELECT mean FROM gmm_components(model) LIMIT 1), 1) OR s.component NOT BETWEEN 1
-  AND f.k AS wrong FROM fits f, gmm_sample(model, 100, 3) s$$, 'draws have the shape of rows');
-SELECT lives_ok('SELECT count(*) FROM fits, gmm_sample(model, 10, -9223372036854775808)',
+  AND f.k AS wrong FROM fits f, bayes_sample(model, 100, 3) s$$, 'draws have the shape of rows');
+SELECT lives_ok('SELECT count(*) FROM fits, bayes_sample(model, 10, -9223372036854775808)',
   'any bigint is a seed');
 -- 20,000 draws: every count and mean within 6 standard errors; two such tests in a million fail by
 -- chance.
 SELECT never($$SELECT f.method, c.component,
   (abs(n - 20000 * weight) > 6 * sqrt(20000 * weight * (1 - weight)) OR abs(m - mean[1]) > 6.5
   * sqrt(c.covariance[1][1] / n)) AS wrong FROM fits f, gmm_components(model) c,
-  LATERAL (SELECT count(*) AS n, avg(s.x[1]) AS m FROM gmm_sample(model, 20000, 5) s
+  LATERAL (SELECT count(*) AS n, avg(s.x[1]) AS m FROM bayes_sample(model, 20000, 5) s
   WHERE s.component = c.component) d WHERE data = 'faithful' AND f.covariance = 'full'$$,
   'draws have the weights and means of the model');
 
@@ -285,13 +287,14 @@ SELECT ok(abs(s.weight - v.weight) < 0.02 AND abs(s.mean[1] - v.mean[1]) < 0.05
   FROM sampled, LATERAL (VALUES ('gibbs', gibbs), ('collapsed', collapsed),
     ('mcem', mcem)) AS m(method, model), LATERAL (SELECT * FROM gmm_components(model)) AS s
   JOIN LATERAL (SELECT * FROM gmm_components(vi)) AS v USING (component);
-SELECT ok(abs(gmm_log_density(gibbs, x) - gmm_log_density(vi, x)) < 0.1
-  AND abs(gmm_log_density(gibbs, x) - gmm_log_density(collapsed, x)) < 0.05, 'and on the density')
+SELECT ok(abs(bayes_log_density(gibbs, x) - bayes_log_density(vi, x)) < 0.1
+  AND abs(bayes_log_density(gibbs, x) - bayes_log_density(collapsed, x)) < 0.05,
+  'and on the density')
 FROM sampled, (VALUES ('{2,54}'::float8[]), ('{4.3,80}')) AS v(x);
-SELECT ok(gmm_log_density_mcse(gibbs, x) BETWEEN 1e-9 AND 0.1 AND (SELECT max(p) BETWEEN 1e-12
-  AND 0.1 FROM unnest(gmm_probabilities_mcse(gibbs, x)) AS p), 'with their standard errors')
+SELECT ok(bayes_log_density_mcse(gibbs, x) BETWEEN 1e-9 AND 0.1 AND (SELECT max(p) BETWEEN 1e-12
+  AND 0.1 FROM unnest(bayes_probabilities_mcse(gibbs, x)) AS p), 'with their standard errors')
 FROM sampled, (VALUES ('{2,54}'::float8[])) AS v(x);
-SELECT throws_ok('SELECT gmm_log_density_mcse(vi, ''{1,2}'') FROM sampled', '22023',
+SELECT throws_ok('SELECT bayes_log_density_mcse(vi, ''{1,2}'') FROM sampled', '22023',
   'model has no posterior draws', 'which vi has not');
 SELECT is((SELECT row(i.draws, i.stored_draws, v.draws, v.stored_draws)::text
   FROM sampled, bayes_info(gibbs) AS i, bayes_info(vi) AS v), '(2000,500,,)',
@@ -315,11 +318,11 @@ SELECT ok(bool_and(r < 1.1) AND count(r) > 1, 'chains agree')
   GROUP BY quantity) AS q;
 SELECT throws_ok('SELECT gmm_posterior(gibbs) FROM sampled', '22023', NULL, 'draws are no formula');
 SELECT ok(abs(avg(x[2]) - 70.9) < 1.5, 'they can be drawn from') FROM sampled,
-  gmm_sample(gibbs, 2000, 1);
+  bayes_sample(gibbs, 2000, 1);
 
 -- Weights that make the posterior a point leave the normal density of em.
-SELECT never($$SELECT w, covariance, NOT near(gmm_log_density(vi, ARRAY[2.0, 50]),
-    gmm_log_density(em, ARRAY[2.0, 50]), 1e-6) AS wrong
+SELECT never($$SELECT w, covariance, NOT near(bayes_log_density(vi, ARRAY[2.0, 50]),
+    bayes_log_density(em, ARRAY[2.0, 50]), 1e-6) AS wrong
   FROM (SELECT w, covariance, gmm_fit(x, 1, jsonb_build_object('covariance', covariance), w) AS vi,
       gmm_fit(x, 1, jsonb_build_object('covariance', covariance, 'method', 'em'), w) AS em
     FROM faithful, unnest('{1e9,1e12,1e14,1e50}'::float8[]) AS w,

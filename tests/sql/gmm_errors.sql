@@ -308,17 +308,17 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$, '22004 element 2 of the array is NULL'),
   ($q$SELECT gmm_predict(strict, '{1,NaN}') FROM given$q$, '22023 element 2 of the array is NaN'),
   ($q$SELECT gmm_predict(vi, '{NULL,NaN}') FROM given$q$, '22023 element 2 of the array is NaN'),
-  ($q$SELECT gmm_probabilities(vi, '{Infinity,1}') FROM given$q$,
+  ($q$SELECT bayes_probabilities(vi, '{Infinity,1}') FROM given$q$,
     '22023 element 1 of the array is Infinity'),
-  ($q$SELECT gmm_log_density(vi, '{1,1e200}') FROM given$q$,
+  ($q$SELECT bayes_log_density(vi, '{1,1e200}') FROM given$q$,
     '22003 element 2 of the array is 1e+200, too large to compute with'),
-  ($q$SELECT gmm_log_density(vi, '{1}') FROM given$q$,
+  ($q$SELECT bayes_log_density(vi, '{1}') FROM given$q$,
     '2202E the array has 1 element, but the model has 2'),
   ($q$SELECT gmm_posterior(em) FROM given$q$,
     '22023 this model has no posterior: it was fitted by method em'),
   ($q$SELECT gmm_posterior(kmeans) FROM given$q$,
     '22023 this model has no posterior: it was fitted by method kmeans'),
-  ($q$SELECT gmm_sample(vi, -1, 1) FROM given$q$,
+  ($q$SELECT bayes_sample(vi, -1, 1) FROM given$q$,
     '22023 n is -1, the number of draws cannot be negative')) AS c(statement, said);
 
 -- ---- numbers that cannot be computed with ----

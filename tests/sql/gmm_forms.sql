@@ -286,10 +286,10 @@ SELECT never($$SELECT *, NOT near(bic, -2 * log_likelihood + parameters * ln(150
   FROM selection$$, 'bic');
 SELECT never($$SELECT s.k, s.method,
   NOT near(icl, bic + 2 * (SELECT -sum(CASE WHEN p > 0 THEN p * ln(p) ELSE 0 END) FROM iris,
-  unnest(gmm_probabilities(model, x)) p), 1e-6) AS wrong FROM selection s
+  unnest(bayes_probabilities(model, x)) p), 1e-6) AS wrong FROM selection s
 WHERE method IN ('em', 'map')$$, 'icl');
 SELECT never($$SELECT s.k, s.method, NOT near(entropy, 1 - (SELECT -sum(p * ln(nullif(p, 0)))
-    FROM iris, unnest(gmm_probabilities(model, x)) AS p) / nullif(150 * ln(s.k), 0), 1e-6)
+    FROM iris, unnest(bayes_probabilities(model, x)) AS p) / nullif(150 * ln(s.k), 0), 1e-6)
     IS DISTINCT FROM CASE s.k WHEN 1 THEN NULL ELSE false END AS wrong
   FROM selection AS s, bayes_info(model) WHERE s.method IN ('em', 'map')$$, 'entropy');
 SELECT never($$SELECT *, elbo IS DISTINCT FROM CASE WHEN method = 'vi' THEN objective END AS wrong

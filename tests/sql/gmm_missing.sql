@@ -71,26 +71,26 @@ SELECT ok(i.rows = 150 AND i.options ->> 'missing' = 'marginalize', 'an update')
 -- ---- scores ----
 
 SELECT ok(all_true(near(d, 0, 1e-9)), 'nothing observed: density 1') FROM (SELECT
-  gmm_log_density(m, '{NULL,NULL,NULL,NULL}') AS d FROM fits) AS s;
-SELECT ok(all_true(near(gmm_probabilities(m, '{NULL,NULL,NULL,NULL}'), weights, 1e-3)),
+  bayes_log_density(m, '{NULL,NULL,NULL,NULL}') AS d FROM fits) AS s;
+SELECT ok(all_true(near(bayes_probabilities(m, '{NULL,NULL,NULL,NULL}'), weights, 1e-3)),
   'and probabilities the weights') FROM (SELECT m, array_agg(weight ORDER BY component) AS weights
   FROM fits, gmm_components(m) WHERE method NOT IN ('gibbs', 'collapsed') GROUP BY m) AS w;
 -- Of one element the normals of the mixture are known.
-SELECT ok(all_true(near(gmm_log_density(m, '{NULL,3.1,NULL,NULL}'), expected)),
+SELECT ok(all_true(near(bayes_log_density(m, '{NULL,3.1,NULL,NULL}'), expected)),
   'the marginal density') FROM (SELECT m, ln(sum(weight * exp((3.1 - mean[2]) ^ 2 / -2 /
     c.covariance[2][2]) / sqrt(2 * pi() * c.covariance[2][2]))) AS expected FROM fits,
     gmm_components(m) AS c WHERE method IN ('em', 'map', 'mcem') GROUP BY m) AS e;
 SELECT ok(all_true(abs(p[1] + p[2] + p[3] - 1) < 1e-12), 'probabilities sum to 1')
-  FROM fits, holes, gmm_probabilities(m, x) AS p;
-SELECT ok(all_true(gmm_log_density_mcse(m, '{5,NULL,4,NULL}') BETWEEN 1e-6 AND 1), 'their errors')
+  FROM fits, holes, bayes_probabilities(m, x) AS p;
+SELECT ok(all_true(bayes_log_density_mcse(m, '{5,NULL,4,NULL}') BETWEEN 1e-6 AND 1), 'their errors')
   FROM fits WHERE method IN ('gibbs', 'collapsed');
 -- What is missing in a row to be scored means what option missing said of the fit.
 SELECT is(gmm_predict(gmm_fit(x, 2), '{2,NULL}'), 2, 'a model of complete rows takes others')
 FROM faithful;
 SELECT throws_ok($$SELECT gmm_predict(gmm_fit(x, 2, '{"missing": "error"}'), '{1,NULL}')
   FROM faithful$$, '22004', NULL, 'unless they are an error');
-SELECT is(num_nulls(gmm_predict(m, r), gmm_probabilities(m, r), gmm_log_density(m, r),
-  gmm_log_density_mcse(m, r), gmm_probabilities_mcse(m, r)), 5, 'skip: no score of ' || r::text)
+SELECT is(num_nulls(gmm_predict(m, r), bayes_probabilities(m, r), bayes_log_density(m, r),
+  bayes_log_density_mcse(m, r), bayes_probabilities_mcse(m, r)), 5, 'skip: no score of ' || r::text)
 FROM (SELECT gmm_fit(x, 2, '{"missing": "skip", "method": "gibbs", "draws": 20}') AS m
       FROM faithful) AS f,
   (VALUES ('{NULL,1}'::float8[]), ('{NaN,1}'), ('{1,Infinity}')) AS v(r);
@@ -118,7 +118,7 @@ CREATE TABLE processes AS SELECT method, dpmm_fit(x, jsonb_build_object('missing
 SELECT ok(all_true(rows = 150 AND components > 1 AND num_nulls(parameters, bic, observations) = 3
   AND incomplete = (SELECT incomplete FROM fits, bayes_info(m) LIMIT 1)), 'they use all rows')
   FROM processes, bayes_info(m);
-SELECT ok(all_true(near(dpmm_log_density(m, '{NULL,NULL,NULL,NULL}'), 0, 1e-9)),
+SELECT ok(all_true(near(bayes_log_density(m, '{NULL,NULL,NULL,NULL}'), 0, 1e-9)),
   'nothing observed: density 1') FROM processes;
 SELECT ok(all_true(dpmm_predict(m, x) BETWEEN 1 AND 20), 'and label them') FROM processes, holes;
 SELECT is(dpmm_predict(dpmm_fit(x, '{"draws": 40}'), '{2,NULL}'), 2,

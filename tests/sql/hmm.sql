@@ -263,7 +263,7 @@ SELECT never($$SELECT t.from_state, t.to_state, NOT (t.sd ^ 2 <= probability * (
   FROM (SELECT hmm_fit(s, 2, '{"linear_response": true}') AS m FROM (SELECT (
       '{1,0,1,0,0,1,1,1,1,1,1,0,0,0,1,1,0,0,1,0,0,0,0,1,'
       '0,0,0,1,1,1}')::int[]::bool[] AS s) AS v) AS f, hmm_transitions(m) AS t,
-    hmm_parameters(m) AS p
+    bayes_parameters(m) AS p
   WHERE parameter = 'transition' AND component = from_state AND category = to_state$$,
   'deviations of transitions are possible');
 SELECT * FROM finish();

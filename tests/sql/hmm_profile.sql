@@ -1,4 +1,4 @@
--- hmm_profile: what sets the states of hidden Markov models apart, against plain SQL.
+-- bayes_profile: what sets the states of hidden Markov models apart, against plain SQL.
 SELECT plan(15);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
@@ -24,10 +24,10 @@ SELECT hmm_fit(records, 3, '{"max_iter": 20}' ORDER BY machine) AS r,
   hmm_fit(codes, 2, '{"emission": ["categorical"]}' ORDER BY machine) AS c FROM series;
 CREATE TABLE profiles AS
 SELECT form, p.* FROM (
-  SELECT 'r' AS form, hmm_profile(r, records ORDER BY machine) AS all_of_it FROM models, series
-  UNION ALL SELECT 'v', hmm_profile(v, vectors ORDER BY machine) FROM models, series
-  UNION ALL SELECT 's', hmm_profile(s, symbols ORDER BY machine) FROM models, series
-  UNION ALL SELECT 'c', hmm_profile(c, codes ORDER BY machine) FROM models, series) AS a,
+  SELECT 'r' AS form, bayes_profile(r, records ORDER BY machine) AS all_of_it FROM models, series
+  UNION ALL SELECT 'v', bayes_profile(v, vectors ORDER BY machine) FROM models, series
+  UNION ALL SELECT 's', bayes_profile(s, symbols ORDER BY machine) FROM models, series
+  UNION ALL SELECT 'c', bayes_profile(c, codes ORDER BY machine) FROM models, series) AS a,
   unnest(all_of_it) AS p;
 
 -- The same by hand: each step and number, with the probability of the state.
@@ -84,7 +84,7 @@ CREATE TABLE of_long AS SELECT hmm_fit(x, 2) AS model
 FROM (SELECT array_agg(ARRAY[a, b] ORDER BY t) AS x FROM long WHERE t <= 3000) AS s;
 SET maintenance_work_mem = '1MB';
 CREATE TABLE of_all AS SELECT p.*
-FROM unnest((SELECT hmm_profile(model, x)
+FROM unnest((SELECT bayes_profile(model, x)
     FROM (SELECT array_agg(ARRAY[a, b] ORDER BY t) AS x FROM long) AS s, of_long)) AS p;
 RESET maintenance_work_mem;
 SELECT never($$SELECT p.*, e.*, NOT (near(p.value, CASE element WHEN 1 THEN e.a ELSE e.b END, 1e-8)
@@ -97,21 +97,22 @@ SELECT never($$SELECT p.*, e.*, NOT (near(p.value, CASE element WHEN 1 THEN e.a 
 
 -- ---- what is left out, and what cannot be ----
 
-SELECT same((SELECT hmm_profile(r, x ORDER BY machine) FROM models, (
+SELECT same((SELECT bayes_profile(r, x ORDER BY machine) FROM models, (
     SELECT machine, records AS x FROM series UNION ALL SELECT 0, NULL UNION ALL SELECT 1, '{}')
-    AS q), (SELECT hmm_profile(r, records ORDER BY machine) FROM models, series),
+    AS q), (SELECT bayes_profile(r, records ORDER BY machine) FROM models, series),
   'sequences that are NULL or empty');
-SELECT is((SELECT hmm_profile(r, records) FROM models, series WHERE false), NULL, 'no sequences');
-SELECT is((SELECT hmm_profile(NULL, records) FROM series), NULL, 'no model');
+SELECT is((SELECT bayes_profile(r, records) FROM models, series WHERE false), NULL, 'no sequences');
+SELECT is((SELECT bayes_profile(NULL, records) FROM series), NULL, 'no model');
 SELECT is(max(missing), 1::float8, 'labels that the model does not know are missing')
-FROM models, unnest((SELECT hmm_profile(r, ARRAY[(1e7, true, 'new')::step])
+FROM models, unnest((SELECT bayes_profile(r, ARRAY[(1e7, true, 'new')::step])
                      FROM models)) AS p WHERE column_name = 'sound' AND label = 'hum';
-SELECT throws_ok('SELECT hmm_profile(m, records) FROM series, (SELECT gmm_fit(x, 1) AS m
-  FROM (VALUES (1), (2)) AS v(x)) AS g', '42804', NULL, 'another family');
-SELECT throws_ok($$SELECT hmm_profile(r, ARRAY[q]) FROM models, (SELECT 1 AS load) AS q$$, '22023',
+SELECT throws_ok('SELECT bayes_profile(m, records) FROM series,
+  (SELECT lda_fit(''{a,b}''::text[], 1) AS m) AS g', '42804', NULL, 'another family');
+SELECT throws_ok($$SELECT bayes_profile(r, ARRAY[q]) FROM models, (SELECT 1 AS load) AS q$$,
+  '22023',
   'rows have no column "door"', 'columns that there are not');
-SELECT throws_ok('SELECT hmm_profile(r, vectors) FROM models, series', '2202E', NULL,
+SELECT throws_ok('SELECT bayes_profile(r, vectors) FROM models, series', '2202E', NULL,
   'another shape');
-SELECT throws_ok('SELECT hmm_profile(m, symbols) FROM series, LATERAL (SELECT s AS m FROM models
+SELECT throws_ok('SELECT bayes_profile(m, symbols) FROM series, LATERAL (SELECT s AS m FROM models
     UNION ALL SELECT hmm_fit(symbols, 1) FROM series) AS q', '22023', NULL, 'several models');
 SELECT * FROM finish();

@@ -90,7 +90,7 @@ SELECT same_rows($$SELECT id FROM scored WHERE score(x) = (SELECT score(x) FROM 
 
 CREATE TABLE amounts AS SELECT hmm_fit(x, 2, '{"emission": "categorical"}') AS m
 FROM (SELECT array_agg((ARRAY[1, 1.0, 2.50, 2.5])[1 + id % 4]) AS x FROM given) AS s;
-SELECT results_eq($$SELECT DISTINCT label FROM amounts, hmm_parameters(m)
+SELECT results_eq($$SELECT DISTINCT label FROM amounts, bayes_parameters(m)
   WHERE parameter = 'probability' ORDER BY 1$$, $$VALUES ('1'), ('2.5')$$,
   'numbers that are equal have one name');
 

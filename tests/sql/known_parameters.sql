@@ -22,7 +22,7 @@ CREATE TABLE expected AS SELECT * FROM (VALUES
   ('binomial', -1.6088333502186716, -1.6413657927942893),
   ('gamma', -1.9943785541113037, -2.0425461176647417),
   ('log_normal', -2.15874204694164, NULL)) AS v(family, at_estimate, predictive);
-SELECT ok(near(bmm_log_density(m, ARRAY[4]), at_estimate), 'bmm, em: ' || family)
+SELECT ok(near(bayes_log_density(m, ARRAY[4]), at_estimate), 'bmm, em: ' || family)
 FROM expected JOIN likelihoods USING (family), LATERAL (SELECT bmm_fit(ARRAY[x], 1,
   jsonb_build_object('method', 'em', 'likelihood', likelihood)) AS m FROM four) AS f;
 SELECT ok(near(hmm_log_likelihood(m, ARRAY[4.0::float8]), at_estimate), 'hmm, em: ' || family)
@@ -31,11 +31,11 @@ FROM expected JOIN likelihoods USING (family), LATERAL (SELECT hmm_fit(ARRAY[x::
 -- Beta negative binomial, beta binomial and compound gamma, of two prior events of each kind.
 CREATE TABLE priors AS SELECT family, CASE family WHEN 'gamma' THEN '{"shape": 2, "rate": 3}'
   ELSE '{"a": 2, "b": 3}' END::jsonb AS prior FROM expected WHERE predictive IS NOT NULL;
-SELECT ok(near(bmm_log_density(m, ARRAY[4]), predictive), 'bmm, vi: ' || family)
+SELECT ok(near(bayes_log_density(m, ARRAY[4]), predictive), 'bmm, vi: ' || family)
 FROM expected JOIN likelihoods USING (family) JOIN priors USING (family), LATERAL (
   SELECT bmm_fit(ARRAY[x], 1, jsonb_build_object('method', 'vi', 'likelihood', likelihood,
     'prior', prior)) AS m FROM four) AS f;
-SELECT ok(near(nb_log_density(m, ARRAY[4]), predictive), 'nb: ' || family)
+SELECT ok(near(bayes_log_density(m, ARRAY[4]), predictive), 'nb: ' || family)
 FROM expected JOIN likelihoods USING (family) JOIN priors USING (family), LATERAL (
   SELECT nb_fit('only'::text, ARRAY[x], jsonb_build_object('likelihood', likelihood,
     'prior', jsonb_build_object(family, prior))) AS m FROM four) AS f;
@@ -71,12 +71,12 @@ SELECT never($$SELECT fits.family, kind, fits.method,
   FROM fits, bayes_info(model) AS i$$, 'models have the likelihood, and are read again');
 SELECT never(format($$SELECT f.family, method, p.parameter, p.value, p.value IS DISTINCT FROM
       (f.likelihood->>parameter)::float8 OR sd IS NOT NULL OR lower IS NOT NULL AS wrong
-    FROM fits AS f, %s_parameters(model) AS p
-    WHERE kind = %1$L AND f.likelihood ? parameter$$, kind),
-  kind || '_parameters has the known ones')
+    FROM fits AS f, bayes_parameters(model) AS p
+    WHERE kind = %L AND f.likelihood ? parameter$$, kind),
+  'bayes_parameters has the known ones of ' || kind)
 FROM (VALUES ('bmm'), ('dpmm'), ('hmm')) AS v(kind);
 SELECT is(count(*), 2::bigint * 3 * 7, 'once for each component')
-FROM fits AS f, bmm_parameters(model) AS p WHERE kind = 'bmm' AND f.likelihood ? parameter;
+FROM fits AS f, bayes_parameters(model) AS p WHERE kind = 'bmm' AND f.likelihood ? parameter;
 
 -- ---- by column, for records, arrays and sparse rows ----
 

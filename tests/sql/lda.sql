@@ -116,7 +116,8 @@ SELECT never('SELECT way, id, NOT (near((SELECT sum(p) FROM unnest(p) AS p), 1)
 SELECT never('SELECT way, id, NOT ((SELECT bool_and(sd > 0 AND sd * sd <= p * (1 - p))
     FROM unnest(p, sd) AS u(p, sd)) AND near(sd[1], sd[2])) AS wrong
   FROM (SELECT way, id, lda_proportions(model, words) AS p,
-    lda_proportions_sd(model, words) AS sd FROM models, shopping) AS s',
+    (SELECT array_agg(sd ORDER BY topic) FROM lda_top_topics(model, words, 1000)) AS sd FROM models,
+    shopping) AS s',
   'of two that sum to 1 deviations are equal');
 SELECT never('SELECT way, id, lda_predict(model, words) <> CASE WHEN p[1] >= p[2] THEN 1
     ELSE 2 END AS wrong
@@ -153,7 +154,8 @@ SELECT never($$SELECT way, lda_similarity(model, 'saw:1,2 nail:3'::tsvector, '{"
     OR lda_predict(model, '{pear,pear}'::name[]) <> lda_predict(model, '{pear,pear}'::text[])
     AS wrong FROM models$$, 'documents of several types');
 SELECT is((lda_proportions(NULL, '{a}'::text[]), lda_predict(model, NULL::jsonb),
-  lda_proportions_sd(model, NULL::tsvector)), (NULL::float8[], NULL::int, NULL::float8[]), 'strict')
+  (SELECT array_agg(sd ORDER BY topic) FROM lda_top_topics(model, NULL::tsvector, 1000))),
+  (NULL::float8[], NULL::int, NULL::float8[]), 'strict')
 FROM given;
 SELECT is(complaint($$SELECT lda_proportions(model, '{"saw": -1}'::jsonb) FROM given$$),
   '22023 count of term "saw" of the document is -1', 'a count that cannot be');
@@ -167,7 +169,8 @@ SELECT is(complaint($$SELECT gmm_predict(model, '{1}') FROM given$$),
 -- Documents of even counts: half of the tokens of every term are observed, the others scored.
 CREATE TABLE pairs AS SELECT id, words || words AS words, words AS half FROM shopping;
 SELECT never('SELECT way, NOT near(perplexity, expected) AS wrong
-  FROM (SELECT way, lda_perplexity(model, words) AS perplexity FROM models, pairs GROUP BY way) AS p
+  FROM (SELECT way, lda_perplexity(model, words, NULL) AS perplexity
+    FROM models, pairs GROUP BY way) AS p
   JOIN (SELECT way, exp(-sum(ln(p)) / count(*)) AS expected
     FROM (SELECT way, id, n, sum(share * probability) AS p
       FROM (SELECT way, model, id, half, lda_proportions(model, half) AS shares
@@ -182,17 +185,18 @@ SELECT is(near(lda_perplexity(model, words, '{"method": "left-to-right"}'), (SEL
   FROM single), 9) AS t ON term = w)), true, 'from left to right, of one topic')
 FROM single, pairs;
 SELECT never($$SELECT way, NOT (ratio BETWEEN 0.8 AND 1.25) AS wrong FROM (SELECT way,
-    lda_perplexity(model, words) / lda_perplexity(model, words, '{"method": "left-to-right"}')
+    lda_perplexity(model, words, NULL) / lda_perplexity(model, words, '{"method": "left-to-right"}')
     AS ratio FROM models, pairs GROUP BY way) AS p$$, 'the estimators are about the same');
 SELECT same(lda_perplexity(model, words, o), lda_perplexity(model, words, o ORDER BY id % 7, -id),
   'in any order: ' || o::text) FROM given, pairs, (VALUES ('{}'::jsonb),
   ('{"method": "left-to-right", "particles": 5, "seed": 3}')) AS v(o) GROUP BY o;
-SELECT is((lda_perplexity(model, words), lda_perplexity(model, NULL::jsonb), lda_perplexity(model,
-  '{egg}'::text[])), (NULL::float8, NULL::float8, NULL::float8), 'no tokens, no perplexity')
+SELECT is((lda_perplexity(model, words, NULL), lda_perplexity(model, NULL::jsonb, NULL),
+  lda_perplexity(model,
+  '{egg}'::text[], NULL)), (NULL::float8, NULL::float8, NULL::float8), 'no tokens, no perplexity')
 FROM given, (VALUES ('{}'::text[])) AS v(words);
 SELECT is(complaint(statement), said, statement) FROM (VALUES
-  ('SELECT lda_perplexity(NULL, words) FROM pairs', '22004 model must not be NULL'),
-  ('SELECT lda_perplexity(model, words) FROM pairs, models',
+  ('SELECT lda_perplexity(NULL, words, NULL) FROM pairs', '22004 model must not be NULL'),
+  ('SELECT lda_perplexity(model, words, NULL) FROM pairs, models',
    '22023 model must be the same for all rows of one fit'),
   ('SELECT lda_perplexity(model, words, ''{"method": "right"}'') FROM pairs, given',
    '22023 option "method" is "right", but must be one of completion, left-to-right'),
@@ -283,17 +287,20 @@ FROM shopping, models WHERE way = 'em';
 SELECT is((count(*), sum(probability)), (2::bigint, 0::float8),
   'after em a term that no document of the fit had')
 FROM unread, lda_topics(model, 9) WHERE term = 'nail';
-SELECT is((lda_proportions(model, '{saw,nail,nail}'::text[]), lda_proportions_sd(model,
-    '{"saw": 1, "nail": 9}'::jsonb), lda_predict(model, 'nail'::tsvector),
+SELECT is((lda_proportions(model, '{saw,nail,nail}'::text[]), (SELECT array_agg(sd ORDER BY topic)
+  FROM lda_top_topics(model,
+    '{"saw": 1, "nail": 9}'::jsonb, 1000)), lda_predict(model, 'nail'::tsvector),
     lda_similarity(model, '{saw,nail}'::text[], '{saw}'::text[])),
-  (lda_proportions(model, '{saw}'::text[]), lda_proportions_sd(model, '{"saw": 1}'::jsonb),
+  (lda_proportions(model, '{saw}'::text[]), (SELECT array_agg(sd ORDER BY topic)
+  FROM lda_top_topics(model, '{"saw": 1}'::jsonb, 1000)),
     lda_predict(model, '{}'::text[]), 1::float8), 'is no evidence') FROM unread;
 SELECT never($$SELECT how, perplexity = 'Infinity' OR perplexity <= of_others AS wrong
   FROM (SELECT how, lda_perplexity(model, words, how) AS perplexity,
       lda_perplexity(model, array_remove(words, 'nail'), how) AS of_others
     FROM unread, pairs, (VALUES ('{}'::jsonb), ('{"method": "left-to-right"}')) AS v(how)
     GROUP BY how) AS p$$, 'and is predicted as one that the model does not know');
-SELECT ok(lda_perplexity(model, '{nail,nail}'::text[]) = lda_perplexity(model, '{egg,egg}'::text[]),
+SELECT ok(lda_perplexity(model, '{nail,nail}'::text[], NULL) = lda_perplexity(model,
+  '{egg,egg}'::text[], NULL),
   'alone it is as hard to predict as any other') FROM unread;
 SELECT is((array_agg(k), max(perplexity) < 'Infinity', min(tokens) = max(tokens)),
   ('{1,2}'::int[], true, true), 'terms of held-out documents only count for every k')

@@ -23,7 +23,8 @@ CREATE TABLE given AS SELECT model FROM models WHERE way = 'vi';
 SELECT never('SELECT way, id, NOT (t.proportion = p[t.topic] AND t.sd = s.sd[t.topic]
     AND t.rank = 1 + (SELECT count(*) FROM unnest(p) AS q WHERE q > t.proportion)) AS wrong
   FROM models, shopping, LATERAL (SELECT lda_proportions(model, words) AS p,
-    lda_proportions_sd(model, words) AS sd) AS s, lda_top_topics(model, words) AS t',
+    (SELECT array_agg(sd ORDER BY topic) FROM lda_top_topics(model, words, 1000)) AS sd) AS s,
+    lda_top_topics(model, words) AS t',
   'top topics are the largest proportions');
 SELECT same_rows('SELECT t.* FROM given,
     lda_top_topics(model, ''{pear,pear,saw}''::text[], 2) AS t',
@@ -45,7 +46,8 @@ CREATE FUNCTION typical(model bayes_model, top int) RETURNS TABLE (topic int, ra
   document text, proportion float8, sd float8) LANGUAGE sql AS $$
   SELECT * FROM (SELECT t.topic::int, row_number() OVER (PARTITION BY t.topic ORDER BY
       ln(p) - 2 * sd / p DESC, id::text COLLATE "C")::int AS rank, id::text, p, sd
-    FROM shopping, unnest(lda_proportions(model, words), lda_proportions_sd(model, words))
+    FROM shopping, unnest(lda_proportions(model, words), (SELECT array_agg(sd ORDER BY topic)
+    FROM lda_top_topics(model, words, 1000)))
       WITH ORDINALITY AS t(p, sd, topic)) AS r WHERE r.rank <= top ORDER BY 1, 2 $$;
 SELECT same_rows(format('SELECT t.* FROM models, lda_typical_documents(%L, model, 7) AS t
     WHERE way = %L', query, way),
@@ -111,8 +113,8 @@ RETURN (SELECT (m || jsonb_build_object('draws_of_topics', jsonb_build_object(
 CREATE TABLE pairs AS SELECT id, words || words AS words, words AS half FROM shopping;
 SELECT never('SELECT way, NOT near(perplexity, expected) OR near(perplexity, of_means, 1e-6)
     AS wrong
-  FROM (SELECT way, lda_perplexity(model, words) AS perplexity,
-      lda_perplexity((model::jsonb - ''draws_of_topics'')::bayes_model, words) AS of_means
+  FROM (SELECT way, lda_perplexity(model, words, NULL) AS perplexity,
+      lda_perplexity((model::jsonb - ''draws_of_topics'')::bayes_model, words, NULL) AS of_means
     FROM models, pairs GROUP BY way, model HAVING way IN (''gibbs'', ''collapsed'')) AS p
   JOIN (SELECT way, exp(-sum(ln(p)) / count(*)) AS expected
     FROM (SELECT way, id, n, sum(share * probability) / 12 AS p
@@ -127,11 +129,12 @@ SELECT never('SELECT way, NOT near(perplexity, expected) OR near(perplexity, of_
 CREATE TABLE many AS SELECT lda_fit(words, 2, '{"method": "collapsed", "draws": 80, "warmup": 20,
   "stored_draws": 60}') AS model FROM shopping;
 SELECT is((SELECT stored_draws FROM many, bayes_info(model)), 60::bigint, 'many draws');
-SELECT is(lda_perplexity(model, words), lda_perplexity(few, words), 'of them 20, evenly spaced')
+SELECT is(lda_perplexity(model, words, NULL), lda_perplexity(few, words, NULL),
+  'of them 20, evenly spaced')
 FROM (SELECT model, of_draws(model, ARRAY(SELECT 3 * i + 1 FROM generate_series(0, 19) AS i)) AS few
   FROM many OFFSET 0) AS m, pairs;
-SELECT ok(lda_perplexity(model, words, o) BETWEEN 0.8 * lda_perplexity(model, words)
-  AND 1.25 * lda_perplexity(model, words), 'from left to right about the same')
+SELECT ok(lda_perplexity(model, words, o) BETWEEN 0.8 * lda_perplexity(model, words, NULL)
+  AND 1.25 * lda_perplexity(model, words, NULL), 'from left to right about the same')
 FROM many, pairs, CAST('{"method": "left-to-right", "particles": 5}' AS jsonb) AS o;
 
 -- ---- rows ----
@@ -141,20 +144,22 @@ SELECT never($$SELECT way, o, lda_perplexity(model, words, o) <> (SELECT lda_per
   FROM models, shopping, (VALUES (NULL::jsonb), ('{}'), ('{"method": "left-to-right",
     "particles": 3}')) AS v(o) GROUP BY way, model, o$$,
   'the perplexity of rows is that of their documents, in any order');
-SELECT is((SELECT lda_perplexity(model, id, word, part) FROM given, bought,
-    unnest(ARRAY[count / 4, count / 2, count / 4]) AS part), (SELECT lda_perplexity(model, words)
+SELECT is((SELECT lda_perplexity(model, id, word, part, NULL) FROM given, bought,
+    unnest(ARRAY[count / 4, count / 2, count / 4]) AS part), (SELECT lda_perplexity(model, words,
+    NULL)
   FROM given, shopping), 'parts of a count are added up');
-SELECT is((SELECT lda_perplexity(model, d, w, c)
+SELECT is((SELECT lda_perplexity(model, d, w, c, NULL)
   FROM given, (VALUES ('x', 'egg', 1), ('y', NULL, 1), ('z', 'saw', NULL), (NULL, 'saw', 3))
   AS v(d, w, c)), NULL, 'no tokens, no perplexity');
-SELECT is((SELECT lda_perplexity(model, id, word, count) FROM given, bought WHERE false), NULL,
+SELECT is((SELECT lda_perplexity(model, id, word, count, NULL) FROM given, bought WHERE false),
+  NULL,
   'no rows, no perplexity');
 SELECT is(complaint(statement), said, statement) FROM (VALUES
-  ('SELECT lda_perplexity(model, 2, ''saw'', -1) FROM given',
+  ('SELECT lda_perplexity(model, 2, ''saw'', -1, NULL) FROM given',
    '22023 count of term "saw" of document 2 is -1'),
   ('SELECT lda_perplexity(model, 2, ''saw'', 0.5, ''{"method": "left-to-right"}'') FROM given',
    '22023 count of term "saw" of document 2 is 0.5, which is not a whole number'),
-  ('SELECT lda_perplexity(NULL, id, word, 1) FROM bought', '22004 model must not be NULL'))
+  ('SELECT lda_perplexity(NULL, id, word, 1, NULL) FROM bought', '22004 model must not be NULL'))
   AS v(statement, said);
 
 -- ---- how many topics ----

@@ -17,13 +17,14 @@ CREATE FUNCTION flat(options jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql IMMU
   RETURN '{"prior": {"c": 0, "a": 0, "b": 0}}'::jsonb || options;
 SELECT ok((SELECT abs(c.mean / regr_slope - 1) < 1e-11
   FROM (SELECT linreg_fit(y, b, flat()) AS m, regr_slope(y, b) FROM many) AS f,
-    linreg_coefficients(m) AS c WHERE term = 'x1'), 'the slope');
+    bayes_coefficients(m) AS c WHERE term = 'x1'), 'the slope');
 SELECT ok((SELECT abs(c.mean / regr_intercept - 1) < 1e-11
   FROM (SELECT linreg_fit(y, b, flat()) AS m, regr_intercept(y, b) FROM many) AS f,
-    linreg_coefficients(m) AS c WHERE term = '(intercept)'), 'the intercept');
-SELECT ok((SELECT abs(n.mean / ((regr_syy - regr_sxy ^ 2 / regr_sxx) / (count - 4)) - 1) < 1e-9
+    bayes_coefficients(m) AS c WHERE term = '(intercept)'), 'the intercept');
+SELECT ok((SELECT abs(n.value / ((regr_syy - regr_sxy ^ 2 / regr_sxx) / (count - 4)) - 1) < 1e-9
   FROM (SELECT linreg_fit(y, b, flat()) AS m, regr_syy(y, b), regr_sxy(y, b), regr_sxx(y, b),
-      count(*) FROM many) AS f, linreg_noise(m) AS n), 'the variance of the noise');
+      count(*) FROM many) AS f, bayes_parameters(m) AS n
+  WHERE parameter = 'noise_variance'), 'the variance of the noise');
 
 -- ---- certified values ----
 
@@ -42,7 +43,7 @@ GROUP BY dataset, degree;
 SELECT is(array_agg(DISTINCT dataset ORDER BY dataset)::text,
   '{filip,longley,noint1,noint2,norris,pontius,wampler1,wampler2,wampler3,wampler4,wampler5}',
   'all eleven regressions of the NIST have coefficients with the certified digits')
-FROM (SELECT f.dataset FROM nist_fits AS f, linreg_coefficients(model) AS c
+FROM (SELECT f.dataset FROM nist_fits AS f, bayes_coefficients(model) AS c
     JOIN certified USING (term) WHERE certified.dataset = f.dataset
   GROUP BY f.dataset
   HAVING max(abs(c.mean / estimate - 1)) < CASE f.dataset WHEN 'filip' THEN 5e-8
@@ -69,14 +70,14 @@ FROM many, LATERAL (SELECT a, b, color, odd) AS r;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE alone AS SELECT linreg_stats(y, r) AS stats, linreg_fit(y, r) AS model
 FROM many, LATERAL (SELECT a, b, color, odd) AS r;
-SELECT results_eq('SELECT c.* FROM in_parallel, linreg_coefficients(model) AS c',
-  'SELECT c.* FROM alone, linreg_coefficients(model) AS c', 'with the same result');
-SELECT results_eq('SELECT c.* FROM in_parallel, linreg_coefficients(linreg_fit(stats)) AS c',
-  'SELECT c.* FROM alone, linreg_coefficients(model) AS c', 'a fit of statistics is one of rows');
-SELECT results_eq($$SELECT c.* FROM linreg_coefficients((SELECT linreg_fit(bayes_rollup(s)) FROM
+SELECT results_eq('SELECT c.* FROM in_parallel, bayes_coefficients(model) AS c',
+  'SELECT c.* FROM alone, bayes_coefficients(model) AS c', 'with the same result');
+SELECT results_eq('SELECT c.* FROM in_parallel, bayes_coefficients(linreg_fit(stats)) AS c',
+  'SELECT c.* FROM alone, bayes_coefficients(model) AS c', 'a fit of statistics is one of rows');
+SELECT results_eq($$SELECT c.* FROM bayes_coefficients((SELECT linreg_fit(bayes_rollup(s)) FROM
     (SELECT linreg_stats(y, r) AS s FROM many, LATERAL (SELECT a, b, color, odd) AS r
      GROUP BY g) AS f)) AS c$$,
-  'SELECT c.* FROM alone, linreg_coefficients(model) AS c', 'rollup adds up groups');
+  'SELECT c.* FROM alone, bayes_coefficients(model) AS c', 'rollup adds up groups');
 SELECT is((SELECT i FROM alone, linreg_stats_info(stats) AS i)::text, '(20000,0,20000,4,7)',
   'what statistics are of');
 
@@ -97,10 +98,10 @@ SELECT is((SELECT count(*) FROM copied, alone WHERE copied.stats::text = alone.s
 
 -- ---- records ----
 
-SELECT results_eq('SELECT term FROM alone, linreg_coefficients(model)',
+SELECT results_eq('SELECT term FROM alone, bayes_coefficients(model)',
   $$VALUES ('(intercept)'), ('a'), ('b'), ('color=blue'), ('color=green'), ('color=red'),
     ('odd')$$, 'terms have names');
-SELECT results_eq($$SELECT term FROM linreg_coefficients((SELECT linreg_fit(y, r,
+SELECT results_eq($$SELECT term FROM bayes_coefficients((SELECT linreg_fit(y, r,
     '{"reference": {"color": "red"}, "intercept": false}')
     FROM many, LATERAL (SELECT color, b) AS r))$$,
   $$VALUES ('color=black'), ('color=blue'), ('color=green'), ('b')$$, 'another reference');
@@ -130,7 +131,7 @@ SELECT throws_ok($$SELECT linreg_predict(model, r, 1) FROM alone,
 
 -- ---- what is missing ----
 
-SELECT is((SELECT (i.rows, i.skipped, i.weight)::text FROM (SELECT linreg_stats(y, x, w) AS s
+SELECT is((SELECT (i.rows, i.skipped, i.weight)::text FROM (SELECT linreg_stats(y, x, NULL, w) AS s
     FROM (VALUES (1, 2, 1), (NULL, 2, 1), (1, NULL, 1), (1, 2, NULL), (2, 3, 0), (3, 5, 2.5))
       AS v(y, x, w)) AS f, linreg_stats_info(s) AS i), '(2,4,3.5)', 'rows that count');
 SELECT is((SELECT (i.rows, i.skipped)::text FROM (SELECT linreg_stats(y, x) AS s
@@ -138,7 +139,7 @@ SELECT is((SELECT (i.rows, i.skipped)::text FROM (SELECT linreg_stats(y, x) AS s
     linreg_stats_info(s) AS i), '(2,2)', 'elements that are NULL');
 SELECT ok((SELECT linreg_stats(y, y) IS NULL FROM many WHERE false), 'no rows');
 SELECT ok((SELECT linreg_stats(NULL, y) IS NULL FROM many), 'none that counts');
-SELECT is((SELECT linreg_fit(NULL, y) FROM many), NULL, 'nor a model');
+SELECT is((SELECT linreg_fit(NULL::float8, y) FROM many), NULL, 'nor a model');
 SELECT is(linreg_fit(NULL::linreg_stats), NULL, 'of no statistics either');
 SELECT ok((SELECT bayes_rollup(s) IS NULL FROM (VALUES (NULL::linreg_stats)) AS v(s)),
   'rollup of nothing');
@@ -146,7 +147,7 @@ SELECT throws_like($$SELECT linreg_stats(1, ARRAY[1, 'NaN'::float8])$$, '%elemen
   'a NaN is an error');
 SELECT throws_like($$SELECT linreg_stats('NaN'::float8, 1)$$, '%the response of row 1%',
   'as a response too');
-SELECT throws_like($$SELECT linreg_stats(1, 1, '-1')$$, '%weight of row 1%',
+SELECT throws_like($$SELECT linreg_stats(1, 1, NULL, '-1')$$, '%weight of row 1%',
   'a negative weight');
 SELECT throws_ok($$SELECT linreg_fit(NULL, 1::float8, '{"missing": "error"}')$$, '22004', NULL,
   'with missing = error a NULL is one');
@@ -174,7 +175,7 @@ SELECT is((SELECT linreg_fit(1e-3, b, '{"method": "gibbs"}') FROM many WHERE i <
 
 SELECT ok(abs(c.mean - a.y) < 1e-12, 'no predictors: the mean')
 FROM (SELECT linreg_fit(y, '{}'::float8[], flat()) AS m, avg(y) AS y FROM many) AS a,
-  linreg_coefficients(m) AS c;
+  bayes_coefficients(m) AS c;
 SELECT ok((SELECT (linreg_predict(m, '{}'::float8[])).sd > 0
   FROM (SELECT linreg_fit(y, '{}'::float8[]) AS m FROM many) AS f), 'which predicts');
 SET plan_cache_mode = force_generic_plan;  -- another plan would have a copy of it
@@ -187,7 +188,7 @@ END $do$ $$, 'an array may be a variable of PL/pgSQL');
 RESET plan_cache_mode;
 CREATE TABLE wide AS SELECT i, (SELECT array_agg(sin(i * j * j)) FROM generate_series(1, 1000) AS j)
   AS x FROM generate_series(1, 30) AS i;
-SELECT is((SELECT count(*) FROM linreg_coefficients((SELECT linreg_fit(i, x) FROM wide))),
+SELECT is((SELECT count(*) FROM bayes_coefficients((SELECT linreg_fit(i, x) FROM wide))),
   1001::bigint, '1000 predictors of 30 rows');
 SELECT throws_like($$SELECT linreg_stats(i, r) FROM generate_series(1, 100000) AS i,
     LATERAL (SELECT 'label ' || i AS label) AS r$$,
@@ -196,7 +197,7 @@ SELECT throws_ok($$SELECT linreg_stats(1, array_fill(1.0, ARRAY[5001]))$$, '5400
   'so are 5001 numbers');
 SELECT ok((SELECT abs(c.mean / 3 - 1) < 1e-12 FROM (SELECT linreg_fit(3e148 * i - 9e149,
     1e148 * i + 1e149, flat()) AS m FROM generate_series(1, 9) AS i) AS f,
-  linreg_coefficients(m) AS c WHERE term = 'x1'), 'values of 1e150');
+  bayes_coefficients(m) AS c WHERE term = 'x1'), 'values of 1e150');
 SELECT throws_ok($$SELECT linreg_stats(1, 1e151)$$, '22003', NULL, 'larger ones are refused');
 SELECT is((SELECT count(*) FROM (SELECT i % 10000, linreg_stats(y, ARRAY[a, b]) FROM many
   GROUP BY 1) AS f), 10000::bigint, '10000 groups');
@@ -205,7 +206,7 @@ SELECT is((SELECT count(*) FROM (SELECT i % 10000, linreg_stats(y, ARRAY[a, b]) 
 
 CREATE FUNCTION fit_text(stats linreg_stats) RETURNS text LANGUAGE sql IMMUTABLE
   RETURN (SELECT string_agg(coalesce(mean::numeric(30, 7)::text, 'NULL'), ' ')
-          FROM linreg_coefficients(linreg_fit(stats, '{"prior": {"c": 0, "a": 1, "b": 1}}')));
+          FROM bayes_coefficients(linreg_fit(stats, '{"prior": {"c": 0, "a": 1, "b": 1}}')));
 CREATE TABLE series AS SELECT i, 1e7 + sin(i) + i % 5 AS x,
   CASE WHEN i % 11 > 0 THEN cos(i) END AS y,
   CASE WHEN i % 40 = 0 THEN 'rare' WHEN i % 2 = 0 THEN 'even' ELSE 'odd' END AS label
@@ -241,10 +242,10 @@ SELECT is((SELECT array_agg(i.method ORDER BY i.method)::text FROM methods, baye
   WHERE i.converged AND i.family = 'linreg' AND i.rows = 442 AND i.components = 11
     AND abs(i.observations - 442) < 1e-9), '{em,exact,gibbs,laplace,vi}', 'what bayes_info says');
 SELECT ok(max(abs(a.mean - b.mean) / b.sd) < 0.8, 'all methods agree of diabetes')
-FROM methods AS m, linreg_coefficients(m.model) AS a, methods AS e,
-  linreg_coefficients(e.model) AS b
+FROM methods AS m, bayes_coefficients(m.model) AS a, methods AS e,
+  bayes_coefficients(e.model) AS b
 WHERE e.method = 'exact' AND a.term = b.term;
-SELECT ok((SELECT count(*) = 11 FROM methods, linreg_coefficients(model) AS c
+SELECT ok((SELECT count(*) = 11 FROM methods, bayes_coefficients(model) AS c
   WHERE method = 'em' AND c.sd IS NULL AND c.lower IS NULL AND c.upper IS NULL),
   'a point estimate has no intervals');
 SELECT ok((SELECT bool_and(p.mean_sd IS NULL = (method = 'em') AND p.lower < p.mean
@@ -259,14 +260,14 @@ SELECT throws_ok($$SELECT linreg_fit(1, 1, '{"method": "ml"}')$$, '22023', NULL,
   'a method that there is not');
 SELECT throws_like($$SELECT linreg_fit(1, 1, '{"prior": {"lamda": 1}}')$$, '%"prior.lamda"%',
   'a key that there is not');
-SELECT throws_ok($$SELECT * FROM linreg_coefficients((SELECT gmm_fit(x, 1) FROM faithful))$$,
+SELECT throws_ok($$SELECT * FROM bayes_coefficients((SELECT gmm_fit(x, 1) FROM faithful))$$,
   '42804', NULL, 'a model of another family');
 
 -- ---- warnings ----
 
-SELECT ok((SELECT count(*) = 1 FROM linreg_coefficients((SELECT linreg_fit(y, ARRAY[b, 2 * b],
+SELECT ok((SELECT count(*) = 1 FROM bayes_coefficients((SELECT linreg_fit(y, ARRAY[b, 2 * b],
   flat()) FROM many)) WHERE mean IS NULL), 'a collinear predictor is left out by a flat prior');
-SELECT ok((SELECT count(*) = 0 FROM linreg_coefficients((SELECT linreg_fit(y, ARRAY[b, 2 * b])
+SELECT ok((SELECT count(*) = 0 FROM bayes_coefficients((SELECT linreg_fit(y, ARRAY[b, 2 * b])
   FROM many)) WHERE mean IS NULL), 'and kept by a proper one');
 SELECT ok((SELECT (linreg_predict(m, ARRAY[3, 4])).mean IS NOT NULL FROM (SELECT linreg_fit(y,
   ARRAY[b, 5], flat()) AS m FROM many) AS f), 'a constant one does not matter');
@@ -292,20 +293,20 @@ CREATE FUNCTION of_method(method text, ard bool) RETURNS jsonb LANGUAGE sql IMMU
   RETURN jsonb_build_object('method', method, 'ard', ard);
 CREATE TABLE with_constant AS SELECT method, ard, linreg_fit(y, ARRAY[b, 7], of_method(method, ard))
   AS m FROM alone_methods, (SELECT * FROM many WHERE i < 100) AS f GROUP BY 1, 2;
-SELECT is((SELECT count(*) FROM with_constant, linreg_coefficients(m) AS c WHERE term = 'x2'
+SELECT is((SELECT count(*) FROM with_constant, bayes_coefficients(m) AS c WHERE term = 'x2'
   AND num_nulls(c.mean, c.sd, c.lower, c.upper) = 4), 8::bigint,
   'a constant predictor is NULL in a stored model');
-SELECT is((SELECT count(*) FROM with_constant, linreg_coefficients(m) AS c WHERE term = 'x1'
+SELECT is((SELECT count(*) FROM with_constant, bayes_coefficients(m) AS c WHERE term = 'x1'
   AND c.mean BETWEEN 0.3 AND 0.7), 8::bigint, 'which does not matter for others');
 SELECT is((SELECT count(*) FROM with_constant WHERE m::text::bayes_model <> m), 0::bigint,
   'and is read back');
 SELECT is((SELECT count(*) FROM (SELECT linreg_fit(y, x, of_method(method, ard)) AS m
     FROM alone_methods, (SELECT y, '{}'::float8[] AS x FROM many WHERE i < 100) AS f
-    GROUP BY method, ard) AS f, linreg_coefficients(m) AS c WHERE mean IS NOT NULL), 8::bigint,
+    GROUP BY method, ard) AS f, bayes_coefficients(m) AS c WHERE mean IS NOT NULL), 8::bigint,
   'no predictors, all methods');
 SELECT is((SELECT count(*) FROM (SELECT linreg_fit(y, r, of_method(method, ard)) AS m
     FROM alone_methods, many, LATERAL (SELECT 'one'::text AS label, 5 AS k) AS r WHERE i < 100
-    GROUP BY method, ard) AS f, linreg_coefficients(m) AS c WHERE mean IS NOT NULL), 8::bigint,
+    GROUP BY method, ard) AS f, bayes_coefficients(m) AS c WHERE mean IS NOT NULL), 8::bigint,
   'a label alone and a constant');
 SELECT throws_like(format('SELECT linreg_fit(1, 2, %L)', of_method(method, ard)
   || '{"prior": {"a": 1, "b": 1}}'),
@@ -314,7 +315,7 @@ SELECT is((SELECT objective FROM bayes_info((SELECT linreg_fit(y, b, flat()) FRO
   'a flat prior has no evidence');
 SELECT throws_ok($$SELECT linreg_fit(y, b, NULL, 1e-5) FROM many$$, '22003', NULL,
   'weights that add up to a fraction');
-SELECT throws_ok($$SELECT bayes_rollup(s) FROM (SELECT linreg_stats(1e150, 1.0, 3e7) AS s
+SELECT throws_ok($$SELECT bayes_rollup(s) FROM (SELECT linreg_stats(1e150, 1.0, NULL, 3e7) AS s
   FROM generate_series(1, 6) AS i GROUP BY i) AS f$$, '22003', NULL, 'sums that overflow');
 SELECT throws_ok($$SELECT linreg_fit(y * 1e-200, b) FROM many$$, '22003', NULL,
   'a response that is too small');
@@ -324,6 +325,6 @@ SELECT throws_like($$SELECT linreg_fit(y, ARRAY[b, b], '{"method": "laplace", "a
 SELECT throws_like($$SELECT bayes_rollup(m)
   FROM (SELECT linreg_fit(y, b) AS m FROM many GROUP BY g) AS f$$,
   'models of family "linreg" cannot be merged', 'models do not add up');
-SELECT ok((SELECT bool_and(upper < 'Infinity') FROM linreg_coefficients((SELECT linreg_fit(y, b)
+SELECT ok((SELECT bool_and(upper < 'Infinity') FROM bayes_coefficients((SELECT linreg_fit(y, b)
   FROM many), 0.9999999999999999)), 'a level next to 1');
 SELECT * FROM finish();

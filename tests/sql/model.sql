@@ -327,10 +327,10 @@ SELECT never($$SELECT call, said, said NOT LIKE 'XX001 stored bayes_model is cor
   FROM unnest(ARRAY['_bayes_model_out(%L::bytea::bayes_model)',
   '_bayes_model_send(%L::bytea::bayes_model)', '%L::bytea::bayes_model::jsonb',
     'bayes_info(%L::bytea::bayes_model)', 'bayes_trace(%L::bytea::bayes_model)',
-      'gmm_posterior(%L::bytea::bayes_model)', 'gmm_sample(%L::bytea::bayes_model, 1, 1)',
+      'gmm_posterior(%L::bytea::bayes_model)', 'bayes_sample(%L::bytea::bayes_model, 1, 1)',
       'gmm_predict(%L::bytea::bayes_model, ''{1}'')',
-    'gmm_probabilities(%L::bytea::bayes_model, ''{1}'')',
-      'gmm_log_density(%L::bytea::bayes_model, ''{1}'')',
+    'bayes_probabilities(%L::bytea::bayes_model, ''{1}'')',
+      'bayes_log_density(%L::bytea::bayes_model, ''{1}'')',
       'gmm_fit(''{1}''::float8[], %L::bytea::bayes_model)',
       'gmm_update(''{1}''::float8[], %L::bytea::bayes_model)']) AS call) AS tried$$,
       'every function that reads a model says so');

@@ -22,24 +22,24 @@ FROM people AS o, LATERAL (SELECT age, income) AS p;
 SELECT is(complaint(format(statement, 'ROW(income, age)')), '42804 columns of a record have no '
   'names, but those of the model are "age", "income"', statement)
 FROM (VALUES ('SELECT gmm_predict(gmm, %s) FROM models, people'),
-  ('SELECT gmm_log_density(gmm, %s) FROM models, people'),
-  ('SELECT gmm_profile(gmm, %s) FROM models, people'),
-  ('SELECT bmm_probabilities(bmm, %s) FROM models, people'),
-  ('SELECT dpmm_log_density(dpmm, %s) FROM models, people'),
+  ('SELECT bayes_log_density(gmm, %s) FROM models, people'),
+  ('SELECT bayes_profile(gmm, %s) FROM models, people'),
+  ('SELECT bayes_probabilities(bmm, %s) FROM models, people'),
+  ('SELECT bayes_log_density(dpmm, %s) FROM models, people'),
   ('SELECT nb_predict(nb, %s) FROM models, people'),
   ('SELECT p.* FROM models, people, nb_probabilities(nb, %s) AS p'),
   ('SELECT p.* FROM models, people, linreg_predict(linreg, %s) AS p'),
-  ('SELECT logreg_probability(logreg, %s) FROM models, people'),
-  ('SELECT probit_probability(probit, %s) FROM models, people'),
+  ('SELECT (bayes_probabilities(logreg, %s))[2] FROM models, people'),
+  ('SELECT (bayes_probabilities(probit, %s))[2] FROM models, people'),
   ('SELECT hmm_decode(hmm, %s) OVER () FROM models, people'),
   ('SELECT hmm_filter(hmm, %s) OVER (ORDER BY age) FROM models, people'),
   ('SELECT hmm_surprise(hmm, %s) OVER (ORDER BY age) FROM models, people'),
   ('SELECT bayes_log_density(hmm, %s) FROM models, people'),
   ('SELECT hmm_log_likelihood(hmm, ARRAY[%s]) FROM models, people')) AS v(statement);
-SELECT is(gmm_log_density(gmm, r), gmm_log_density(gmm, ARRAY[30, 1500]), form)
+SELECT is(bayes_log_density(gmm, r), bayes_log_density(gmm, ARRAY[30, 1500]), form)
 FROM models, (SELECT 1500 AS income, 30 AS age) AS r,
   LATERAL (VALUES ('a row of a subquery')) AS v(form);
-SELECT is(gmm_log_density(gmm, ROW(1500, 30)::person), gmm_log_density(gmm, ARRAY[30, 1500]),
+SELECT is(bayes_log_density(gmm, ROW(1500, 30)::person), bayes_log_density(gmm, ARRAY[30, 1500]),
   'a type gives names') FROM models;
 SELECT is(complaint('SELECT gmm_predict(gmm, ROW(1, 2, 3)) FROM models'), '42804 columns of a '
   'record have no names, but those of the model are "age", "income"', 'however long it is');
@@ -71,10 +71,10 @@ FROM (VALUES ('gmm_fit(r, 1)'), ('linreg_fit(age, r)'), ('logreg_fit(member, r)'
 
 CREATE TABLE f AS SELECT age AS f1, income AS f2 FROM people;
 CREATE TABLE of_f AS SELECT gmm_fit(f, 1) AS named, gmm_fit(ROW(f1, f2), 1) AS nameless FROM f;
-SELECT is(gmm_log_density(named, f), gmm_log_density(named, ROW(30, 1500)), 'f1, f2')
+SELECT is(bayes_log_density(named, f), bayes_log_density(named, ROW(30, 1500)), 'f1, f2')
 FROM of_f, (SELECT 1500 AS f2, 30 AS f1) AS f;
-SELECT is(gmm_log_density(nameless, f), gmm_log_density(nameless, ROW(30, 1500)),
+SELECT is(bayes_log_density(nameless, f), bayes_log_density(nameless, ROW(30, 1500)),
   'a model without names takes any') FROM of_f, (SELECT 30 AS age, 1500 AS income) AS f;
-SELECT is(gmm_log_density(m, f), gmm_log_density(m, ARRAY[1500]), 'a model of f2 alone')
+SELECT is(bayes_log_density(m, f), bayes_log_density(m, ARRAY[1500]), 'a model of f2 alone')
 FROM (SELECT gmm_fit(r, 1) AS m FROM f, LATERAL (SELECT f2) AS r) AS m,
   (SELECT 30 AS f1, 1500 AS f2) AS f;

@@ -40,7 +40,7 @@ SELECT never($$SELECT id, p.class, h.species, p.probability,
     AS wrong
   FROM iris JOIN by_hand AS h USING (id), nb_probabilities(model('naive'), x) AS p
   WHERE p.class = h.species$$, 'probabilities are those of the formula');
-SELECT never($$SELECT id, NOT near(nb_log_density(model('naive'), x),
+SELECT never($$SELECT id, NOT near(bayes_log_density(model('naive'), x),
     (SELECT ln(sum(exp(log_joint))) FROM by_hand WHERE by_hand.id = iris.id), 1e-11) AS wrong
   FROM iris$$, 'log densities as well');
 SELECT is((SELECT count(*) FROM iris WHERE nb_predict(model('naive'), iris) = species), 143::bigint,
@@ -140,7 +140,7 @@ SELECT results_eq($$SELECT nb_predict(m, 5), p.* FROM (SELECT nb_fit(7, 1.5) AS 
   nb_probabilities(m, 100) AS p$$, $$VALUES ('7', '7', 1::float8)$$, 'one row, one class');
 SELECT is((SELECT nb_predict(nb_fit(i % 2, ARRAY[1, 2, i % 2 * 3]), '{1,2,3}'::int[])
   FROM generate_series(1, 9) AS i), '1', 'constant columns');
-SELECT ok((SELECT abs(nb_log_density(nb_fit(i % 2, ARRAY[i, 1e150, -1e147 + 1e146 * i]),
+SELECT ok((SELECT abs(bayes_log_density(nb_fit(i % 2, ARRAY[i, 1e150, -1e147 + 1e146 * i]),
   '{1,1e150,-1e147}'::float8[])) < 1e6 FROM generate_series(1, 9) AS i), 'values of 1e150');
 SELECT is((SELECT count(*) FROM (SELECT nb_fit(i, i / 100.0) AS m FROM generate_series(1, 10000)
   AS i) AS t, nb_classes(m)), 10000::bigint, '10000 classes');

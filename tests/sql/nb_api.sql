@@ -10,7 +10,7 @@ SELECT never($$SELECT signature, a.aggtransspace <> 65536 OR aggcombinefn = 0
   'aggregates keep statistics, and are computed in parallel');
 
 SELECT lives_ok($$SELECT c.class, c.probability, f.class, p.class, p.probability,
-    nb_predict(features => 1.5, model => m), nb_log_density(features => 1.5, model => m),
+    nb_predict(features => 1.5, model => m), bayes_log_density(x => 1.5, model => m),
     nb_probability(label => 1, features => 1.5, model => m)
   FROM (SELECT nb_fit(i % 2, i * 1.5) AS m FROM generate_series(1, 9) AS i) AS t,
   nb_classes(model => m) AS c, nb_features(level => 0.5, model => m) AS f,

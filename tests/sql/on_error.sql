@@ -112,7 +112,7 @@ SELECT is_empty(format('SELECT * FROM %s', call), call) FROM (VALUES
   ($q$gmm_fit('SELECT x FROM few', 1, '{"on_error": "null"}')$q$),
   ($q$gmm_select('SELECT x FROM few', '{1,2}', '{"on_error": "null"}')$q$),
   ($q$hmm_fit('SELECT g, array_agg(v) FROM few GROUP BY g', 1, '{"on_error": "null"}')$q$),
-  ($q$lda_fit('SELECT ''[1]''::jsonb', 1, '{"on_error": "null"}')$q$),
+  ($q$lda_topics('SELECT ''[1]''::jsonb', 1, '{"on_error": "null"}')$q$),
   ($q$lda_select('SELECT ''[1]''::jsonb', '{1}', '{"on_error": "null"}')$q$),
   ($q$nmf_select('SELECT x FROM few', '{1}', '{"on_error": "null"}')$q$),
   ($q$linreg_fit('SELECT v, i FROM few', '{"on_error": "null"}'::jsonb)$q$),

@@ -1,5 +1,5 @@
--- F_parameters: the numbers of a model with their intervals.
-SELECT plan(29);
+-- bayes_parameters: the numbers of a model with their intervals.
+SELECT plan(28);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -20,41 +20,41 @@ CREATE TABLE fits AS SELECT covariance || ' ' || type AS name, gmm_fit(x, 3, jso
     ('spherical', 'linked'), ('tied', 'linked')) AS v(covariance, type) GROUP BY covariance, type;
 SELECT never($$SELECT name, p.*, value <> CASE parameter WHEN 'weight' THEN weight ELSE
     mean[element] END AS wrong
-  FROM fits, gmm_parameters(model) AS p JOIN gmm_components(model) USING (component)
+  FROM fits, bayes_parameters(model) AS p JOIN gmm_components(model) USING (component)
   WHERE parameter <> 'sd'$$, 'weights and means are those of the components');
 SELECT set_eq($$SELECT name, count(*), count(element) AS of_elements,
-    count(DISTINCT parameter) AS names FROM fits, gmm_parameters(model) GROUP BY 1$$,
+    count(DISTINCT parameter) AS names FROM fits, bayes_parameters(model) GROUP BY 1$$,
   $$SELECT name, 27::bigint AS a, 24::bigint AS b, 3::bigint AS c FROM fits$$,
   'one row for every number');
 SELECT never($$SELECT name, p.*, value / sqrt(covariance[element][element]) NOT BETWEEN 1 AND 3
     AS wrong
-  FROM fits, gmm_parameters(model) AS p JOIN gmm_components(model) USING (component)
+  FROM fits, bayes_parameters(model) AS p JOIN gmm_components(model) USING (component)
   WHERE parameter = 'sd'$$, 'standard deviations are at least those of the components');
 -- The posterior in SQL: moments of beta, Student t and inverse gamma distributions.
 SELECT never($$SELECT name, p.*, abs(sd / sqrt(CASE parameter
     WHEN 'weight' THEN value * (1 - value) / (whole + 1)
     WHEN 'mean' THEN coalesce(s[element][element], b[element][element] / (c * (nu - 2)))
     WHEN 'sd' THEN b[element][element] / (nu - 2) - value ^ 2 END) - 1) > 1e-6 AS wrong
-  FROM fits, gmm_parameters(model) AS p JOIN gmm_posterior(model) USING (component),
+  FROM fits, bayes_parameters(model) AS p JOIN gmm_posterior(model) USING (component),
     (SELECT sum(alpha) AS whole FROM fits AS f, gmm_posterior(f.model) WHERE f.name = 'tied linked')
       AS w, LATERAL (SELECT CASE WHEN name ~ 'full|tied' THEN a - 3 ELSE a END AS nu) AS n$$,
   'deviations are those of the posterior');
 SELECT never($$SELECT name, a.*, NOT (b.lower BETWEEN a.lower AND a.value
     AND b.upper BETWEEN a.value AND a.upper AND a.lower < b.lower) AS wrong
-  FROM fits, gmm_parameters(model) AS a JOIN LATERAL gmm_parameters(model, 0.5) AS b
+  FROM fits, bayes_parameters(model) AS a JOIN LATERAL bayes_parameters(model, 0.5) AS b
     USING (component, parameter) WHERE a.element IS NOT DISTINCT FROM b.element$$,
   'a lower level, a shorter interval');
-SELECT never($$SELECT name, a.*, a <> b AS wrong FROM fits, gmm_parameters(model)
-    WITH ORDINALITY AS a JOIN LATERAL gmm_parameters(model, 0.95) WITH ORDINALITY AS b
+SELECT never($$SELECT name, a.*, a <> b AS wrong FROM fits, bayes_parameters(model)
+    WITH ORDINALITY AS a JOIN LATERAL bayes_parameters(model, 0.95) WITH ORDINALITY AS b
     USING (ordinality)$$, 'the level is 0.95');
-SELECT never($$SELECT name, a.*, a <> b AS wrong FROM fits, gmm_parameters(model)
-    WITH ORDINALITY AS a JOIN LATERAL gmm_parameters(model::text::bayes_model)
+SELECT never($$SELECT name, a.*, a <> b AS wrong FROM fits, bayes_parameters(model)
+    WITH ORDINALITY AS a JOIN LATERAL bayes_parameters(model::text::bayes_model)
     WITH ORDINALITY AS b USING (ordinality)$$, 'of a model that was a text too');
 SELECT set_eq($$SELECT method, sd_method, p.sd IS NULL AS s, p.lower IS NULL AS l,
     p.upper IS NULL AS u
   FROM unnest('{em,map,mcem,kmeans,gibbs,collapsed,svi,vi}'::text[]) AS method,
     LATERAL (SELECT gmm_fit(x, 2, jsonb_build_object('method', method)) AS model
-             FROM faithful) AS f, gmm_parameters(model) AS p$$,
+             FROM faithful) AS f, bayes_parameters(model) AS p$$,
   $$VALUES ('em', NULL, true, true, true), ('map', NULL, true, true, true),
     ('mcem', NULL, true, true, true), ('kmeans', NULL, true, true, true),
     ('gibbs', 'draws', false, false, false), ('collapsed', 'draws', false, false, false),
@@ -62,8 +62,8 @@ SELECT set_eq($$SELECT method, sd_method, p.sd IS NULL AS s, p.lower IS NULL AS 
   'one point has no posterior');
 SELECT never($$SELECT *, abs(a.lower - b.lower) > 0.2 * a.sd OR abs(a.upper - b.upper) > 0.2 * a.sd
       OR abs(a.sd / b.sd - 1) > 0.1 AS wrong
-  FROM gmm_parameters((SELECT gmm_fit(x, 2) FROM faithful)) AS a
-  JOIN gmm_parameters((SELECT gmm_fit(x, 2, '{"method": "collapsed"}') FROM faithful)) AS b
+  FROM bayes_parameters((SELECT gmm_fit(x, 2) FROM faithful)) AS a
+  JOIN bayes_parameters((SELECT gmm_fit(x, 2, '{"method": "collapsed"}') FROM faithful)) AS b
     USING (component, parameter) WHERE a.element IS NOT DISTINCT FROM b.element$$,
   'where components hardly overlap all methods agree');
 -- Two eruptions in three, or states of few steps.
@@ -80,7 +80,7 @@ SELECT ok(bool_and(sd IS NULL AND change_in_sd IS NULL) AND count(difference) > 
   FROM doubtful, bayes_compare(model, model) WHERE family = 'gmm';
 SELECT never($$SELECT t.*, sd IS NOT NULL AS wrong FROM doubtful, hmm_transitions(model) AS t
   WHERE family = 'hmm'$$, 'nor of transitions');
-SELECT never($$SELECT p.*, sd IS NULL AS wrong FROM gmm_parameters((SELECT gmm_fit(x, 3,
+SELECT never($$SELECT p.*, sd IS NULL AS wrong FROM bayes_parameters((SELECT gmm_fit(x, 3,
   '{"linear_response": true}') FROM faithful)) AS p$$, 'those of the optimum on request');
 
 -- ---- columns and labels ----
@@ -88,7 +88,7 @@ SELECT never($$SELECT p.*, sd IS NULL AS wrong FROM gmm_parameters((SELECT gmm_f
 CREATE TABLE records AS SELECT bmm_fit(c, 3) AS bmm, dpmm_fit(c, '{"draws": 200}') AS dpmm
   FROM (SELECT age, spend, newsletter, plan FROM customers WHERE age IS NOT NULL) AS c;
 SELECT set_eq($$SELECT DISTINCT element, column_name, likelihood, parameter, category, label
-    FROM records, bmm_parameters(bmm)$$, $$VALUES
+    FROM records, bayes_parameters(bmm)$$, $$VALUES
   (NULL, NULL, NULL, 'weight', NULL::bigint, NULL), (1, 'age', 'normal', 'mean', NULL, NULL),
   (1, 'age', 'normal', 'sd', NULL, NULL), (2, 'spend', 'normal', 'mean', NULL, NULL),
   (2, 'spend', 'normal', 'sd', NULL, NULL),
@@ -97,19 +97,19 @@ SELECT set_eq($$SELECT DISTINCT element, column_name, likelihood, parameter, cat
   (4, 'plan', 'categorical', 'probability', 1, 'basic'),
   (4, 'plan', 'categorical', 'probability', 2, 'größer')$$, 'columns and labels have their names');
 SELECT set_eq($$SELECT DISTINCT element, column_name, parameter, category, label
-    FROM records, dpmm_parameters(dpmm)$$,
+    FROM records, bayes_parameters(dpmm)$$,
   $$SELECT DISTINCT element, column_name, parameter, category, label
-    FROM records, bmm_parameters(bmm)$$, 'those of clusters too');
+    FROM records, bayes_parameters(bmm)$$, 'those of clusters too');
 SELECT never($$SELECT component, column_name, abs(sum(value) - 1) > 1e-12 AS wrong
-  FROM records, bmm_parameters(bmm) WHERE label IS NOT NULL GROUP BY 1, 2$$,
+  FROM records, bayes_parameters(bmm) WHERE label IS NOT NULL GROUP BY 1, 2$$,
   'probabilities of labels sum to 1');
-SELECT set_eq($$SELECT column_name, parameter FROM gmm_parameters((SELECT gmm_fit(c, 1)
+SELECT set_eq($$SELECT column_name, parameter FROM bayes_parameters((SELECT gmm_fit(c, 1)
     FROM (SELECT spend AS "Spend €" FROM customers) AS c))$$,
   $$VALUES (NULL, 'weight'), ('Spend €', 'mean'), ('Spend €', 'sd')$$, 'names of any kind');
-SELECT set_eq($$SELECT column_name FROM gmm_parameters((SELECT gmm_fit(ARRAY[spend], 1)
+SELECT set_eq($$SELECT column_name FROM bayes_parameters((SELECT gmm_fit(ARRAY[spend], 1)
     FROM customers))$$, 'VALUES (NULL)', 'arrays have none');
 SELECT never($$SELECT c.cluster, abs(p.value - c.weight) > 1e-12 AS wrong FROM records,
-    dpmm_clusters(dpmm) AS c JOIN LATERAL dpmm_parameters(dpmm) AS p ON p.component = c.cluster
+    dpmm_clusters(dpmm) AS c JOIN LATERAL bayes_parameters(dpmm) AS p ON p.component = c.cluster
   WHERE p.parameter = 'weight'$$, 'weights of clusters are those of dpmm_clusters');
 
 -- ---- hmm ----
@@ -118,7 +118,7 @@ CREATE TABLE chains AS SELECT method, hmm_fit(s, 2, jsonb_build_object('method',
     || CASE method WHEN 'vi' THEN '{"linear_response": true}' ELSE '{}' END::jsonb) AS model
   FROM names, unnest('{vi,gibbs,em}'::text[]) AS method GROUP BY method;
 SELECT set_eq($$SELECT DISTINCT element, likelihood, parameter, category, label
-    FROM chains, hmm_parameters(model)$$, $$VALUES
+    FROM chains, bayes_parameters(model)$$, $$VALUES
   (NULL::int, NULL, 'initial', NULL::bigint, NULL), (NULL, NULL, 'transition', 1, '1'),
   (NULL, NULL, 'transition', 2, '2'), (1, 'categorical', 'probability', NULL, 'a'),
   (1, 'categorical', 'probability', NULL, 'b'), (1, 'categorical', 'probability', NULL, 'c')$$,
@@ -126,27 +126,27 @@ SELECT set_eq($$SELECT DISTINCT element, likelihood, parameter, category, label
 SELECT never($$SELECT method, t.*, p.value <> t.probability OR p.label <> t.to_state::text
     OR (method <> 'em' AND NOT (abs(p.sd / t.sd - 1) < 1e-9 AND p.lower < p.upper))
     OR (method = 'em' AND p.sd + p.lower + p.upper IS NOT NULL) AS wrong
-  FROM chains, hmm_transitions(model) AS t JOIN LATERAL hmm_parameters(model) AS p
+  FROM chains, hmm_transitions(model) AS t JOIN LATERAL bayes_parameters(model) AS p
     ON (p.component, p.category) = (t.from_state, t.to_state) AND parameter = 'transition'$$,
   'transitions');
 SELECT never($$SELECT method, e.*, p.value <> e.probability
     OR (method <> 'em' AND NOT (abs(p.sd / e.sd - 1) < 1e-9 AND p.lower < p.upper)) AS wrong
-  FROM chains, hmm_emissions(model) AS e JOIN LATERAL hmm_parameters(model) AS p
+  FROM chains, hmm_emissions(model) AS e JOIN LATERAL bayes_parameters(model) AS p
     ON (p.component, p.label) = (e.state, e.symbol)$$, 'symbols');
 SELECT never($$SELECT method, s.*, p.value <> s.initial OR (method <> 'em' AND NOT
     (abs(p.sd / s.initial_sd - 1) < 1e-9)) AS wrong
-  FROM chains, hmm_states(model) AS s JOIN LATERAL hmm_parameters(model) AS p
+  FROM chains, hmm_states(model) AS s JOIN LATERAL bayes_parameters(model) AS p
     ON p.component = s.state AND parameter = 'initial'$$, 'initial probabilities');
 SELECT is((SELECT string_agg(concat(component, coalesce(element, 0), left(parameter, 1)), ' ')
-  FROM hmm_parameters((SELECT hmm_fit(s, 2) FROM (SELECT array_agg(x ORDER BY id) AS s
+  FROM bayes_parameters((SELECT hmm_fit(s, 2) FROM (SELECT array_agg(x ORDER BY id) AS s
     FROM faithful) AS g))), '10i 10t 10t 11m 11s 12m 12s 20i 20t 20t 21m 21s 22m 22s',
   'states in turn');
 
 -- ---- what cannot be ----
 
-SELECT throws_ok(format('SELECT * FROM fits, gmm_parameters(model, %L)', level), '22023',
+SELECT throws_ok(format('SELECT * FROM fits, bayes_parameters(model, %L)', level), '22023',
   format('level is %s, but must be between 0 and 1', level), 'level ' || level)
   FROM unnest('{0,1,NaN}'::text[]) AS level;
-SELECT is((SELECT count(*) FROM fits, gmm_parameters(model, NULL)), 0::bigint, 'no level, no rows');
-SELECT throws_ok('SELECT * FROM fits, bmm_parameters(model)', '42804', NULL, 'of its own family');
+SELECT is((SELECT count(*) FROM fits, bayes_parameters(model, NULL)), 0::bigint,
+  'no level, no rows');
 SELECT * FROM finish();

@@ -31,12 +31,12 @@ INSERT INTO fits VALUES
   ('pmf', 'SELECT customer, item, y FROM shop', 2,
     '{"draws": 20, "chains": 2, "repeated": "average"}', 'pmf_keys',
     'SELECT pmf_fit(customer, item, y, 2%s) FROM shop'),
-  ('linreg', 'SELECT y, age, plan FROM shop', NULL, '{"method": "em"}', 'linreg_coefficients',
+  ('linreg', 'SELECT y, age, plan FROM shop', NULL, '{"method": "em"}', 'bayes_coefficients',
     'SELECT linreg_fit(y, r%s) FROM shop, LATERAL (SELECT age, plan) AS r'),
   ('logreg', 'SELECT member, age, plan FROM shop', NULL, '{"prior": {"c": 3}}',
-    'logreg_coefficients',
+    'bayes_coefficients',
     'SELECT logreg_fit(member, r%s) FROM shop, LATERAL (SELECT age, plan) AS r'),
-  ('probit', 'SELECT member, age, plan FROM shop', NULL, '{"method": "em"}', 'probit_coefficients',
+  ('probit', 'SELECT member, age, plan FROM shop', NULL, '{"method": "em"}', 'bayes_coefficients',
     'SELECT probit_fit(member, r%s) FROM shop, LATERAL (SELECT age, plan) AS r'),
   ('nb', 'SELECT member, age, plan FROM shop', NULL, '{"missing": "error"}', 'nb_classes',
     'SELECT nb_fit(member, r%s) FROM shop, LATERAL (SELECT age, plan) AS r');
@@ -50,8 +50,10 @@ BEGIN
   RETURN found;
 END $$;
 
+CREATE FUNCTION of_query(family text) RETURNS text LANGUAGE sql RETURN CASE family
+  WHEN 'lda' THEN 'lda_topics' WHEN 'nmf' THEN 'nmf_factorize' ELSE family || '_fit' END;
 CREATE TABLE forms AS SELECT f, o AS options,
-  format('SELECT * FROM %s_fit(%s)', family, arguments(f, o)) AS relation,
+  format('SELECT * FROM %s(%s)', of_query(family), arguments(f, o)) AS relation,
   format('SELECT %s_model(%s)', family, arguments(f, o)) AS model
 FROM fits AS f, unnest('{f,t}'::boolean[]) AS o
 WHERE o OR family NOT IN ('pmf', 'dpmm');
@@ -66,8 +68,8 @@ SELECT is((SELECT count(DISTINCT family) FROM models), 11::bigint, 'every family
 
 -- ---- options that are known as jsonb, other forms of rows, weights ----
 
-SELECT results_eq(format('SELECT * FROM %s_fit(%s, %L::jsonb)', (f).family, arguments(f, false),
-  (f).options), relation, (f).family || ': jsonb') FROM forms WHERE options
+SELECT results_eq(format('SELECT * FROM %s(%s, %L::jsonb)', of_query((f).family),
+  arguments(f, false), (f).options), relation, (f).family || ': jsonb') FROM forms WHERE options
   AND (f).family IN ('linreg', 'logreg', 'probit', 'nb', 'gmm');
 SELECT is(timeless(value_of(format('SELECT %s_model(''SELECT %s, x FROM shop'')', f, y))),
   timeless(value_of(format('SELECT %s_fit(%s, x) FROM shop', f, y))), f || ' of arrays')

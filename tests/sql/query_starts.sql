@@ -1,5 +1,5 @@
 -- Functions of a query that start from a model: the same model as the aggregate of the rows.
-SELECT plan(23);
+SELECT plan(26);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -34,28 +34,36 @@ INSERT INTO calls VALUES
 CREATE FUNCTION value_of(sql text, OUT value jsonb) LANGUAGE plpgsql AS $$
 BEGIN EXECUTE 'SELECT (' || sql || ')::text::jsonb' INTO value; END $$;
 
-SELECT is(value_of(format('SELECT %1$s_model(%2$L, %1$s, %3$L) FROM starts', family, query,
-    options)) - 'seconds',
+SELECT is(value_of(format('SELECT %1$s_model(%2$L, start => %1$s, options => %3$L) FROM starts',
+    family, query, options)) - 'seconds',
   value_of(format('SELECT %s_fit(', family) || replace(fit, '%s',
     format('(SELECT %s FROM starts), %L::jsonb', family, options))) - 'seconds',
   family || '_model(query, start, options): the model of the aggregate')
 FROM calls;
--- dpmm takes options in any case.
-SELECT is(value_of(format('SELECT %1$s_model(%2$L, %1$s) FROM starts', family, query))
+SELECT is(value_of(format('SELECT %1$s_model(%2$L, start => %1$s) FROM starts', family, query))
     - 'seconds',
-  value_of(format('SELECT %1$s_model(%2$L, %1$s, NULL) FROM starts', family, query))
+  value_of(format('SELECT %1$s_model(%2$L, NULL, NULL, %1$s) FROM starts', family, query))
     - 'seconds',
   family || ': no options') FROM calls WHERE family NOT IN ('dpmm', 'pmf');
-SELECT ok((value_of(format('SELECT count(*) FROM starts, %1$s_fit(%2$L, %1$s, %3$L)', family,
-    query, options)))::int > 1, family || '_fit(query, start): rows') FROM
+SELECT ok((value_of(format('SELECT count(*) FROM starts, %s(%L, start => %s, options => %L)',
+    CASE family WHEN 'lda' THEN 'lda_topics' WHEN 'nmf' THEN 'nmf_factorize'
+      ELSE family || '_fit' END, query, family, options)))::int > 1, family || ': rows') FROM
   (SELECT family, query, options FROM calls) AS c;
 
 SELECT is(complaint(call), said, call) FROM (VALUES
-  ($q$SELECT gmm_model('SELECT x, y FROM rows', bmm) FROM starts$q$,
+  ($q$SELECT gmm_model('SELECT x, y FROM rows', start => bmm) FROM starts$q$,
     '42804 model is of family bmm, expected gmm'),
-  ($q$SELECT gmm_model('SELECT x, y FROM rows', NULL::bayes_model)$q$,
-    '22004 start must not be NULL'),
-  ($q$SELECT dpmm_model('SELECT x, y FROM rows', NULL, NULL)$q$, '22004 start must not be NULL'),
-  ($q$SELECT gmm_model('SELECT x FROM rows', gmm) FROM starts$q$,
+  ($q$SELECT gmm_model('SELECT x, y FROM rows', start => NULL)$q$,
+    '22004 the number of components, states, topics or factors is missing'),
+  ($q$SELECT gmm_model('SELECT x, y FROM rows', 2, start => gmm) FROM starts$q$,
+    '22023 a number, 2, is given beside a start model'),
+  ($q$SELECT pmf_model('SELECT x, y FROM rows')$q$,
+    '22004 the number of components, states, topics or factors is missing'),
+  ($q$SELECT gmm_model('SELECT x FROM rows', start => gmm) FROM starts$q$,
     '22023 rows have no column "y"')) AS v (call, said);
+SELECT is(value_of($$SELECT gmm_model('SELECT x, y FROM rows', 2, start => NULL)$$) - 'seconds',
+  value_of($$SELECT gmm_model('SELECT x, y FROM rows', 2)$$) - 'seconds',
+  'without a model the fit starts afresh');
+SELECT is(complaint($$SELECT * FROM logreg_fit('SELECT x > 0, y FROM rows', 3)$$),
+  '42804 options are of type integer', 'options of another type');
 SELECT * FROM finish();

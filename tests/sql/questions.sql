@@ -335,7 +335,7 @@ INSERT INTO models SELECT 'lda', 'lda', lda_fit('{a,b,a}'::text[], 1);
 SELECT is(says($$SELECT bayes_impute(model_of('linreg'), '{1,2}'::float8[])$$), '42804 / a model '
   'of family linreg is no distribution over rows / Models of gmm, bmm, dpmm and nb are, and hmm of '
   'steps. / '
-  'linreg_predict(model, x) predicts the response of a row, linreg_log_density(model, x, y) is the '
+  'linreg_predict(model, x) predicts the response of a row, bayes_log_density(model, y, x) is the '
   'log density of a response.', 'a model that is no distribution over rows');
 SELECT matches(says($$SELECT bayes_conditional(model_of('lda'), '{1,2}'::float8[])$$),
   '^42804 / a model of family lda is no distribution over rows / ', 'nor is one of documents');

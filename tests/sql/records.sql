@@ -78,7 +78,7 @@ SELECT results_eq('SELECT c.* FROM mixed, bayes_columns(model) AS c', $$VALUES
   (5, 'city', 'label', 3, 'Århus'), (6, 'visits', 'number', NULL, NULL)$$,
   'names, kinds and labels are kept, labels in the order of their bytes');
 SELECT set_eq($$SELECT DISTINCT column_name, likelihood, parameter, label
-  FROM mixed, bmm_parameters(model) WHERE element IS NOT NULL$$, $$VALUES
+  FROM mixed, bayes_parameters(model) WHERE element IS NOT NULL$$, $$VALUES
   ('age', 'normal', 'mean', NULL), ('age', 'normal', 'sd', NULL),
   ('city', 'categorical', 'probability', ''), ('city', 'categorical', 'probability', 'Berlin'),
   ('city', 'categorical', 'probability', 'Rom'), ('city', 'categorical', 'probability', 'Århus'),
@@ -120,37 +120,38 @@ SELECT results_eq($$SELECT id, cluster FROM dpmm_cluster(
 
 -- ---- scoring, by name ----
 
-CREATE TABLE scores AS SELECT id, bmm_predict(model, c) AS k, bmm_probabilities(model, c) AS p,
-  bmm_log_density(model, c) AS l FROM mixed, customers AS c;
+CREATE TABLE scores AS SELECT id, bmm_predict(model, c) AS k, bayes_probabilities(model, c) AS p,
+  bayes_log_density(model, c) AS l FROM mixed, customers AS c;
 SELECT never($$SELECT s.id, (s.k, s.p, s.l) IS DISTINCT FROM
-    (bmm_predict(model, r), bmm_probabilities(model, r), bmm_log_density(model, r)) AS wrong
+    (bmm_predict(model, r), bayes_probabilities(model, r), bayes_log_density(model, r)) AS wrong
   FROM mixed, scores AS s JOIN (SELECT id, visits, city, plan, now() AS later, member, income, age
     FROM customers) AS r USING (id)$$, 'in any order, with other columns beside');
 CREATE TYPE customer AS (plan text, age int, income numeric, member boolean, city text,
   visits int);
-SELECT never($$SELECT id, l IS DISTINCT FROM bmm_log_density(model, ROW(plan, age, income, member,
+SELECT never($$SELECT id, l IS DISTINCT FROM bayes_log_density(model, ROW(plan, age, income, member,
     city, visits)::customer) AS wrong FROM mixed, scores JOIN customers USING (id)$$,
   'ROW has the names of its type');
-SELECT never($$SELECT id, l IS DISTINCT FROM bmm_log_density(model, ARRAY[age, income, member::int,
+SELECT never($$SELECT id, l IS DISTINCT FROM bayes_log_density(model, ARRAY[age, income,
+  member::int,
     array_position('{basic,gold,silver}', plan::text) - 1,
     array_position(ARRAY['', 'Berlin', 'Rom', 'Århus'], city) - 1, visits]) AS wrong
   FROM mixed, scores JOIN customers USING (id)$$, 'an array by position, with codes');
-SELECT never($$SELECT id, l IS DISTINCT FROM bmm_log_density(model, r) AS wrong FROM mixed, scores
+SELECT never($$SELECT id, l IS DISTINCT FROM bayes_log_density(model, r) AS wrong FROM mixed, scores
   JOIN (SELECT id, age::float4, income::text::float8, member, plan::varchar(9), city::name, visits
     FROM customers) AS r USING (id) WHERE city IS NOT NULL$$, 'of other types');
 SELECT results_eq($$SELECT k FROM scores ORDER BY id$$, $$SELECT bmm_cluster(r, 3,
     '{"likelihood": {"visits": "poisson"}}') OVER () FROM (SELECT age, income, member, plan, city,
     visits FROM customers ORDER BY id) AS r$$, 'labels of the window are those of the model');
-SELECT never($$SELECT id, NOT (near(bmm_probabilities(model, r), bmm_probabilities(model, s))
-    AND bmm_log_density(model, r) > bmm_log_density(model, s) + 1) AS wrong
+SELECT never($$SELECT id, NOT (near(bayes_probabilities(model, r), bayes_probabilities(model, s))
+    AND bayes_log_density(model, r) > bayes_log_density(model, s) + 1) AS wrong
   FROM mixed, customers AS c,
     LATERAL (SELECT c.age, income, member, plan, NULL::text AS city, visits) AS r,
     LATERAL (SELECT c.age, c.income, c.member, c.plan, 'Atlantis' AS city, c.visits) AS s$$,
   'a label never seen is no evidence of a component, and costs');
-SELECT never($$SELECT id, NOT near(exp(bmm_log_density(model, r)), whole, 1e-9 * whole) AS wrong
+SELECT never($$SELECT id, NOT near(exp(bayes_log_density(model, r)), whole, 1e-9 * whole) AS wrong
   FROM mixed, customers AS c,
     LATERAL (SELECT c.age, income, member, plan, NULL::text AS city, visits) AS r,
-    LATERAL (SELECT sum(exp(bmm_log_density(model, q))) AS whole
+    LATERAL (SELECT sum(exp(bayes_log_density(model, q))) AS whole
       FROM unnest(ARRAY['', 'Berlin', 'Rom', 'Århus']) AS l,
         LATERAL (SELECT c.age, c.income, c.member, c.plan, l AS city, c.visits) AS q) AS w$$,
   'and what is missing is summed out');
@@ -159,18 +160,18 @@ FROM customers AS c, mixed, forms
 WHERE form = 'record of a view' AND bmm_predict(mixed.model, c) BETWEEN 1 AND 3
   AND gmm_predict(forms.model, c) BETWEEN 1 AND 3;
 SELECT never($$SELECT id,
-    NOT near(gmm_log_density(a.model, c), gmm_log_density(b.model, c)) AS wrong
+    NOT near(bayes_log_density(a.model, c), bayes_log_density(b.model, c)) AS wrong
   FROM customers AS c, forms AS a, forms AS b WHERE a.form = 'record of a view'
     AND b.form = 'record of a subquery'$$, 'models of one family in turn');
-SELECT is(gmm_log_density(model, '{50, 2000, 1}'), gmm_log_density(model, ARRAY[50, 2000, 1]),
+SELECT is(bayes_log_density(model, '{50, 2000, 1}'), bayes_log_density(model, ARRAY[50, 2000, 1]),
   'a literal') FROM forms WHERE form = 'ROW';
-SELECT is(gmm_log_density(model, 50), gmm_log_density(model, ARRAY[50]), 'a value')
+SELECT is(bayes_log_density(model, 50), bayes_log_density(model, ARRAY[50]), 'a value')
 FROM forms WHERE form = 'value' AND family = 'one';
 SELECT is(gmm_predict(model, NULL::customers), NULL, 'NULL') FROM forms WHERE form = 'ROW';
 
 -- ---- a table changes between fit and score ----
 
-CREATE TABLE before AS SELECT id, bmm_log_density(model, c) AS l FROM mixed, customers AS c;
+CREATE TABLE before AS SELECT id, bayes_log_density(model, c) AS l FROM mixed, customers AS c;
 ALTER TABLE customers ADD COLUMN more int DEFAULT 5;
 DROP VIEW numbers;
 ALTER TABLE customers DROP COLUMN half;
@@ -182,9 +183,9 @@ CREATE TABLE part1 (visits smallint, city text, plan plan, member boolean, incom
 ALTER TABLE parts ATTACH PARTITION part1 FOR VALUES FROM (0) TO (60);
 CREATE TABLE part2 PARTITION OF parts FOR VALUES FROM (60) TO (1000);
 INSERT INTO parts SELECT * FROM customers;
-SELECT never('SELECT c.id, NOT near(l, bmm_log_density(model, c)) AS wrong FROM mixed, before
+SELECT never('SELECT c.id, NOT near(l, bayes_log_density(model, c)) AS wrong FROM mixed, before
   JOIN customers AS c USING (id)', 'columns added, dropped, of another type');
-SELECT never('SELECT c.id, NOT near(l, bmm_log_density(model, c)) AS wrong FROM mixed, before
+SELECT never('SELECT c.id, NOT near(l, bayes_log_density(model, c)) AS wrong FROM mixed, before
   JOIN parts AS c USING (id)', 'partitions with other orders of columns');
 
 -- ---- missing values ----

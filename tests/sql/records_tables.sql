@@ -18,7 +18,8 @@ END $$;
 CREATE FUNCTION density_of(model bayes_model, rows text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE density float8;
 BEGIN
-  EXECUTE format('SELECT sum(bmm_log_density($1, r)) FROM %s AS r', rows) INTO density USING model;
+  EXECUTE format('SELECT sum(bayes_log_density($1, r)) FROM %s AS r', rows) INTO density
+    USING model;
   RETURN density;
 END $$;
 CREATE TABLE sizes AS SELECT columns, model_of(wide(columns, 40)) AS model
@@ -66,10 +67,10 @@ FROM generate_series(1, 60) AS i;
 CREATE TABLE sold AS SELECT bmm_fit(s, 2) AS model FROM shirts AS s;
 ALTER TYPE size RENAME VALUE 'l' TO 'large';
 CREATE TYPE shirt AS (size text, sold boolean);
-SELECT is(bmm_log_density(model, s), bmm_log_density(model, ROW('unheard of', true)::shirt),
+SELECT is(bayes_log_density(model, s), bayes_log_density(model, ROW('unheard of', true)::shirt),
   'a value with another name is a label that the model does not know')
 FROM sold, (SELECT 'large'::size AS size, true AS sold) AS s;
-SELECT isnt(bmm_log_density(model, s), bmm_log_density(model, ROW('unheard of', true)::shirt),
+SELECT isnt(bayes_log_density(model, s), bayes_log_density(model, ROW('unheard of', true)::shirt),
   'and one that kept its name is not') FROM sold, (SELECT 'm'::size AS size, true AS sold) AS s;
 
 -- ---- names that look like those of ROW, and types that change ----
@@ -77,15 +78,15 @@ SELECT isnt(bmm_log_density(model, s), bmm_log_density(model, ROW('unheard of', 
 CREATE TABLE swapped AS SELECT i AS f1, 100 * (i % 2) + i AS f2, i AS id
 FROM generate_series(1, 40) AS i;
 CREATE TABLE of_swapped AS SELECT gmm_fit(s, 1) AS model FROM (SELECT f1, f2 FROM swapped) AS s;
-SELECT is(gmm_log_density(model, s), gmm_log_density(model, ARRAY[s.f1, s.f2]),
+SELECT is(bayes_log_density(model, s), bayes_log_density(model, ARRAY[s.f1, s.f2]),
   'columns f1, f2 are matched by name') FROM of_swapped, (SELECT f2, f1 FROM swapped
   WHERE id = 1) AS s;
-SELECT is(gmm_log_density(model, s), gmm_log_density(model, ARRAY[s.f1, s.f2]),
+SELECT is(bayes_log_density(model, s), bayes_log_density(model, ARRAY[s.f1, s.f2]),
   'with others beside') FROM of_swapped, swapped AS s WHERE id = 1;
-SELECT is(gmm_log_density(model, s), gmm_log_density(model, ARRAY[s.a, s.b]),
+SELECT is(bayes_log_density(model, s), bayes_log_density(model, ARRAY[s.a, s.b]),
   'and by position, if these have other names')
 FROM of_swapped, (SELECT f1 AS a, f2 AS b FROM swapped WHERE id = 1) AS s;
-SELECT is(gmm_log_density(model, ROW('5', NULL)), gmm_log_density(model, ROW(5, NULL::int)),
+SELECT is(bayes_log_density(model, ROW('5', NULL)), bayes_log_density(model, ROW(5, NULL::int)),
   'literals of ROW') FROM of_swapped;
 SELECT isnt((SELECT bmm_fit(ROW(i % 2 = 0, 'a'), 2) FROM generate_series(1, 20) AS i), NULL,
   'also in a fit');
@@ -213,14 +214,14 @@ ALTER TABLE coded ADD COLUMN model bayes_model;
 UPDATE coded SET model = ((SELECT bmm_fit(ARRAY[i % 5 - 1, i % 2]::float8[], 1,
     '{"likelihood": ["categorical", "bernoulli"]}') FROM generate_series(1, 60) AS i)::jsonb
   || jsonb_build_object('row_columns', labelled::jsonb->'row_columns'))::text::bayes_model;
-SELECT results_eq($$SELECT category, label FROM coded, bmm_parameters(model)
+SELECT results_eq($$SELECT category, label FROM coded, bayes_parameters(model)
     WHERE column_name = 'l' ORDER BY category$$,
   $$VALUES (-1::int8, NULL), (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL)$$, 'codes without a label');
 SELECT is(count(*), 1::bigint, 'components match nevertheless')
 FROM coded, bayes_match(labelled, model);
 SELECT ok(count(*) > 0, 'and compare') FROM coded, bayes_compare(labelled, model);
 SELECT set_eq($$SELECT p.category, p.label FROM coded, LATERAL (
-    SELECT p.* FROM unnest((SELECT bmm_profile(model, ARRAY[i % 5 - 1, i % 2]::float8[])
+    SELECT p.* FROM unnest((SELECT bayes_profile(model, ARRAY[i % 5 - 1, i % 2]::float8[])
                             FROM generate_series(1, 60) AS i)) AS p) AS p
     WHERE p.column_name = 'l'$$,
   $$VALUES (-1::int8, NULL), (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL)$$, 'nor do profiles fail');
@@ -248,15 +249,15 @@ BEGIN
       ALTER TYPE mood RENAME VALUE 'sad' TO 'glad';
       ALTER TYPE mood RENAME VALUE 'merry' TO 'sad';
     END IF;
-    found[i] := bmm_log_density(m, r);
+    found[i] := bayes_log_density(m, r);
   END LOOP;
   before := found[1]; renamed := found[2]; swapped := found[3];
 END $$;
 SELECT ok(abs(before - glad) < 1e-12 AND abs(renamed - none) < 1e-12 AND abs(swapped - sad) < 1e-12,
   'an enum whose values get other names in one transaction')
-FROM scores(), moods, LATERAL (SELECT bmm_log_density(model, ROW('glad', true)::of_moods) AS glad,
-  bmm_log_density(model, ROW('sad', true)::of_moods) AS sad,
-  bmm_log_density(model, ROW('unheard of', true)::of_moods) AS none) AS e;
+FROM scores(), moods, LATERAL (SELECT bayes_log_density(model, ROW('glad', true)::of_moods) AS glad,
+  bayes_log_density(model, ROW('sad', true)::of_moods) AS sad,
+  bayes_log_density(model, ROW('unheard of', true)::of_moods) AS none) AS e;
 
 -- ---- records that are stored: short, long, with NULLs, and older than columns of their type ----
 
@@ -271,7 +272,7 @@ CREATE TABLE of_spots AS SELECT bmm_fit(s, 2) AS stored, bmm_fit(r, 2) AS made
 FROM spots, LATERAL (SELECT (s).a, (s).t, (s).u, (s).f, (s).n, (s).more, (s).word) AS r;
 SELECT is(timeless(stored), timeless(made), 'a fit of stored records is that of their fields')
 FROM of_spots;
-SELECT never($$SELECT i, bmm_log_density(stored, s) IS DISTINCT FROM bmm_log_density(made, r)
+SELECT never($$SELECT i, bayes_log_density(stored, s) IS DISTINCT FROM bayes_log_density(made, r)
     AS wrong FROM of_spots, spots,
   LATERAL (SELECT (s).a, (s).t, (s).u, (s).f, (s).n, (s).more, (s).word) AS r$$, 'so are scores');
 
@@ -290,7 +291,7 @@ BEGIN
       ALTER TYPE changed ALTER ATTRIBUTE b TYPE float4;
     END IF;
     IF call = 'score' THEN
-      PERFORM gmm_log_density(given, record);
+      PERFORM bayes_log_density(given, record);
     ELSIF call = 'fit' THEN
       PERFORM gmm_fit(r, 1) FROM unnest(ARRAY[record, record, record]) AS r;
     ELSE

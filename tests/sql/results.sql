@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(204);
+SELECT plan(172);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -71,22 +71,16 @@ INSERT INTO calls
   WHERE proretset AND pronargs - pronargdefaults = 1 AND proargtypes[0] = 'bayes_model'::regtype
     AND starts_with(proname, family || '_');
 INSERT INTO calls
-  SELECT format('%s_parameters(bayes_model,double precision)', family),
-    format('SELECT r.* FROM models, %s_parameters(model, 0.5) AS r WHERE family = %L', family,
-      family)
-  FROM unnest('{gmm,bmm,dpmm,hmm}'::text[]) AS family;
+  SELECT format('bayes_%s of %s', name, family),
+    format('SELECT r.* FROM models, bayes_%s AS r WHERE family = %L', call, family)
+  FROM (VALUES ('interval', 'interval(model, 0.5)'), ('difference', 'difference(model, model)'))
+      AS f(name, call),
+    unnest('{beta_bernoulli,gamma_poisson,normal_inverse_gamma}'::text[]) AS family;
 INSERT INTO calls
-  SELECT format('%s(bayes_model,double precision)', name),
-    format('SELECT r.* FROM models, %s(model, 0.5) AS r WHERE family = %L', name,
-      regexp_replace(name, '_[a-z]+$', ''))
-  FROM unnest('{beta_bernoulli_interval,gamma_poisson_interval,normal_inverse_gamma_interval,'
-    'beta_bernoulli_parameters,gamma_poisson_parameters,normal_inverse_gamma_parameters,'
-    'dirichlet_categorical_probabilities,dirichlet_categorical_parameters}'::text[]) AS name;
-INSERT INTO calls
-  SELECT format('%s_difference(bayes_model,bayes_model,double precision)', family),
-    format('SELECT r.* FROM models, %s_difference(model, model) AS r WHERE family = %L', family,
-      family)
-  FROM unnest('{beta_bernoulli,gamma_poisson,normal_inverse_gamma}'::text[]) AS family;
+  SELECT format('bayes_parameters of %s', family),
+    format('SELECT r.* FROM models, bayes_parameters(model, 0.5) AS r WHERE family = %L', family)
+  FROM unnest('{gmm,bmm,dpmm,hmm,beta_bernoulli,gamma_poisson,normal_inverse_gamma,'
+    'dirichlet_categorical}'::text[]) AS family;
 INSERT INTO calls
   SELECT oid::regprocedure::text, format('SELECT * FROM %s(%s)', oid::regproc,
     CASE proname WHEN 'dirichlet_draws' THEN '2, ''{1,2}'', 1'
@@ -96,20 +90,19 @@ INSERT INTO calls
       WHEN 'binomial_draws' THEN '2, 5, 0.5, 1' WHEN 'uniform_draws' THEN '2, 1, 3, 1'
       ELSE concat_ws(', ', '2', CASE WHEN proname = 'student_draws' THEN 5 END,
         CASE WHEN proname <> 'poisson_draws' THEN 1 END, 2, 1) END)
-  FROM pg_proc WHERE proname ~ '_draws$' AND proname !~ '^(bayes|dpmm)_';
+  FROM pg_proc WHERE proname ~ '_draws$' AND proname <> 'bayes_draws';
 INSERT INTO calls
-  SELECT format('%s_fit(bayes_query,bayes_model%s)', family, type),
-    format('SELECT r.* FROM (SELECT %1$s_model(%2$L, %3$s) AS m) AS f, %1$s_fit(%2$L, m%4$s) AS r',
-      family, query, argument, given)
+  SELECT format('%s(bayes_query) from a model', relation),
+    format('SELECT r.* FROM (SELECT %1$s_model(%2$L, %3$s) AS m) AS f, '
+      '%4$s(%2$L, start => m) AS r', family, query, argument, relation)
   FROM (VALUES ('gmm', 'SELECT x FROM faithful', '2'),
       ('bmm', 'SELECT a - 1 FROM role_conflict', '1'),
       ('dpmm', 'SELECT velocity FROM galaxies', '''{"method": "vi"}'''),
       ('hmm', 'SELECT 1, s FROM steps', '2'), ('lda', 'SELECT s FROM names', '2'),
       ('nmf', 'SELECT 1, 2, 3', '1'),
       ('pmf', 'SELECT a, b, max(count) FROM role_conflict GROUP BY a, b', '2'))
-      AS f(family, query, argument),
-    (VALUES ('', ''), (',jsonb', ', NULL')) AS o(type, given)
-  WHERE type <> '' OR family <> 'dpmm';
+      AS f(family, query, argument), LATERAL (SELECT CASE family WHEN 'lda' THEN 'lda_topics'
+        WHEN 'nmf' THEN 'nmf_factorize' ELSE family || '_fit' END AS relation) AS r;
 CREATE FUNCTION parabola(x float8[]) RETURNS float8 IMMUTABLE RETURN -x[1] * x[1];
 INSERT INTO calls VALUES
   ('mh_sample(regprocedure,double precision[])',
@@ -117,18 +110,15 @@ INSERT INTO calls VALUES
   ('mh_sample(regprocedure,double precision[],jsonb)',
    'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'', ''{"draws": 20}'')');
 INSERT INTO calls
-  SELECT format('%s_coefficients(bayes_model,double precision)', family),
-    format('SELECT r.* FROM models, %s_coefficients(model, 0.5) AS r WHERE family = %L', family,
-      family)
-  FROM unnest('{logreg,probit}'::text[]) AS family;
+  SELECT format('bayes_coefficients of %s', family),
+    format('SELECT r.* FROM models, bayes_coefficients(model, 0.5) AS r WHERE family = %L', family)
+  FROM unnest('{linreg,logreg,probit}'::text[]) AS family;
 INSERT INTO calls
-  SELECT format('%s_contrast(bayes_model,jsonb%s)', family, type),
-    format('SELECT r.* FROM models, LATERAL (SELECT jsonb_build_object(term, 1) AS weights FROM '
-      '%1$s_coefficients(model) LIMIT 1) AS w, %1$s_contrast(model, weights%2$s) AS r
-      WHERE family = %1$L', family, level)
-  FROM unnest('{linreg,logreg,probit}'::text[]) AS family,
-    (VALUES ('', ''), (',double precision', ', 0.5')) AS v(type, level)
-  WHERE type <> '' OR family <> 'linreg';
+  SELECT format('bayes_contrast%s of %s', level, family),
+    format('SELECT r.* FROM (SELECT * FROM models WHERE family = %L) AS models,
+      LATERAL (SELECT jsonb_build_object(term, 1) AS weights FROM bayes_coefficients(model) LIMIT 1)
+        AS w, bayes_contrast(model, weights%s) AS r', family, level)
+  FROM unnest('{linreg,logreg,probit}'::text[]) AS family, unnest('{"",", 0.5"}'::text[]) AS level;
 INSERT INTO calls
   SELECT format('lda_top_topics(bayes_model,%s%s)', type, more),
     format('SELECT r.* FROM models, lda_top_topics(model, %L::%s%s) AS r WHERE family = ''lda''',
@@ -171,10 +161,6 @@ INSERT INTO calls VALUES
   ('bayes_impute(bayes_model,anyelement,integer,bigint)',
    'SELECT r AS filled FROM models, bayes_impute(model, ''{1,NULL}''::int[], 2, 1) AS r
     WHERE family = ''gmm'' AND NOT model::jsonb ? ''row_columns'' '),
-  ('gmm_sample(bayes_model,integer,bigint)',
-   'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
-  ('bmm_sample(bayes_model,integer,bigint)',
-   'SELECT r.* FROM models, bmm_sample(model, 2, 1) AS r WHERE family = ''bmm'''),
   ('hmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, hmm_sample(model, 2, 1) AS r WHERE family = ''hmm'''),
   ('hmm_paths(bayes_model,anyarray,integer)',
@@ -195,21 +181,12 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, lda_relevance(model, 0.5) AS r WHERE family = ''lda'''),
   ('lda_relevance(bayes_model,double precision,integer)',
    'SELECT r.* FROM models, lda_relevance(model, 0.5, 2) AS r WHERE family = ''lda'''),
-  ('gmm_fit(bayes_query,smallint,jsonb)',
-   'SELECT * FROM gmm_fit(''SELECT velocity FROM galaxies'', 2::smallint, NULL)'),
-  ('bmm_fit(bayes_query,smallint,jsonb)',
-   'SELECT * FROM bmm_fit(''SELECT a > 2 FROM role_conflict'', 1::smallint, NULL)'),
   ('dpmm_fit(bayes_query)', 'SELECT * FROM dpmm_fit(''SELECT velocity FROM galaxies'')'),
   ('dpmm_fit(bayes_query,jsonb)',
    'SELECT * FROM dpmm_fit(''SELECT velocity FROM galaxies'', ''{"draws": 30}'')'),
   ('hmm_fit(bayes_query,integer)', 'SELECT * FROM hmm_fit(''SELECT 1, s FROM steps'', 2)'),
   ('hmm_fit(bayes_query,integer,jsonb)',
    'SELECT * FROM hmm_fit(''SELECT 1, s FROM steps'', 2, NULL)'),
-  ('lda_fit(bayes_query,integer)', 'SELECT * FROM lda_fit(''SELECT s FROM names'', 2)'),
-  ('lda_fit(bayes_query,integer,jsonb)',
-   'SELECT * FROM lda_fit(''SELECT s FROM names'', 2, NULL)'),
-  ('nmf_fit(bayes_query,integer)', 'SELECT * FROM nmf_fit(''SELECT 1, 2, 3'', 1)'),
-  ('nmf_fit(bayes_query,integer,jsonb)', 'SELECT * FROM nmf_fit(''SELECT 1, 2, 3'', 1, NULL)'),
   ('pmf_fit(bayes_query,integer)',
    'SELECT * FROM pmf_fit(''SELECT i % 7, i % 5, sin(i) FROM generate_series(1, 35) AS i'', 2)'),
   ('pmf_fit(bayes_query,integer,jsonb)',
@@ -314,10 +291,6 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, pmf_similar(model, 2, 2) AS r WHERE family = ''pmf'''),
   ('pmf_similar(bayes_model,"any",integer,text)',
    'SELECT r.* FROM models, pmf_similar(model, 2, 2, ''row'') AS r WHERE family = ''pmf'''),
-  ('linreg_coefficients(bayes_model,double precision)',
-   'SELECT r.* FROM models, linreg_coefficients(model, 0.5) AS r WHERE family = ''linreg'''),
-  ('linreg_noise(bayes_model,double precision)',
-   'SELECT r.* FROM models, linreg_noise(model, 0.5) AS r WHERE family = ''linreg'''),
   ('linreg_stats_info(linreg_stats)',
    'SELECT r.* FROM (SELECT linreg_stats(a, b) AS s FROM role_conflict) AS f, '
    'linreg_stats_info(s) AS r'),
@@ -334,7 +307,7 @@ SELECT set_eq($$SELECT p.proname::text
   FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'pg_bayes'
   JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
   WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND p.proretset$$,
-  $$SELECT split_part(signature, '(', 1) FROM calls$$,
+  $$SELECT substring(signature, '^\w+') FROM calls$$,
   'every function that returns rows is called here');
 
 -- The columns of a query that are NULL in all rows.
@@ -344,10 +317,11 @@ BEGIN
     FROM (SELECT c.field FROM (%s) AS r, jsonb_each(to_jsonb(r)) AS c(field, content)
     GROUP BY c.field HAVING bool_and(content = ''null'')) AS k', query) INTO names;
 END $$;
-SELECT is(empty_columns(query), CASE WHEN signature ^@ 'gmm_parameters' THEN 'category, label'
-  WHEN signature ^@ 'dirichlet_categorical_parameters'
+SELECT is(empty_columns(query), CASE WHEN signature = 'bayes_parameters of gmm'
+    THEN 'category, label'
+  WHEN signature = 'bayes_parameters of dirichlet_categorical'
     THEN 'category, column_name, element, likelihood'
-  WHEN signature ~ '^(beta|gamma|normal)_.*_parameters'
+  WHEN signature ~ '^bayes_parameters of (beta|gamma|normal)_'
     THEN 'category, column_name, element, label, likelihood'
   WHEN signature ~ '_select' AND signature !~ 'jsonb' THEN 'model' END,
   signature || ' fills every column')
@@ -376,7 +350,8 @@ BEGIN
   EXECUTE format('CREATE FUNCTION wrong_%s(bayes_model, float8) RETURNS TABLE (%s)
     AS ''$libdir/pg_bayes'', %L LANGUAGE C IMMUTABLE STRICT', name, columns, name);
   RETURN format('SELECT * FROM models, wrong_%s(model, 0.5) WHERE models.family = %L', name,
-    split_part(replace(name, 'bayes', 'gmm'), '_', 1));
+    CASE name WHEN 'bayes_info' THEN 'gmm' WHEN 'bayes_parameters' THEN 'bmm'
+      ELSE split_part(name, '_', 1) END);
 END $$;
 SELECT throws_ok(declared(name, columns), 'XX000',
   format('pg_bayes: column "%s" of the result is declared as %s, but the value is not', bad,
@@ -396,7 +371,7 @@ FROM (VALUES
    stored_draws bigint, parameters float8, bic float8, observations float8, incomplete bigint,
    entropy float8, stopped text',
     'converged', 'integer'),
-  ('bmm_parameters', 'c int, e int, n text, l text, p text, k int, b text, v float8, sd float8,
+  ('bayes_parameters', 'c int, e int, n text, l text, p text, k int, b text, v float8, sd float8,
    f float8, t float8, m text', 'k', 'integer'))
   AS wrong(name, columns, bad, type);
 CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text, rows bigint,
@@ -409,9 +384,10 @@ CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text,
 SELECT throws_ok('SELECT * FROM models, wrong_info(model)', 'XX000',
   'pg_bayes: column "options" of the result is declared as json, but the value is not',
   'json is not jsonb');
-CREATE FUNCTION wrong_sample(bayes_model, int, bigint) RETURNS TABLE (component int, x int[])
-  AS '$libdir/pg_bayes', 'gmm_sample' LANGUAGE C IMMUTABLE STRICT;
-SELECT throws_ok($$SELECT * FROM models, wrong_sample(model, 1, 1) WHERE family = 'gmm'$$, 'XX000',
+CREATE FUNCTION wrong_sample(bayes_model, int, bigint, "any")
+  RETURNS TABLE (component int, x int[]) AS '$libdir/pg_bayes', 'bayes_sample' LANGUAGE C IMMUTABLE;
+SELECT throws_ok($$SELECT * FROM models, wrong_sample(model, 1, 1, NULL) WHERE family = 'gmm'$$,
+  'XX000',
   'pg_bayes: column "x" of the result is declared as integer[], but the value is not',
   'a row alone');
 CREATE FUNCTION wrong_select(bayes_query, int[], jsonb) RETURNS TABLE (k int, covariance text,

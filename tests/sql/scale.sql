@@ -62,8 +62,8 @@ SELECT ok(near(i.objective, j.objective, 1e-9) AND i.options ->> 'scale' = 'true
   AND i.parameters = j.parameters, 'distances are those of standardised columns')
 FROM clustered, bayes_info(scaled) AS i, bayes_info(by_hand) AS j;
 SELECT never($$SELECT id, gmm_predict(scaled, x) <> gmm_predict(by_hand, z)
-  OR NOT near(gmm_log_density(scaled, x) + (SELECT sum(ln(v)) FROM deviations, unnest(s) AS v),
-              gmm_log_density(by_hand, z), 1e-9) AS wrong FROM standard, clustered$$,
+  OR NOT near(bayes_log_density(scaled, x) + (SELECT sum(ln(v)) FROM deviations, unnest(s) AS v),
+              bayes_log_density(by_hand, z), 1e-9) AS wrong FROM standard, clustered$$,
   'so are labels, and densities but for the unit');
 SELECT never($$SELECT a.component, j, NOT near(a.mean[j], b.mean[j] * s[j] + m[j], 1e-9)
     OR NOT near(a.covariance[j][j], b.covariance[j][j] * s[j] ^ 2, 1e-9) AS wrong

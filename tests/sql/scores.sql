@@ -66,18 +66,18 @@ WHERE name IN ('gmm', 'gmm and bmm', 'dpmm and gmm');
 INSERT INTO singly SELECT name, side, id, ln(nb_probability(m, t, species)),
   (nb_predict(m, t) <> species)::int
 FROM pairs, unnest('{a,b}'::text[], ARRAY[a, b]) AS s(side, m), new_iris AS t WHERE name = 'nb';
-INSERT INTO singly SELECT name, side, id, linreg_log_density(m, t, progression),
+INSERT INTO singly SELECT name, side, id, bayes_log_density(m, progression, t),
   ((linreg_predict(m, t)).mean - progression) ^ 2
 FROM pairs, unnest('{a,b}'::text[], ARRAY[a, b]) AS s(side, m), new_diabetes AS t
 WHERE name = 'linreg';
 INSERT INTO singly SELECT name, side, id, ln(CASE WHEN benign THEN p ELSE 1 - p END),
   ((p > 0.5) <> benign)::int
 FROM pairs, unnest('{a,b}'::text[], ARRAY[a, b]) AS s(side, m), new_tumours, bayes_info(m),
-  LATERAL (SELECT CASE family WHEN 'logreg' THEN logreg_probability(m, x)
-    WHEN 'probit' THEN probit_probability(m, x) ELSE nb_probability(m, x, true) END AS p) AS p
+  LATERAL (SELECT CASE family WHEN 'logreg' THEN (bayes_probabilities(m, x))[2]
+    WHEN 'probit' THEN (bayes_probabilities(m, x))[2] ELSE nb_probability(m, x, true) END AS p) AS p
 WHERE name IN ('logreg', 'probit and logreg', 'nb and logreg');
 -- Of the words of a document every other one is scored.
-INSERT INTO singly SELECT name, side, id, -ln(lda_perplexity(m, words)) * (count / 2), NULL,
+INSERT INTO singly SELECT name, side, id, -ln(lda_perplexity(m, words, NULL)) * (count / 2), NULL,
   count / 2
 FROM pairs, unnest('{a,b}'::text[], ARRAY[a, b]) AS s(side, m), documents,
   cardinality(words) AS count
@@ -183,10 +183,11 @@ SELECT never($$SELECT name, NOT (near((s.a).log_density, r.a) AND near((s.d).log
         FROM singly GROUP BY name) AS t USING (name)
     WHERE a.side = 'a' AND b.side = 'b' GROUP BY name) AS r USING (name)
   WHERE name ~ 'lda|hmm'$$, 'log densities of documents and sequences are means per token or step');
-SELECT never($$SELECT s.name, NOT (near((s.a).perplexity, lda_perplexity(p.a, words))
+SELECT never($$SELECT s.name, NOT (near((s.a).perplexity, lda_perplexity(p.a, words, NULL))
     AND near((s.a).perplexity, exp(-(s.a).log_density))
     AND near((s.a).perplexity_se, (s.a).perplexity * (s.a).log_density_se)
-    AND near((s.d).perplexity, lda_perplexity(p.a, words) - lda_perplexity(p.b, words))) AS wrong
+    AND near((s.d).perplexity, lda_perplexity(p.a, words, NULL)
+      - lda_perplexity(p.b, words, NULL))) AS wrong
   FROM scores AS s JOIN pairs AS p USING (name), documents WHERE name ~ 'lda' AND id % 3 = 0
   GROUP BY s.name, s.a, s.d$$, 'the perplexity is that of lda_perplexity');
 SELECT never($$SELECT name, num_nonnulls((a).perplexity, (a).perplexity_se, (d).perplexity) > 0
@@ -235,7 +236,7 @@ SELECT is(ARRAY[counts(bayes_score(a, progression, t)), counts(bayes_score(b, pr
   'a row that one model cannot score is left out of both')
 FROM pairs, holes AS t WHERE name = 'linreg';
 SELECT ok(near((bayes_score_difference(a, b, progression, t)).log_density,
-    (SELECT avg(linreg_log_density(a, t, progression) - linreg_log_density(b, t, progression))
+    (SELECT avg(bayes_log_density(a, progression, t) - bayes_log_density(b, progression, t))
       FROM pairs, holes AS t WHERE name = 'linreg' AND s5 IS NOT NULL)), 'and differences paired')
 FROM pairs, holes AS t WHERE name = 'linreg';
 SELECT is(bayes_score(a, x), NULL, 'no rows, no score') FROM pairs, new_faithful WHERE false;
@@ -276,14 +277,15 @@ FROM (SELECT (bayes_score_difference(a, b, label, t)).* FROM pairs, bulbs WHERE 
 -- ---- groups, windows, parallel workers ----
 
 SELECT never($$SELECT id % 4 AS part, NOT near((bayes_score_difference(a, b, x)).log_density,
-    avg(gmm_log_density(a, x) - gmm_log_density(b, x))) AS wrong
+    avg(bayes_log_density(a, x) - bayes_log_density(b, x))) AS wrong
   FROM pairs, new_faithful WHERE name = 'gmm' GROUP BY id % 4$$, 'a score for every group');
 SELECT results_eq($$SELECT name, bayes_score(a, x) FROM pairs, new_faithful
   WHERE name ~ 'gmm' GROUP BY name ORDER BY name$$, $$SELECT name, a FROM scores WHERE name ~ 'gmm'
   ORDER BY name$$, 'and for every model');
 -- As in cross-validation: a model for some rows, another for others.
-SELECT ok(near((bayes_score(m, x)).log_density, avg(gmm_log_density(m, x)))
-  AND near((bayes_score(m, x)).log_density_se, stddev_samp(gmm_log_density(m, x)) / sqrt(count(*))),
+SELECT ok(near((bayes_score(m, x)).log_density, avg(bayes_log_density(m, x)))
+  AND near((bayes_score(m, x)).log_density_se,
+    stddev_samp(bayes_log_density(m, x)) / sqrt(count(*))),
   'a model of its own for every row')
 FROM pairs, new_faithful, LATERAL (SELECT CASE WHEN id % 2 = 0 THEN a ELSE b END AS m) AS of
 WHERE name = 'gmm';
@@ -348,7 +350,7 @@ FROM (VALUES
    'Call bayes_score_difference(a, b, label, row).'),
   ('bayes_score(a, x, benign)', 'logreg', 'new_tumours',
    '42804 the response is of type double precision[] | It must be a boolean, or a number that is 0 '
-   'or 1. | The response comes before the row: bayes_score(model, response, row).'),
+   'or 1. | The response comes before the row, as in bayes_score(model, response, row).'),
   ('bayes_score(a, 2, x)', 'logreg', 'new_tumours',
    '22023 the response is 2 | It must be true or false, or one of the numbers 1 and 0.'),
   ('bayes_score(a, r, c, -1)', 'nmf', 'cells',
@@ -379,10 +381,10 @@ CREATE TABLE truth AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS source,
   gmm_fit(x, 2, '{"method": "em", "covariance": "diagonal"}') AS near FROM faithful;
 CREATE TABLE intervals AS
 SELECT seed, bayes_score_difference(source, near, x) AS d, bayes_score(source, x) AS s
-FROM truth, generate_series(1, 400) AS seed, LATERAL gmm_sample(source, 150, seed) AS t
+FROM truth, generate_series(1, 400) AS seed, LATERAL bayes_sample(source, 150, seed) AS t
 GROUP BY seed;
 CREATE TABLE long_run AS SELECT (bayes_score_difference(source, near, x)).log_density AS difference
-FROM truth, LATERAL gmm_sample(source, 500000, 9000) AS t;
+FROM truth, LATERAL bayes_sample(source, 500000, 9000) AS t;
 SELECT ok(count(*) FILTER (WHERE abs((d).log_density - difference) <= 1.96 * (d).log_density_se)
   BETWEEN 366 AND 393, 'intervals hold the true difference') FROM intervals, long_run;
 SELECT ok(avg((d).log_density_se) < 0.5 * avg((s).log_density_se), 'pairing makes them short')

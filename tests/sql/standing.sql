@@ -42,18 +42,18 @@ SELECT never($$SELECT label, c.component, NOT near(c.weight, d.weight) OR NOT ne
     bmm_components((SELECT model FROM called WHERE label = 'zzz')) AS d
   WHERE c.component = d.component$$, 'components with a label of any name');
 SELECT never($$SELECT c.label, p.component, NOT near(p.value, q.value) OR p.value IS NULL AS wrong
-  FROM called AS c, bmm_parameters(model) AS p,
-    bmm_parameters((SELECT model FROM called WHERE label = 'zzz')) AS q
+  FROM called AS c, bayes_parameters(model) AS p,
+    bayes_parameters((SELECT model FROM called WHERE label = 'zzz')) AS q
   WHERE p.component = q.component AND p.element = q.element AND p.parameter = q.parameter
     AND (p.label = q.label OR p.label = c.label AND q.label = 'zzz'
       OR p.label IS NULL AND q.label IS NULL)$$, 'probabilities of labels of any name');
 SELECT never($$SELECT m.name, component, abs(sum(value) - 1) > 1e-12 OR min(value) <= 0 AS wrong
-  FROM models AS m, bmm_parameters(model) AS p WHERE element = 3 GROUP BY 1, component$$,
+  FROM models AS m, bayes_parameters(model) AS p WHERE element = 3 GROUP BY 1, component$$,
   'probabilities of labels');
-SELECT ok((SELECT sum(value * weight) FROM models AS m, bmm_parameters(model) AS p,
+SELECT ok((SELECT sum(value * weight) FROM models AS m, bayes_parameters(model) AS p,
     bmm_components(model) AS c WHERE m.name = 'new' AND c.component = p.component
     AND label = 'trial') BETWEEN 0.25 AND 0.4, 'a new label gets the share that it has');
-SELECT ok((SELECT max(value) FROM models AS m, bmm_parameters(model) AS p
+SELECT ok((SELECT max(value) FROM models AS m, bayes_parameters(model) AS p
   WHERE m.name = 'new' AND label = 'gold') < 0.05, 'a label that is gone keeps its prior');
 SELECT is(new_model::text::bayes_model, new_model, 'as text: ' || new)
   FROM pairs WHERE old = 'old';
@@ -71,10 +71,10 @@ FROM (SELECT last_value(f) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND
       FROM generate_series(0, 4) AS i) AS r GROUP BY start) AS all_of_them;
 -- One component: an update is the fit to all rows at once, labels that came later included.
 SELECT never($$SELECT p.label, NOT near(p.value, q.value) AS wrong
-  FROM bmm_parameters((SELECT bmm_update(r, (SELECT bmm_fit(r, 1,
+  FROM bayes_parameters((SELECT bmm_update(r, (SELECT bmm_fit(r, 1,
       '{"prior": {"category_alpha": 2}}') FROM (SELECT plan FROM old_rows) AS r))
       FROM (SELECT plan FROM new_rows) AS r)) AS p
-  JOIN bmm_parameters((SELECT bmm_fit(r, 1, '{"prior": {"category_alpha": 2}}')
+  JOIN bayes_parameters((SELECT bmm_fit(r, 1, '{"prior": {"category_alpha": 2}}')
     FROM (SELECT plan FROM old_rows UNION ALL SELECT plan FROM new_rows) AS r)) AS q
   USING (label)$$, 'an update with a new label');
 -- Symbols of sequences.
@@ -187,13 +187,13 @@ CREATE TABLE moves AS SELECT p.old AS before, p.new AS after, c.*
 SELECT never($$SELECT before, old, difference <> 0 OR distance > 1e-7 OR old <> new AS wrong
   FROM moves WHERE before = after$$, 'nothing between a model and itself');
 SELECT never($$SELECT m.name, (SELECT count(*) FROM moves WHERE before = m.name AND after = m.name)
-  <> (SELECT count(*) FROM bmm_parameters(model)) AS wrong FROM models AS m$$, 'every parameter');
+  <> (SELECT count(*) FROM bayes_parameters(model)) AS wrong FROM models AS m$$, 'every parameter');
 SELECT never($$SELECT after, old, m.parameter, m.label, o.value IS NULL OR n.value IS NULL
     OR old_value <> o.value OR new_value <> n.value OR difference <> n.value - o.value
     OR NOT near(m.sd, sqrt(o.sd ^ 2 + n.sd ^ 2))
     OR NOT near(change_in_sd, difference / m.sd) AS wrong
-  FROM moves AS m, bmm_parameters((SELECT model FROM models WHERE name = before)) AS o,
-    bmm_parameters((SELECT model FROM models WHERE name = after)) AS n
+  FROM moves AS m, bayes_parameters((SELECT model FROM models WHERE name = before)) AS o,
+    bayes_parameters((SELECT model FROM models WHERE name = after)) AS n
   WHERE before = 'old' AND after <> 'old' AND o.component = m.old AND n.component = m.new
     AND (m.parameter, m.element, m.column_name, m.label) IS NOT DISTINCT FROM
       (o.parameter, o.element, o.column_name, o.label)

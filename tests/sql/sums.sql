@@ -48,10 +48,11 @@ FROM (SELECT * FROM nb_fit('SELECT label, a FROM readings')
 
 -- ---- the roles of arguments ----
 
-SELECT is(linreg_fit(linreg_stats(y, a, times)), linreg_fit(linreg_stats(y, a, times::numeric)),
+SELECT is(linreg_fit(linreg_stats(y, a, NULL, times)), linreg_fit(linreg_stats(y, a, NULL,
+  times::numeric)),
   'a weight is a weight without options') FROM readings;
 SELECT ok((i).rows = 200 AND (i).weight = 300, 'and counts')
-FROM (SELECT linreg_stats_info(linreg_stats(y, a, times)) AS i FROM readings) AS f;
+FROM (SELECT linreg_stats_info(linreg_stats(y, a, NULL, times)) AS i FROM readings) AS f;
 SELECT is(updated::jsonb -> 'statistics', whole::jsonb -> 'statistics',
   'a model in the place of options is a prior')
 FROM (SELECT nb_fit(label, a, '{"likelihood": "poisson"}') AS whole FROM readings) AS w,
@@ -71,7 +72,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT nb_update(label, a, model) FROM readings, latent',
     '42804 model is of family bmm, expected nb'),
   ('SELECT linreg_fit(y, word) FROM readings', '42804 a row is of type text'),
-  ('SELECT linreg_stats(y, word::varchar, times) FROM readings',
+  ('SELECT linreg_stats(y, word::varchar, NULL, times) FROM readings',
     '42804 a row is of type character varying'),
   ('SELECT nb_fit(word, label) FROM readings', '42804 a row is of type text'),
   ('SELECT bmm_fit_statistics(model, word) FROM readings, latent', '42804 a row is of type text'),
@@ -85,6 +86,6 @@ SELECT is(advice('SELECT nb_fit(word, label) FROM readings'), 'A row is a record
 
 SELECT same_rows(format('SELECT r.* FROM fits, %s) AS r', call), format('SELECT r.* FROM fits, '
   '%s, %s) AS r', call, level), call)
-FROM (VALUES ('linreg_predict(linreg, 2', 0.95), ('linreg_noise(linreg', 0.95),
-    ('nb_features(nb', 0.95), ('beta_bernoulli_interval(beta', 0.95)) AS v(call, level);
+FROM (VALUES ('linreg_predict(linreg, 2', 0.95), ('bayes_coefficients(linreg', 0.95),
+    ('nb_features(nb', 0.95), ('bayes_interval(beta', 0.95)) AS v(call, level);
 SELECT * FROM finish();

@@ -9,14 +9,6 @@ CREATE TABLE cars AS SELECT i AS id, 10 + i % 17 + 0.5 AS mpg, 100 + i % 23 AS l
 FROM generate_series(1, 60) AS i;
 CREATE TYPE word AS ENUM ('a', 'b');
 
-SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
-  ('SELECT gmm_fit(mpg, length, 3) FROM cars', NULL),
-  ('SELECT gmm_fit(length, doors, 3) FROM cars', NULL),
-  ('SELECT doors, gmm_fit(mpg, length, 3) FROM cars GROUP BY doors', NULL),
-  ('SELECT bmm_fit(doors, rt, 3) FROM cars', NULL)) AS v(statement, ignored),
-  LATERAL (SELECT '42804 columns are given as separate arguments | A row is one argument: an array '
-    'or a record. | SELECT f(ARRAY[a, b], k) FROM t; or, with the names of the columns, SELECT '
-    'f(r, k) FROM (SELECT a, b FROM t) AS r.' AS said) AS s;
 SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT hmm_fit(rt, 2) FROM cars', '42804 a sequence is of type integer'),
   ('SELECT hmm_fit(mpg, 2, ''{"method": "em"}'') FROM cars', '42804 a sequence is of type numeric'),
@@ -36,20 +28,22 @@ SELECT is(advice('SELECT lda_fit(body, 2) FROM cars'), 'A document is a tsvector
   'texts, or a jsonb object of counts. | Make a document of the words of a text by '
   'to_tsvector(''english'', body). If the text is a query, cast it to bayes_query.',
   'what a document is');
-SELECT is(count(f.*), 1::bigint, 'no rows, no error') FROM (SELECT gmm_fit(mpg, length, 3) AS a,
-  hmm_fit(rt, 2) AS b, lda_fit(body, 2) AS c FROM cars WHERE false) AS f;
+SELECT is(count(f.*), 1::bigint, 'no rows, no error') FROM (SELECT hmm_fit(rt, 2) AS b,
+  lda_fit(body, 2) AS c FROM cars WHERE false) AS f;
 
--- ---- an argument is missing ----
+-- ---- an argument is missing, or is another ----
 
 SELECT is(complaint(statement), said, statement) FROM (VALUES
-  ('SELECT gmm_fit(mpg) FROM cars'), ('SELECT doors, bmm_fit(rt) FROM cars GROUP BY doors'),
-  ('SELECT hmm_fit(ints) FROM cars'), ('SELECT lda_fit(ARRAY[body]) FROM cars'),
-  ('SELECT nmf_fit(ints) FROM cars')) AS v(statement),
-  LATERAL (SELECT '42883 the number of components, states, topics or factors is missing' AS said)
+  ('SELECT * FROM gmm_fit(''SELECT mpg FROM cars'')'),
+  ('SELECT hmm_model(''SELECT doors, rt FROM cars'')'),
+  ('SELECT * FROM lda_topics(''SELECT to_tsvector(body) FROM cars'')'),
+  ('SELECT * FROM pmf_fit(''SELECT rt, doors, mpg FROM cars'')')) AS v(statement),
+  LATERAL (SELECT '22004 the number of components, states, topics or factors is missing' AS said)
     AS s;
-SELECT is(complaint('SELECT ' || name || '_predict((SELECT gmm_fit(mpg, 1) FROM cars))'),
-  '42883 the row is missing', name || '_predict without a row')
-FROM unnest('{bmm,bayes}'::text[]) AS name;
+-- A literal before another argument is a query.
+SELECT is(whole_complaint('SELECT nb_fit(''a'', ints) FROM cars'), '42804 options are of type '
+  'integer[] | They are a jsonb object. | A literal before another argument is taken for a query; '
+  'one that is a response needs its type: ''yes''::text.', 'a response of no type');
 SELECT is(whole_complaint('SELECT bayes_drift(''SELECT mpg FROM cars'', mpg) FROM cars'),
   '22P02 invalid input syntax for type bayes_model | A model is written as a JSON object, but this '
   'text begins with "SELECT mpg FROM cars". | Take a model from the column that keeps it, or from '
@@ -85,4 +79,10 @@ SELECT lives_ok(statement, statement) FROM (VALUES
   ('SELECT * FROM hmm_fit(''SELECT doors, rt FROM cars ORDER BY 1'', 2::smallint, NULL)'),
   ('SELECT lda_fit(string_to_array(body, '' '')::varchar[], 2::smallint, NULL) FROM cars'),
   ('SELECT lda_fit(to_tsvector(body), 2, ''{"method": "cvb0"}'') FROM cars'),
-  ('SELECT * FROM lda_fit(''SELECT to_tsvector(body) FROM cars'', 2::smallint)')) AS v(statement);
+  ('SELECT * FROM lda_topics(''SELECT to_tsvector(body) FROM cars'', 2::smallint)'),
+  ('SELECT nb_fit(''a''::text, ints) FROM cars'),
+  ('SELECT * FROM nb_fit(''SELECT flag, mpg FROM cars'', ''{}'')'),
+  ('SELECT * FROM nb_fit(''SELECT flag, mpg FROM cars'', ''{}''::json)'),
+  ('SELECT * FROM nb_fit(''SELECT flag, mpg FROM cars'', ''{}''::varchar)'),
+  ('SELECT * FROM linreg_fit(''SELECT mpg, rt FROM cars'', options => NULL)'),
+  ('SELECT linreg_fit(linreg_stats(mpg, rt), ''{"method": "em"}'') FROM cars')) AS v(statement);

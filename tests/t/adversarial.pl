@@ -265,7 +265,7 @@ my %values = (
         'ROW(id, word)', '(SELECT g FROM good AS g LIMIT 1)'],
     boolean => ['true', 'NULL', 'false'],
     regprocedure => ["'density(float8[])'", 'NULL', "'sin(float8)'", '0', '4294967295',
-        "'wild_density(float8[])'", "'bayes_rhat(float8)'", "'generate_series(int,int)'"],
+        "'wild_density(float8[])'", "'bayes_rhat(float8,int)'", "'generate_series(int,int)'"],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', "'{0.5,NULL}'::float8[]", "'{NULL,1}'::int[]",
         'ROW(NULL::int, 1)', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",

@@ -147,12 +147,13 @@ my %many = (
           SELECT count(*) FROM models, lda_relevance(model, 0.5, 20);
           SELECT count(*) FROM models, lda_posterior(model)},
     'documents' => q{SELECT count(lda_proportions(model, words)), sum(lda_predict(model, words)),
-          count(lda_proportions_sd(model, words)) FROM many, models WHERE id <= 200;
+          count((SELECT array_agg(sd) FROM lda_top_topics(model, words, 1000)))
+          FROM many, models WHERE id <= 200;
           SELECT count(*) FROM many, models, lda_top_topics(model, words) WHERE id <= 200},
     'evaluation' => q{SELECT count(*) FROM models, lda_typical_documents('SELECT id, words FROM many
           WHERE id <= 100', model); SELECT count(*) FROM models, lda_typical_documents('SELECT id,
           term, count FROM rows WHERE id <= 20', model); SELECT lda_perplexity(model, id, term,
-          count) FROM rows, models WHERE id <= 20},
+          count, NULL) FROM rows, models WHERE id <= 20},
     'refused' => q{SELECT lda_fit(CASE WHEN id < 150 THEN '{"a": 1}' ELSE '{"a": -1}' END::jsonb, 2)
           FROM many WHERE id <= 200; SELECT lda_topics('SELECT words FROM many WHERE id < 20', 2,
           '{"min_documents": 100}'); SELECT lda_predict(model, '{"a": -1}'::jsonb) FROM models},

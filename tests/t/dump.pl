@@ -19,7 +19,7 @@ INSERT INTO models SELECT m || ' ' || c,
 GROUP BY m, c;
 INSERT INTO models SELECT 'large', gmm_fit(x, 5, '{"restarts": 1, "max_iter": 5}') FROM digits;
 INSERT INTO models VALUES ('none', NULL);
-CREATE TABLE scores AS SELECT name, id, gmm_log_density(model, x) AS density FROM faithful, models
+CREATE TABLE scores AS SELECT name, id, bayes_log_density(model, x) AS density FROM faithful, models
 WHERE name <> 'large' AND model IS NOT NULL;
 CREATE VIEW components AS SELECT name, c.* FROM models,
   gmm_components(CASE WHEN name NOT LIKE 'topics %' THEN model END) AS c;
@@ -53,9 +53,9 @@ CREATE VIEW factors AS SELECT name, f.* FROM factored, nmf_factors(m) AS f;
 CREATE VIEW factors_found AS SELECT * FROM nmf_factorize('SELECT id, x FROM faithful', 1,
   '{"max_iter": 3}');
 CREATE TABLE labelled (m bayes_model, x float8[],
-  label int GENERATED ALWAYS AS (gmm_predict(m, x)) STORED, CHECK (gmm_log_density(m, x) < 1000));
+  label int GENERATED ALWAYS AS (gmm_predict(m, x)) STORED, CHECK (bayes_log_density(m, x) < 1000));
 INSERT INTO labelled SELECT model, x FROM models, faithful WHERE name = 'vi full' AND id <= 20;
-CREATE INDEX ON labelled (gmm_log_density(m, x));
+CREATE INDEX ON labelled (gmm_predict(m, x));
 CREATE VIEW found AS
   SELECT component, weight FROM gmm_fit('SELECT x FROM faithful', 2, options => '{"seed": 3}');
 CREATE TABLE queries (query bayes_query DEFAULT 'SELECT 1', CHECK (query::text <> ''));
@@ -110,7 +110,7 @@ for my $form (['plain', ['-Fp'], ['psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f']]
     local $server->{database} = $name;
     is($server->query($fingerprint), $want, 'to the last bit');
     is($server->query("SELECT count(*) FROM scores s JOIN models m USING (name)
-          JOIN faithful f USING (id) WHERE gmm_log_density(m.model, f.x) <> s.density"), '0',
+          JOIN faithful f USING (id) WHERE bayes_log_density(m.model, f.x) <> s.density"), '0',
         'restored models score as before');
     is($server->query('SELECT count(*) > 0, count(*) FILTER (WHERE topic <> lda_predict(m, words)
           OR shares <> lda_proportions(m, words)) FROM pages'), 't|0',

@@ -221,7 +221,7 @@ my %many = (
           WHERE id <= 10 GROUP BY id % 3},
     'relations' => q{SELECT count(*) FROM nmf_factorize('SELECT r, c, v FROM cells WHERE id <= 50',
           2, '{"max_iter": 3, "restarts": 1}'); SELECT count(*) FROM models, nmf_factors(model);
-          SELECT count(*) FROM models, nmf_shares(model)},
+          SELECT count(*) FROM models, bayes_parameters(model) WHERE parameter = 'weight'},
     'cells and rows' => q{SELECT sum(mean) FROM models, cells, nmf_predict(model, r, c)
           WHERE id <= 50; SELECT count(nmf_transform(model, jsonb_build_object(c, v))),
           count(nmf_transform_sd(model, jsonb_build_object(c, v))) FROM models, cells

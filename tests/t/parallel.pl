@@ -192,8 +192,8 @@ like($session->run('EXPLAIN (COSTS OFF) SELECT count(*), sum(w) FROM rows'), qr/
 
 $session->run($parallel);
 my $scores = 'SELECT count(*), sum(gmm_predict(model, x)),
-      round(sum(gmm_log_density(model, x))::numeric, 6),
-      round(sum((gmm_probabilities(model, x))[1])::numeric, 6) FROM rows'
+      round(sum(bayes_log_density(model, x))::numeric, 6),
+      round(sum((bayes_probabilities(model, x))[1])::numeric, 6) FROM rows'
     =~ s/model,/(SELECT model FROM models),/gr;
 like($session->run("EXPLAIN (COSTS OFF) $scores"),
     qr/Partial Aggregate.*Parallel Seq Scan on rows/s, 'predictions run in workers');

@@ -59,7 +59,7 @@ sub parses {
 
 my $counts = 'SELECT count(*)';
 my $text = $session->run("SELECT replace(model::text, '''', '''''') FROM models WHERE name = 'a'");
-for my $score ('gmm_predict', 'gmm_log_density', 'gmm_probabilities') {
+for my $score ('gmm_predict', 'bayes_log_density', 'bayes_probabilities') {
     my $sum = sub { "SELECT count($score($_[0], x)) FROM faithful$_[1]" };
     is(parses(1, $sum->('model', ", models WHERE name = 'a'"), "$score, a column in a join"), '272',
         'for every row');
@@ -146,12 +146,12 @@ my ($changing) = $session->run(q{
       -- The same expression over models that take each other's place in memory,
       -- while fits and texts come between.
       FOR i IN 1 .. 5 LOOP
-        FOR r IN SELECT n, model, (SELECT array_agg(gmm_log_density(model, x) ORDER BY id)
+        FOR r IN SELECT n, model, (SELECT array_agg(bayes_log_density(model, x) ORDER BY id)
           FROM faithful WHERE id <= 5) AS want FROM versions ORDER BY n * (1 - 2 * (i % 2)) LOOP
           m := r.model::text::bayes_model;
           FOR j IN 1 .. 5 LOOP
             tried := tried + 1;
-            IF gmm_log_density(m, (SELECT x FROM faithful WHERE id = j))
+            IF bayes_log_density(m, (SELECT x FROM faithful WHERE id = j))
               <> r.want[j] THEN wrong := wrong + 1; END IF;
           END LOOP;
           m := NULL;
@@ -167,7 +167,7 @@ is($session->run(q{
     BEGIN
       FOR i IN 1 .. 200 LOOP
         SELECT model INTO m FROM models WHERE name = CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END;
-        label := array_length(gmm_probabilities(m, '{3, 60}'), 1);
+        label := array_length(bayes_probabilities(m, '{3, 60}'), 1);
         IF label <> (CASE WHEN i % 3 = 0 THEN 2
           ELSE 3 END) THEN RAISE EXCEPTION 'wrong model in round %', i; END IF;
       END LOOP;
@@ -247,7 +247,7 @@ $session->run("CREATE TABLE topics AS SELECT n AS name, lda_fit(words, 2,
       jsonb_build_object('max_iter', 3, 'max_terms', 100, 'seed', n)) AS model
       FROM manual, generate_series(1, 2) AS n WHERE page LIKE 's%' GROUP BY n");
 for my $score ('lda_predict(model, %s)', 'lda_proportions(model, %s)',
-    'lda_proportions_sd(model, %s)', 'lda_similarity(model, %1$s, %1$s)') {
+    'lda_similarity(model, %1$s, %1$s)') {
     for my $document ('words', 'tsvector_to_array(words)',
         "jsonb_build_object('allow', length(page))") {
         my $call = sprintf $score, $document;
@@ -296,9 +296,9 @@ is(parses(0, "SELECT count(*) FROM models, gmm_components(model)",
 is($session->run(q{
     CREATE TABLE watched (m bayes_model, x float8[],
       label int GENERATED ALWAYS AS (gmm_predict(m, x)) STORED,
-      CHECK (gmm_log_density(m, x) > -1e9));
+      CHECK (bayes_log_density(m, x) > -1e9));
     INSERT INTO watched SELECT model, x FROM faithful, models;
-    CREATE INDEX ON watched (gmm_log_density(m, x));
+    CREATE INDEX ON watched (gmm_predict(m, x));
     SELECT sum(label) FROM watched}), $a + $b, 'generated columns, checks and indexes');
 
 done_testing;

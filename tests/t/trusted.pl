@@ -56,7 +56,7 @@ is(told($other, $of_sizes), '1', 'a cast that anyone may use');
 $server->query('REVOKE EXECUTE ON FUNCTION size_numbers(size) FROM PUBLIC');
 is(told($other, 'SELECT s::float4[] FROM sizes'), '42501', 'one that a query may not name');
 is(told($other, $of_sizes), '42501', 'makes no rows either');
-is(told($other, "SELECT gmm_log_density(model, s) FROM sizes,
+is(told($other, "SELECT bayes_log_density(model, s) FROM sizes,
       (SELECT gmm_fit(ARRAY[i], 1) AS model FROM generate_series(1, 9) AS i) AS f"), '42501',
     'nor those to be scored');
 $server->query('DROP TABLE sizes; DROP TYPE size CASCADE');

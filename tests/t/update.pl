@@ -76,7 +76,7 @@ CREATE TABLE models (name text PRIMARY KEY, model bayes_model);
 \copy models FROM 'tests/data/stored_regressions.copy' (FORMAT binary)
 CREATE INDEX ON models (model) WHERE name LIKE 'gmm %';
 CREATE INDEX ON models USING hash (model);
-CREATE INDEX by_density ON models (gmm_log_density(model, '{3, 70}')) WHERE name LIKE 'gmm %';
+CREATE INDEX by_label ON models (gmm_predict(model, '{3, 70}')) WHERE name LIKE 'gmm %';
 CREATE VIEW components AS
   SELECT name, c.* FROM models, gmm_components(model) AS c WHERE name LIKE 'gmm %';
 CREATE TABLE labelled (model bayes_model, x float8[],
@@ -85,7 +85,7 @@ INSERT INTO labelled (model, x) SELECT model, '{3.1,70}' FROM models WHERE name 
 CREATE TABLE choices AS SELECT gmm_select(ARRAY[i % 7, i % 5]::float8[], '{1,2}',
   '{"restarts": 1, "max_iter": 5}') AS tried FROM generate_series(1, 40) AS i;
 CREATE FUNCTION score(x float8[]) RETURNS float8 STABLE LANGUAGE sql
-  AS $$SELECT gmm_log_density(model, x) FROM models WHERE name LIKE 'gmm em %' LIMIT 1$$;
+  AS $$SELECT bayes_log_density(model, x) FROM models WHERE name LIKE 'gmm em %' LIMIT 1$$;
 CREATE VIEW running AS SELECT pid, family FROM bayes_progress;
 SQL
 my $answers = q{
@@ -94,8 +94,8 @@ my $answers = q{
   SELECT md5(string_agg(c::text, ' ' ORDER BY name COLLATE "C", component)) FROM components AS c;
   SELECT md5(string_agg(l::text, ' ' ORDER BY l::text COLLATE "C")) FROM labelled AS l;
   SELECT md5(tried::text), score('{2, 60}') FROM choices;
-  SELECT name, gmm_probabilities(model, '{3,71}') FROM models WHERE name LIKE 'gmm %'
-  ORDER BY gmm_log_density(model, '{3, 70}'), name COLLATE "C";
+  SELECT name, bayes_probabilities(model, '{3,71}') FROM models WHERE name LIKE 'gmm %'
+  ORDER BY bayes_log_density(model, '{3, 70}'), name COLLATE "C";
   SELECT count(*) FROM running;
   SELECT count(*) FROM models AS a JOIN models AS b ON a.model = b.model};
 
@@ -144,7 +144,7 @@ SQL
 write_script($next, $script . $added . $changed);
 write_script("$today--$next", $added . $changed);
 my ($fresh, $updated) = update($today, $next);
-cmp_ok(scalar(@$fresh), '>', 2000, 'the catalog has much to say');
+cmp_ok(scalar(@$fresh), '>', 1500, 'the catalog has much to say');
 is_deeply([differences($fresh, $updated)], [], 'the next version is that of a fresh installation');
 isnt(scalar(differences([catalog(install($today))], $fresh)), 0, 'which is another than before');
 

@@ -1,11 +1,17 @@
 #include "pg/bind/any_model.hpp"
 
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/message.hpp"
+#include "base/random.hpp"
+#include "base/unseen.hpp"
 #include "families/parameter.hpp"
 #include "markov/hmm.hpp"
+#include "pg/bind/density.hpp"
 #include "pg/bind/questions.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/resumable_fit.hpp"
@@ -40,46 +46,101 @@ bool has_steps(const Model &model) {
   return dynamic_cast<const HiddenMarkovModel *>(&model) != nullptr;
 }
 
-/// State of a set-returning function between its rows.
-struct SampleGenerator {
-  SampleGenerator(MemoryContext, Datum value, const char *family, std::int64_t seed)
-      : model(load_model(value, family)),
-        seed(std::uint64_t(seed)) {
-    if (!has_steps(*model)) model->require_rows();
-    rows = model->row_distribution();
-    row.resize(std::size_t(rows->dimension()), std::nan(""));
-    // As of bayes_sample given the same columns.
-    if (dynamic_cast<const ConditionalModel *>(model.get())) this->seed ^= rows->stream(row);
-  }
-  int sample(std::int64_t index) {
-    const int component = rows->sample(seed, index, row);
-    x.assign(row.begin(), row.begin() + model->info.dimension);
-    return component;
-  }
-  std::unique_ptr<Model> model;
-  std::unique_ptr<RowDistribution> rows;
-  std::uint64_t seed;
-  /// a row, and the columns of the fit, which do not have the class of a classifier
-  std::vector<double> row, x;
-};
+/// The types of the arguments x and given.
+std::vector<Oid> types_of_density(FunctionCallInfo fcinfo) {
+  return {argument_type(fcinfo, 1), argument_type(fcinfo, 2)};
+}
 
-/// State of a call site of bayes_log_density.
-struct DensityCallSite {
+/// A call site of bayes_log_density.
+class DensityCallSite {
+ public:
   DensityCallSite(MemoryContext context, FunctionCallInfo fcinfo)
-      : models(nullptr),
-        rows(context, argument_type(fcinfo, 1), AbsentColumns::as_missing, true),
-        steps(context, fcinfo, 1, 1) {}
-  ModelCache models;
-  RowsOfModels rows;
-  Questions steps;
+      : context_(context),
+        types_(types_of_density(fcinfo)),
+        models_(nullptr),
+        rows_(context, types_[0], AbsentColumns::as_missing, true),
+        readers_(context, types_) {}
+
+  /// nullopt for a missing value, or a density that does not exist
+  std::optional<double> log_density(FunctionCallInfo fcinfo) {
+    const std::shared_ptr<const Model> &model = models_.share(PG_GETARG_DATUM(0));
+    if (model != model_) use(model);
+    const bool given = !PG_ARGISNULL(2);
+    if (reader_)
+      return reader_->log_density(model, PG_GETARG_DATUM(1),
+                                  given ? &fcinfo->args[2].value : nullptr);
+    if (given || steps_) return of_question(fcinfo, given);
+    const auto x = rows_.read(model, PG_GETARG_DATUM(1));
+    return x ? std::optional(model->log_density(*x)) : std::nullopt;
+  }
+
+ private:
+  void use(const std::shared_ptr<const Model> &model) {
+    model_ = model;
+    const ModelWords &words = model->words();
+    reader_ = words.takes || words.response ? readers_.of(model->info.family) : nullptr;
+    steps_ = has_steps(*model);
+  }
+  double of_question(FunctionCallInfo fcinfo, bool given) {
+    // A NULL without a type has no rows to read.
+    if (!questions_)
+      questions_.emplace(context_, fcinfo, 1, types_[1] == UNKNOWNOID && !given ? 1 : 2);
+    RowDistribution &rows = questions_->distribution(model_);
+    const std::span<const double> x = questions_->row(fcinfo, 0);
+    return given ? rows.log_density(x, questions_->row(fcinfo, 1)) : rows.log_density(x);
+  }
+
+  MemoryContext context_;
+  std::vector<Oid> types_;
+  ModelCache models_;
+  RowsOfModels rows_;
+  FamilyReaders<DensityReader> readers_;
+  std::optional<Questions> questions_;
+  /// the last model, and how its densities are read
+  std::shared_ptr<const Model> model_;
+  DensityReader *reader_ = nullptr;
+  bool steps_ = false;
 };
 
 /// Monte Carlo standard errors for the row of this call; nullopt if the row is to be skipped.
-std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo, const char *family) {
-  const auto row = model_and_row(fcinfo, family);
+std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo) {
+  const auto row = model_and_row(fcinfo, nullptr);
   if (!row) return std::nullopt;
   ServerControl control;
   return row->model.mcse(row->x, control);
+}
+
+/// Draws of rows given nothing; emit(component, x).
+template <class Emit> void draw_rows(const Model &model, int n, std::uint64_t seed, Emit emit) {
+  if (!has_steps(model)) model.require_rows();
+  const std::unique_ptr<RowDistribution> rows = model.row_distribution();
+  std::vector<double> row(std::size_t(rows->dimension()), std::nan("")), x;
+  // As of bayes_sample given the same columns.
+  if (dynamic_cast<const ConditionalModel *>(&model)) seed ^= rows->stream(row);
+  for (int i = 0; i < n; ++i) {
+    const int component = rows->sample(seed, i, row);
+    // without the class of a classifier
+    x.assign(row.begin(), row.begin() + model.info.dimension);
+    emit(component, x);
+  }
+}
+
+/// Draws of rows whose columns that are not NaN in `given` are held.
+template <class Emit>
+void draw_rows_given(RowDistribution &rows, std::span<const double> given, int n,
+                     std::uint64_t seed, Emit emit) {
+  rows.condition(given);
+  seed ^= rows.stream(given);
+  std::vector<double> x;
+  for (int i = 0; i < n; ++i) {
+    Random random(seed, std::uint64_t(i));
+    x.assign(given.begin(), given.end());
+    const int component = rows.components()[std::size_t(rows.draw(random, x))].number;
+    // A label that the model does not know is held, and has no number.
+    for (std::size_t j = 0; j < x.size(); ++j)
+      if (is_unseen(given[j])) x[j] = std::nan("");
+    emit(component, x);
+  }
 }
 
 }  // namespace
@@ -94,70 +155,10 @@ void report_overlap(const Model &model) {
               message("Method gibbs draws from all of the posterior; or use fewer {}.", parts));
 }
 
-Datum parameter_rows(FunctionCallInfo fcinfo, const char *family) {
-  const double level = level_argument(fcinfo);
-  ResultRows result(fcinfo);
-  const auto model = load_model(PG_GETARG_DATUM(0), family);
-  report_overlap(*model);
-  model->describe_parameters(
-      level, [&](const Parameter &parameter) { emit_parameter(result, model->info, parameter); });
-  return Datum(0);
-}
-
 Datum component_of_row(FunctionCallInfo fcinfo, const char *family) {
   const auto row = model_and_row(fcinfo, family);
   if (!row) PG_RETURN_NULL();
   PG_RETURN_INT32(row->model.predict(row->x) + 1);
-}
-
-Datum row_probabilities(FunctionCallInfo fcinfo, const char *family) {
-  const auto row = model_and_row(fcinfo, family);
-  if (!row) PG_RETURN_NULL();
-  const int k = row->model.outcomes();
-  double *out;
-  ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
-  row->model.probabilities(row->x, std::span(out, std::size_t(k)));
-  PG_RETURN_ARRAYTYPE_P(array);
-}
-
-Datum row_log_density(FunctionCallInfo fcinfo, const char *family) {
-  const auto row = model_and_row(fcinfo, family);
-  if (!row) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(row->model.log_density(row->x));
-}
-
-Datum row_log_density_mcse(FunctionCallInfo fcinfo, const char *family) {
-  const auto errors = errors_of_row(fcinfo, family);
-  if (!errors || std::isnan(errors->log_density)) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(errors->log_density);
-}
-
-Datum row_probabilities_mcse(FunctionCallInfo fcinfo, const char *family) {
-  const auto errors = errors_of_row(fcinfo, family);
-  if (!errors) PG_RETURN_NULL();
-  const Cell cell = Cell::vector_with_nulls(errors->probabilities);
-  return guarded([&cell] { return cell.to_datum(); });
-}
-
-Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
-  if (SRF_IS_FIRSTCALL()) {
-    const int n = count_argument(fcinfo, 1);
-    FuncCallContext *const context = SRF_FIRSTCALL_INIT();
-    context->max_calls = std::uint64_t(n);
-    context->user_fctx =
-        make_in<SampleGenerator>(context->multi_call_memory_ctx, "pg_bayes sampler",
-                                 PG_GETARG_DATUM(0), family, PG_GETARG_INT64(2));
-    const MemoryContext before = MemoryContextSwitchTo(context->multi_call_memory_ctx);
-    context->tuple_desc = result_row(fcinfo);
-    MemoryContextSwitchTo(before);
-  }
-  FuncCallContext *const context = SRF_PERCALL_SETUP();
-  if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
-  SampleGenerator &generator = *static_cast<SampleGenerator *>(context->user_fctx);
-  const int component = generator.sample(std::int64_t(context->call_cntr));
-  const Cell cells[] = {component < 0 ? Cell() : Cell(component + 1), Cell::vector(generator.x)};
-  const Datum row = composite(context->tuple_desc, cells);
-  SRF_RETURN_NEXT(context, row);
 }
 
 }  // namespace bayes::pg
@@ -166,7 +167,15 @@ using namespace bayes;
 using namespace bayes::pg;
 
 /// bayes_parameters(model [, level])
-BAYES_FUNCTION(bayes_parameters) { return parameter_rows(fcinfo, nullptr); }
+BAYES_FUNCTION(bayes_parameters) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  const auto model = load_model(PG_GETARG_DATUM(0));
+  report_overlap(*model);
+  model->describe_parameters(
+      level, [&](const Parameter &parameter) { emit_parameter(result, model->info, parameter); });
+  return Datum(0);
+}
 
 /// bayes_predict(model, row [, level]) -> bayes_prediction
 BAYES_FUNCTION(bayes_predict) {
@@ -184,20 +193,58 @@ BAYES_FUNCTION(bayes_predict) {
   return composite(scalar_result_row(fcinfo), cells);
 }
 
-BAYES_FUNCTION(bayes_probabilities) { return row_probabilities(fcinfo, nullptr); }
-/// bayes_log_density(model, row); for the rows of a model with rows as row_log_density
-BAYES_FUNCTION(bayes_log_density) {
-  auto &site = call_site<DensityCallSite>(fcinfo, fcinfo);
-  const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
-  if (has_steps(*model)) {
-    RowDistribution &steps = site.steps.distribution(fcinfo);
-    PG_RETURN_FLOAT8(steps.log_density(site.steps.row(fcinfo, 0)));
-  }
-  const auto x = site.rows.read(model, PG_GETARG_DATUM(1));
-  if (!x) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(model->log_density(*x));
+/// bayes_probabilities(model, row) -> float8[]
+BAYES_FUNCTION(bayes_probabilities) {
+  const auto row = model_and_row(fcinfo, nullptr);
+  if (!row) PG_RETURN_NULL();
+  const int k = row->model.outcomes();
+  double *out;
+  ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
+  row->model.probabilities(row->x, std::span(out, std::size_t(k)));
+  PG_RETURN_ARRAYTYPE_P(array);
 }
-BAYES_FUNCTION(bayes_sample) { return sample_rows(fcinfo, nullptr); }
+
+/// bayes_log_density(model, row [, given])
+BAYES_FUNCTION(bayes_log_density) {
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) PG_RETURN_NULL();
+  const auto found = call_site<DensityCallSite>(fcinfo, fcinfo).log_density(fcinfo);
+  if (!found) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(*found);
+}
+
+/// Their Monte Carlo standard errors; NULL where they are undefined.
+BAYES_FUNCTION(bayes_probabilities_mcse) {
+  const auto errors = errors_of_row(fcinfo);
+  if (!errors) PG_RETURN_NULL();
+  const Cell cell = Cell::vector_with_nulls(errors->probabilities);
+  return guarded([&cell] { return cell.to_datum(); });
+}
+BAYES_FUNCTION(bayes_log_density_mcse) {
+  const auto errors = errors_of_row(fcinfo);
+  if (!errors || std::isnan(errors->log_density)) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(errors->log_density);
+}
+
+/// bayes_sample(model, n, seed [, given]): component and row
+BAYES_FUNCTION(bayes_sample) {
+  ResultRows result(fcinfo);
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2)) return Datum(0);
+  const int n = count_argument(fcinfo, 1);
+  const auto seed = std::uint64_t(PG_GETARG_INT64(2));
+  const auto emit = [&result](int component, const std::vector<double> &x) {
+    poll_interrupts();
+    result.row({component < 0 ? Cell() : Cell(component + 1), Cell::vector_with_nulls(x)});
+  };
+  if (PG_ARGISNULL(3)) {
+    draw_rows(*load_model(PG_GETARG_DATUM(0)), n, seed, emit);
+  } else {
+    auto &site = call_site<Questions>(fcinfo, fcinfo, 3, 1);
+    RowDistribution &rows = site.distribution(fcinfo);
+    draw_rows_given(rows, site.row(fcinfo, 0), n, seed, emit);
+  }
+  return Datum(0);
+}
+
 /// (bayes_model) -> bayes_model
 BAYES_FUNCTION(bayes_compact) {
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));

@@ -1,7 +1,5 @@
-// Functions of a fitted model that mean the same in every family: F_parameters, F_predict, ... and
-// bayes_parameters, bayes_predict, ... over all models, which are bound once to the virtual
-// functions of Model (document/model.hpp). `family`: the family that the model must have; nullptr:
-// any.
+// Functions that mean the same for every model, bayes_parameters, bayes_predict, ..., are bound
+// once to the virtual functions of Model (document/model.hpp). Here is what families use of them.
 #pragma once
 
 #include "document/model.hpp"
@@ -13,21 +11,7 @@ namespace bayes::pg {
 /// its parameters have no standard deviations.
 void report_overlap(const Model &model);
 
-/// (model [, level]): all parameters of the model, one row each.
-Datum parameter_rows(FunctionCallInfo fcinfo, const char *family);
-
-/// (model, row) -> int: the most probable component.
+/// F_predict(model, row) -> int: the most probable component of a model of this family.
 Datum component_of_row(FunctionCallInfo fcinfo, const char *family);
-/// (model, row) -> float8[]
-Datum row_probabilities(FunctionCallInfo fcinfo, const char *family);
-/// Monte Carlo standard errors of these probabilities; NULL where they are undefined.
-Datum row_probabilities_mcse(FunctionCallInfo fcinfo, const char *family);
-/// (model, row) -> float8
-Datum row_log_density(FunctionCallInfo fcinfo, const char *family);
-/// Monte Carlo standard error of this log density; NULL if it is undefined.
-Datum row_log_density_mcse(FunctionCallInfo fcinfo, const char *family);
-
-/// (model, n, seed): component and row. One row per call, so that memory does not grow with n.
-Datum sample_rows(FunctionCallInfo fcinfo, const char *family);
 
 }  // namespace bayes::pg

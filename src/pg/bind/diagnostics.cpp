@@ -25,13 +25,12 @@ class CollectedDraws {
 
   /// NULLs are refused: skipping one would shift all later draws of its chain.
   void add(FunctionCallInfo fcinfo) {
-    const bool has_chain = PG_NARGS() > 2;
-    if (PG_ARGISNULL(1) || (has_chain && PG_ARGISNULL(2)))
+    if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
       throw Error(Errc::null_value,
                   message("{} of draw {} is NULL", PG_ARGISNULL(1) ? "value" : "chain", count_ + 1),
                   "Draws of a chain are a sequence, from which none can be left out.",
                   "To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).");
-    add(has_chain ? PG_GETARG_INT32(2) : 1, PG_GETARG_FLOAT8(1));
+    add(PG_GETARG_INT32(2), PG_GETARG_FLOAT8(1));
   }
   std::vector<Chain> chains() const {
     std::vector<Chain> views;

@@ -20,7 +20,7 @@ class DriftRows final : public Sums {
   void add(FunctionCallInfo fcinfo) {
     if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) return;
     std::shared_ptr<const Model> keep;
-    const auto [model, x] = incomplete_row_of_model(fcinfo, nullptr, keep);
+    const auto [model, x] = incomplete_row_of_model(fcinfo, keep);
     if (!drift_)
       drift_.emplace(keep);
     else

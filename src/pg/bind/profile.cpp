@@ -2,14 +2,13 @@
 
 #include <cmath>
 
-#include "base/error.hpp"
+#include "base/message.hpp"
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/scalar.hpp"
+#include "pg/server/argument_type.hpp"
 #include "pg/values/results.hpp"
 
 namespace bayes::pg {
-
-ProfileState *profile_state(FunctionCallInfo fcinfo) {
-  return PG_ARGISNULL(0) ? nullptr : reinterpret_cast<ProfileState *>(PG_GETARG_POINTER(0));
-}
 
 void require_same_model(const Model &first, const Model &model) {
   // A model that has left the cache is parsed anew, so its address may differ.
@@ -18,32 +17,73 @@ void require_same_model(const Model &first, const Model &model) {
                 "Group the rows by the model: GROUP BY model.");
 }
 
+namespace {
+
+/// the categories of every element; empty if it is not categorical
 std::vector<std::vector<double>> categories_of(const Model &model) {
   std::vector<std::vector<double>> out(std::size_t(model.info.dimension));
   for (std::size_t j = 0; j < out.size(); ++j) out[j] = model.categories(int(j));
   return out;
 }
 
-Datum profile_transition(FunctionCallInfo fcinfo, const char *family) {
+/// The state of the aggregate's earlier calls, or nullptr.
+ProfileState *profile_state(FunctionCallInfo fcinfo) {
+  return PG_ARGISNULL(0) ? nullptr : reinterpret_cast<ProfileState *>(PG_GETARG_POINTER(0));
+}
+
+/// State of a call site between its calls.
+struct ProfileSite {
+  ProfileSite(MemoryContext context, Oid type)
+      : models(nullptr),
+        rows(context, type, AbsentColumns::as_null, false),
+        readers(context, {type}) {}
+  ModelCache models;
+  RowsOfModels rows;
+  FamilyReaders<ProfileReader> readers;
+};
+
+}  // namespace
+}  // namespace bayes::pg
+
+using namespace bayes;
+using namespace bayes::pg;
+
+/// (internal, model, row) -> internal; rows that are NULL are skipped.
+BAYES_FUNCTION(bayes_profile_transition) {
   const MemoryContext context = aggregate_context(fcinfo);
   ProfileState *state = profile_state(fcinfo);
   if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
     if (!state) PG_RETURN_NULL();
     PG_RETURN_POINTER(state);
   }
-  std::shared_ptr<const Model> keep;
-  const auto [model, x] = incomplete_row_of_model(fcinfo, family, keep);
+  const Oid type = argument_type(fcinfo, 2);
+  auto &site = call_site<ProfileSite>(fcinfo, type);
+  const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(1));
+  ProfileReader *const reader =
+      model->words().takes ? site.readers.of(model->info.family) : nullptr;
+  if (model->words().response)
+    throw Error(Errc::wrong_family,
+                message("a model of family {} has no components to describe", model->info.family),
+                {}, "bayes_coefficients(model) says how its response depends on the predictors.");
+  if (!reader) model->require_rows();
   if (!state)
-    state = make_in<ProfileState>(context, "pg_bayes profile", keep, categories_of(model),
-                                  std::size_t(model.outcomes()));
+    state = make_in<ProfileState>(context, "pg_bayes profile", model, categories_of(*model),
+                                  std::size_t(model->outcomes()));
   else
-    require_same_model(*state->model, model);
-  model.probabilities(x, state->probabilities);
-  state->profile.add(x, state->probabilities);
+    require_same_model(*state->model, *model);
+  if (reader) {
+    reader->add(model, PG_GETARG_DATUM(2), *state);
+  } else {
+    // Missing values are kept whatever the model's options.
+    const auto x = *site.rows.read(model, PG_GETARG_DATUM(2), Missing::keep);
+    model->probabilities(x, state->probabilities);
+    state->profile.add(x, state->probabilities);
+  }
   PG_RETURN_POINTER(state);
 }
 
-Datum profile_final(FunctionCallInfo fcinfo) {
+/// (internal) -> bayes_profile[]
+BAYES_FUNCTION(bayes_profile_final) {
   const ProfileState *const state = profile_state(fcinfo);
   if (!state) PG_RETURN_NULL();
   const RowColumns &columns = state->model->info.columns;
@@ -73,5 +113,3 @@ Datum profile_final(FunctionCallInfo fcinfo) {
   }
   return result.finish();
 }
-
-}  // namespace bayes::pg

@@ -1,14 +1,12 @@
-// F_profile(model, row): aggregates that describe how the components of a fitted model differ,
-// implemented once for all families with component probabilities of rows; hmm_profile(model,
-// sequence) for states.
+// bayes_profile(model, row): an aggregate that describes how the components of a fitted model
+// differ, for all families with component probabilities of rows, and of sequences for states.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "data/profile.hpp"
-#include "pg/bind/aggregate.hpp"
-#include "pg/bind/scalar.hpp"
+#include "pg/bind/family_reader.hpp"
 
 namespace bayes::pg {
 
@@ -27,17 +25,18 @@ struct ProfileState {
   const std::vector<std::string> *symbols = nullptr;
 };
 
-/// The state of an aggregate's earlier calls, or nullptr.
-ProfileState *profile_state(FunctionCallInfo fcinfo);
+/// Adds what models of one family take, at one call site.
+class ProfileReader {
+ public:
+  virtual ~ProfileReader() = default;
+  /// The state has been made for the model; value: not NULL.
+  virtual void add(const std::shared_ptr<const Model> &model, Datum value, ProfileState &state) = 0;
+};
+
+/// How bayes_profile reads the argument after the model, if models take no rows of columns.
+using ProfileFamily = FamilyReader<ProfileReader>;
+
 /// All rows must be of one model.
 void require_same_model(const Model &first, const Model &model);
-/// (internal) -> bayes_profile[]
-Datum profile_final(FunctionCallInfo fcinfo);
-
-/// the categories of every element; empty if it is not categorical
-std::vector<std::vector<double>> categories_of(const Model &model);
-
-/// (internal, model, row) -> internal; rows that are NULL are skipped.
-Datum profile_transition(FunctionCallInfo fcinfo, const char *family);
 
 }  // namespace bayes::pg

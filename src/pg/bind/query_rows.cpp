@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/message.hpp"
+#include "pg/input/record_fields.hpp"
 #include "pg/parts/rows.hpp"
 
 namespace bayes::pg {
@@ -12,36 +14,60 @@ const char *query_text(FunctionCallInfo fcinfo, const char *hint) {
   return guarded([fcinfo] { return TextDatumGetCString(PG_GETARG_DATUM(0)); });
 }
 
-namespace {
-
-/// Is the argument after the query a model to start from, in place of a number, or before the
-/// options?
-bool takes_start(FunctionCallInfo fcinfo, Role role) {
-  if (role == Role::options) return PG_NARGS() == 3;
-  if (role != Role::k && role != Role::rank) return false;
-  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
-  return OidIsValid(type) && type != INT4OID && type != INT2OID;
+Datum options_of(FunctionCallInfo fcinfo, int argument) {
+  const Datum given = PG_GETARG_DATUM(argument);
+  const Oid type =
+      guarded([&] { return getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argument)); });
+  switch (type) {
+    case InvalidOid:
+    case JSONBOID: return given;
+    case UNKNOWNOID: return guarded([given] { return DirectFunctionCall1(jsonb_in, given); });
+    case TEXTOID:
+    case VARCHAROID:
+    case JSONOID:
+      return guarded([given] {
+        return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(given)));
+      });
+    default:
+      throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                     message("options are of type {}", name_of_type(type)),
+                     "They are a jsonb object.",
+                     "A literal before another argument is taken for a query; one that is a "
+                     "response needs its type: 'yes'::text.");
+  }
 }
 
-}  // namespace
-
-FitRequest query_request(FunctionCallInfo fcinfo, const char *family,
-                         std::span<const Role> all_roles) {
-  std::vector<Role> roles(all_roles.begin(), all_roles.end());
-  if (takes_start(fcinfo, roles.front())) roles = {Role::start, Role::options};
-  roles.resize(std::size_t(PG_NARGS() - 1));
-  std::vector<NullableDatum> arguments(&fcinfo->args[1], &fcinfo->args[PG_NARGS()]);
-  for (std::size_t i = 0; i < roles.size(); ++i) {
-    // Functions declare options as text where a literal would otherwise be ambiguous.
-    if (roles[i] != Role::options || arguments[i].isnull) continue;
-    arguments[i].value = guarded([fcinfo, i, given = arguments[i].value] {
-      return get_fn_expr_argtype(fcinfo->flinfo, int(i) + 1) == TEXTOID
-                 ? DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(given)))
-                 : given;
-    });
+FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles) {
+  std::vector<Role> given(roles.begin(), roles.end());
+  std::vector<NullableDatum> arguments;
+  for (int i = 1; i <= int(roles.size()); ++i) {
+    arguments.push_back(fcinfo->args[i]);
+    if (roles[std::size_t(i - 1)] == Role::options && !arguments.back().isnull)
+      arguments.back().value = options_of(fcinfo, i);
+  }
+  // A start model is the last argument, if the function takes one, and has its own number.
+  const int start = int(roles.size()) + 1;
+  const bool number = given.front() == Role::k || given.front() == Role::rank;
+  if (PG_NARGS() > start && !PG_ARGISNULL(start)) {
+    if (number && !PG_ARGISNULL(1))
+      throw Error(Errc::invalid_argument,
+                  message("a number, {}, is given beside a start model", PG_GETARG_INT32(1)),
+                  "The model has its number of components.", "Leave one of them out.");
+    if (number) {
+      given.front() = Role::start;
+      arguments.front() = fcinfo->args[start];
+    } else {
+      given.push_back(Role::start);
+      arguments.push_back(fcinfo->args[start]);
+    }
+  } else if (number && PG_ARGISNULL(1)) {
+    throw Error(Errc::null_value, "the number of components, states, topics or factors is missing",
+                "It is the argument after the query.",
+                "SELECT * FROM gmm_fit('SELECT ...', 3); the model to start from, if there is one, "
+                "is given as start => model.");
   }
   Parameters parameters;
-  parameters.read(roles, arguments.data());
+  parameters.read(given, arguments.data());
   return parameters.request(family);
 }
 

@@ -16,8 +16,12 @@ namespace bayes::pg {
 /// The text of the query of a function F(query bayes_query, roles...); `hint` is for a NULL.
 const char *query_text(FunctionCallInfo fcinfo, const char *hint);
 
-/// The request in the other arguments of such a function. A model in place of Role::k or
-/// Role::rank, or before options alone, is one to start from.
+/// The options in an argument that is not NULL, as jsonb. Functions declare them as "any" where a
+/// literal would otherwise be ambiguous.
+Datum options_of(FunctionCallInfo fcinfo, int argument);
+
+/// The request in the other arguments of such a function. An argument after those of `roles` is a
+/// model to start from, in place of Role::k or Role::rank.
 FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles);
 
 /// The rows of a function F(query bayes_query, roles...), and the request. Without `pushed`, the

@@ -1,6 +1,7 @@
 #include "pg/bind/questions.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "base/message.hpp"
 #include "base/unseen.hpp"
@@ -112,15 +113,18 @@ void emit_conditional(ResultRows &result, RowDistribution &rows, int element, do
   }
 }
 
-/// (model, lower, upper [, given])
-BoxProbability box_of_arguments(FunctionCallInfo fcinfo) {
-  const int rows_given = PG_NARGS() - 1;
-  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, rows_given);
+/// (model, lower, upper [, given]); nullopt if one of the first three is NULL
+std::optional<BoxProbability> box_of_arguments(FunctionCallInfo fcinfo) {
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2)) return std::nullopt;
+  // A NULL without a type has no rows to read.
+  const bool given = !PG_ARGISNULL(3);
+  auto &site = call_site<Questions>(fcinfo, fcinfo, 1,
+                                    !given && argument_type(fcinfo, 3) == UNKNOWNOID ? 2 : 3);
   RowDistribution &rows = site.distribution(fcinfo);
   const std::span<const double> lower = site.row(fcinfo, 0, true),
                                 upper = site.row(fcinfo, 1, true);
   const std::vector<double> nothing(lower.size(), std::nan(""));
-  return box_probability(rows, lower, upper, rows_given == 3 ? site.row(fcinfo, 2) : nothing);
+  return box_probability(rows, lower, upper, given ? site.row(fcinfo, 2) : nothing);
 }
 
 /// A value for people to read: a label, or a number.
@@ -163,43 +167,12 @@ void emit_surprise(ResultRows &result, std::span<const Cell> before, RowDistribu
 using namespace bayes;
 using namespace bayes::pg;
 
-/// bayes_log_density(model, row, given)
-BAYES_FUNCTION(bayes_log_density_given) {
-  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 2);
-  RowDistribution &rows = site.distribution(fcinfo);
-  const std::span<const double> x = site.row(fcinfo, 0), given = site.row(fcinfo, 1);
-  PG_RETURN_FLOAT8(rows.log_density(x, given));
-}
-
 /// bayes_condition(model, given) -> bayes_model
 BAYES_FUNCTION(bayes_condition) {
   auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
   site.distribution(fcinfo);
   const std::span<const double> given = site.row(fcinfo, 0);
   return store_model(*condition(load_model(PG_GETARG_DATUM(0)), given));
-}
-
-/// bayes_sample(model, n, seed, given): component and row
-BAYES_FUNCTION(bayes_sample_given) {
-  const int n = count_argument(fcinfo, 1);
-  ResultRows result(fcinfo);
-  auto &site = call_site<Questions>(fcinfo, fcinfo, 3, 1);
-  RowDistribution &rows = site.distribution(fcinfo);
-  const std::span<const double> given = site.row(fcinfo, 0);
-  rows.condition(given);
-  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(2)) ^ rows.stream(given);
-  std::vector<double> x;
-  for (int i = 0; i < n; ++i) {
-    poll_interrupts();
-    Random random(seed, std::uint64_t(i));
-    x.assign(given.begin(), given.end());
-    const int component = rows.components()[std::size_t(rows.draw(random, x))].number;
-    // A label that the model does not know is held, and has no number.
-    for (std::size_t j = 0; j < x.size(); ++j)
-      if (is_unseen(given[j])) x[j] = std::nan("");
-    result.row({component < 0 ? Cell() : Cell(component + 1), Cell::vector_with_nulls(x)});
-  }
-  return Datum(0);
 }
 
 /// bayes_conditional(model, row [, level])
@@ -288,8 +261,16 @@ BAYES_FUNCTION(bayes_surprise) {
 }
 
 /// bayes_probability(model, lower, upper [, given])
-BAYES_FUNCTION(bayes_probability) { PG_RETURN_FLOAT8(box_of_arguments(fcinfo).value); }
-BAYES_FUNCTION(bayes_probability_mcse) { PG_RETURN_FLOAT8(box_of_arguments(fcinfo).mcse); }
+BAYES_FUNCTION(bayes_probability) {
+  const auto found = box_of_arguments(fcinfo);
+  if (!found) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(found->value);
+}
+BAYES_FUNCTION(bayes_probability_mcse) {
+  const auto found = box_of_arguments(fcinfo);
+  if (!found) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(found->mcse);
+}
 
 /// bayes_mutual_information(model [, options])
 BAYES_FUNCTION(bayes_mutual_information) {

@@ -87,9 +87,8 @@ TupleDesc scalar_result_row(FunctionCallInfo fcinfo) {
   return site.result;
 }
 
-ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
-                                    std::shared_ptr<const Model> &keep) {
-  auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 2, true);
+ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, std::shared_ptr<const Model> &keep) {
+  auto &site = call_site<CallSite>(fcinfo, fcinfo, nullptr, 2, true);
   keep = site.models.share(PG_GETARG_DATUM(1));
   return {*keep, *site.rows.read(keep, PG_GETARG_DATUM(2), Missing::keep)};
 }

@@ -67,7 +67,6 @@ TupleDesc scalar_result_row(FunctionCallInfo fcinfo);
 
 /// Like model_and_row, for arguments (state, model, row), but missing values are kept whatever the
 /// model's options. `keep` keeps the model alive.
-ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
-                                    std::shared_ptr<const Model> &keep);
+ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, std::shared_ptr<const Model> &keep);
 
 }  // namespace bayes::pg

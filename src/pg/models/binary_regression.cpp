@@ -60,6 +60,9 @@ const ScoredFamily scored_logreg(logreg.family, "response, row", 2, ErrorMeasure
                                  make_binary_scorer);
 const ScoredFamily scored_probit(probit.family, "response, row", 2, ErrorMeasure::share, false,
                                  make_binary_scorer);
+constexpr auto make_binary_density = make_density<ResponseDensity<BinaryRegression, true>>;
+const DensityFamily densities_of_logreg(logreg.family, make_binary_density);
+const DensityFamily densities_of_probit(probit.family, make_binary_density);
 
 /// Warns that there is no model because no row was complete.
 void warn_rows_incomplete(const char *family) {
@@ -112,14 +115,6 @@ Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
   });
 }
 
-Datum binary_probability(FunctionCallInfo fcinfo, const char *family) {
-  const auto given = model_and_row(fcinfo, family);
-  if (!given) PG_RETURN_NULL();
-  const auto found = static_cast<const BinaryRegression &>(given->model).probability(given->x);
-  if (!found) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(*found);
-}
-
 }  // namespace
 
 // ---- aggregates ----
@@ -133,29 +128,15 @@ BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
 // ---- functions of a query ----
 
 BAYES_FUNCTION(logreg_fit_query) {
-  return show_query_fit(fcinfo, logreg_of_query, emit_coefficients<BinaryRegression>);
+  return show_query_fit(fcinfo, logreg_of_query, emit_coefficients);
 }
 BAYES_FUNCTION(logreg_model_query) { return query_model(fcinfo, logreg_of_query); }
 BAYES_FUNCTION(probit_fit_query) {
-  return show_query_fit(fcinfo, probit_of_query, emit_coefficients<BinaryRegression>);
+  return show_query_fit(fcinfo, probit_of_query, emit_coefficients);
 }
 BAYES_FUNCTION(probit_model_query) { return query_model(fcinfo, probit_of_query); }
-
-// ---- a model as relations ----
-
-BAYES_FUNCTION(logreg_coefficients) {
-  return coefficient_rows<BinaryRegression>(fcinfo, logreg.family);
-}
-BAYES_FUNCTION(probit_coefficients) {
-  return coefficient_rows<BinaryRegression>(fcinfo, probit.family);
-}
-
-BAYES_FUNCTION(logreg_contrast) { return contrast_row<BinaryRegression>(fcinfo, logreg.family); }
-BAYES_FUNCTION(probit_contrast) { return contrast_row<BinaryRegression>(fcinfo, probit.family); }
 
 // ---- a model and a row ----
 
 BAYES_FUNCTION(logreg_predict) { return binary_prediction(fcinfo, logreg.family); }
 BAYES_FUNCTION(probit_predict) { return binary_prediction(fcinfo, probit.family); }
-BAYES_FUNCTION(logreg_probability) { return binary_probability(fcinfo, logreg.family); }
-BAYES_FUNCTION(probit_probability) { return binary_probability(fcinfo, probit.family); }

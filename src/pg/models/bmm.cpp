@@ -3,7 +3,6 @@
 
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/profile.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
@@ -111,8 +110,6 @@ BAYES_FUNCTION(bmm_components) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(bmm_parameters) { return parameter_rows(fcinfo, bmm.family); }
-
 BAYES_FUNCTION(bmm_posterior) {
   ResultRows result(fcinfo);
   const std::unique_ptr<Model> model = bmm_model(fcinfo);
@@ -134,19 +131,6 @@ BAYES_FUNCTION(bmm_moments) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(bmm_sample) { return sample_rows(fcinfo, bmm.family); }
-
 // ---- a model and a row ----
 
 BAYES_FUNCTION(bmm_predict) { return component_of_row(fcinfo, bmm.family); }
-BAYES_FUNCTION(bmm_probabilities) { return row_probabilities(fcinfo, bmm.family); }
-BAYES_FUNCTION(bmm_log_density) { return row_log_density(fcinfo, bmm.family); }
-
-BAYES_FUNCTION(bmm_probabilities_mcse) { return row_probabilities_mcse(fcinfo, bmm.family); }
-
-BAYES_FUNCTION(bmm_log_density_mcse) { return row_log_density_mcse(fcinfo, bmm.family); }
-
-// ---- a model and many rows ----
-
-BAYES_FUNCTION(bmm_profile_transition) { return profile_transition(fcinfo, bmm.family); }
-BAYES_FUNCTION(bmm_profile_final) { return profile_final(fcinfo); }

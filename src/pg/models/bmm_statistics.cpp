@@ -90,15 +90,6 @@ BAYES_FUNCTION(bmm_fit_statistics_final) {
   return row;
 }
 
-/// (query, model)
-BAYES_FUNCTION(bmm_fit_statistics_query) {
-  QueryRows query(fcinfo, bmm_family, check, of_statistics);
-  bool none = false;
-  const Datum row = statistics_of(query.request, query.data(), result_row(fcinfo), none);
-  if (none) PG_RETURN_NULL();
-  return row;
-}
-
 /// (query, model [, options])
 BAYES_FUNCTION(bmm_bootstrap_query) {
   constexpr Role of_bootstrap[] = {Role::model, Role::options};

@@ -1,26 +1,34 @@
 #include "pg/models/coefficients.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include "base/message.hpp"
 #include "families/parameter.hpp"
+#include "pg/values/json.hpp"
 
 namespace bayes::pg {
 
-void emit_coefficient(ResultRows &result, const Coefficient &coefficient) {
-  poll_interrupts();
-  result.row({Cell::text(*coefficient.term), Cell::or_null(coefficient.mean),
-              Cell::or_null(coefficient.sd), Cell::or_null(coefficient.lower),
-              Cell::or_null(coefficient.upper)});
-}
-
-void emit_contrast(ResultRows &result, const Coefficient &coefficient) {
-  for (const double x : {coefficient.mean, coefficient.sd, coefficient.lower, coefficient.upper})
-    if (std::isinf(x))
-      throw Error(Errc::numeric, "a contrast overflows", "Its weights are too large.");
-  result.row({Cell::or_null(coefficient.mean), Cell::or_null(coefficient.sd),
-              Cell::or_null(coefficient.lower), Cell::or_null(coefficient.upper)});
-}
-
 namespace {
+
+/// The model in argument 0, which must be a regression.
+const RegressionModel &regression_argument(FunctionCallInfo fcinfo, std::unique_ptr<Model> &owner) {
+  owner = load_model(PG_GETARG_DATUM(0));
+  if (const auto *const model = dynamic_cast<const RegressionModel *>(owner.get())) return *model;
+  throw Error(Errc::wrong_family,
+              message("a model of family {} has no coefficients", owner->info.family),
+              "Regressions have: linreg, logreg and probit.",
+              "bayes_parameters(model) lists the parameters of any model.");
+}
+
+void emit(ResultRows &result, const RegressionModel &model, double level) {
+  model.coefficients(level, [&result](const Coefficient &coefficient) {
+    poll_interrupts();
+    result.row({Cell::text(*coefficient.term), Cell::or_null(coefficient.mean),
+                Cell::or_null(coefficient.sd), Cell::or_null(coefficient.lower),
+                Cell::or_null(coefficient.upper)});
+  });
+}
 
 /// The reason is the predicate `one` for a single predictor and `many` for several.
 void warn_undetermined_predictors(const std::vector<std::string> &names, const char *one,
@@ -40,6 +48,10 @@ void warn_undetermined_predictors(const std::vector<std::string> &names, const c
 
 }  // namespace
 
+void emit_coefficients(ResultRows &result, const Model &model) {
+  emit(result, static_cast<const RegressionModel &>(model), default_level);
+}
+
 void warn_constant_predictors(const std::vector<std::string> &names, bool left_out) {
   warn_undetermined_predictors(names, "is constant", "are constant", left_out);
 }
@@ -56,3 +68,40 @@ void warn_no_complete_row(const char *family, const char *detail) {
 }
 
 }  // namespace bayes::pg
+
+using namespace bayes;
+using namespace bayes::pg;
+
+/// bayes_coefficients(model [, level])
+BAYES_FUNCTION(bayes_coefficients) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  std::unique_ptr<Model> owner;
+  emit(result, regression_argument(fcinfo, owner), level);
+  return Datum(0);
+}
+
+/// bayes_contrast(model, weights jsonb [, level]): (mean, sd, lower, upper), one row
+BAYES_FUNCTION(bayes_contrast) {
+  const double level = level_argument(fcinfo, 2);
+  ResultRows result(fcinfo);
+  std::unique_ptr<Model> owner;
+  const RegressionModel &model = regression_argument(fcinfo, owner);
+  std::vector<double> weights =
+      contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms());
+  // Scales the weights to at most 1: their squares may overflow where the contrast does not.
+  double size = 0;
+  for (const double w : weights) size = std::max(size, std::fabs(w));
+  if (size > 0)
+    for (double &w : weights) w /= size;
+  const Coefficient found = model.contrast(weights, level);
+  double numbers[] = {found.mean, found.sd, found.lower, found.upper};
+  if (size > 0)
+    for (double &x : numbers) x *= size;
+  for (const double x : numbers)
+    if (std::isinf(x))
+      throw Error(Errc::numeric, "a contrast overflows", "Its weights are too large.");
+  result.row({Cell::or_null(numbers[0]), Cell::or_null(numbers[1]), Cell::or_null(numbers[2]),
+              Cell::or_null(numbers[3])});
+  return Datum(0);
+}

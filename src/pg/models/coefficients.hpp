@@ -1,13 +1,5 @@
-// F_coefficients(model [, level]), F_contrast(model, weights [, level]) and F_predict(model, x [,
-// level]), the same for every regression.
-//
-// A model class M has
-//   void coefficients(double level, const TakeCoefficient &take) const;
-//   Coefficient contrast(std::span<const double> weights, double level) const;
-//   const RegressionTerms &terms() const;
-// and
-//   std::optional<P> predict(std::span<const double> row, double level) const;
-// which returns nullopt for a row with a missing value.
+// The coefficients of every regression, F_predict(model, x [, level]), and what fits of regressions
+// say of their rows.
 #pragma once
 
 #include <algorithm>
@@ -18,52 +10,12 @@
 
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/scalar.hpp"
-#include "pg/values/json.hpp"
-#include "regression/coefficients.hpp"
-#include "regression/terms.hpp"
+#include "regression/regression_model.hpp"
 
 namespace bayes::pg {
 
-void emit_coefficient(ResultRows &result, const Coefficient &coefficient);
-/// The row (mean, sd, lower, upper), without a term.
-void emit_contrast(ResultRows &result, const Coefficient &coefficient);
-
-/// (term, mean, sd, lower, upper)
-template <class M> Datum coefficient_rows(FunctionCallInfo fcinfo, const char *family) {
-  const double level = level_argument(fcinfo);
-  ResultRows result(fcinfo);
-  const auto model = load_model(PG_GETARG_DATUM(0), family);
-  static_cast<const M &>(*model).coefficients(
-      level, [&](const Coefficient &coefficient) { emit_coefficient(result, coefficient); });
-  return Datum(0);
-}
-
-/// The rows of F_coefficients(model), with the default level.
-template <class M> void emit_coefficients(ResultRows &result, const Model &model) {
-  static_cast<const M &>(model).coefficients(default_level, [&](const Coefficient &coefficient) {
-    emit_coefficient(result, coefficient);
-  });
-}
-
-/// F_contrast(model, weights jsonb [, level]): (mean, sd, lower, upper), one row.
-template <class M> Datum contrast_row(FunctionCallInfo fcinfo, const char *family) {
-  const double level = level_argument(fcinfo, 2);
-  ResultRows result(fcinfo);
-  const auto loaded = load_model(PG_GETARG_DATUM(0), family);
-  const M &model = static_cast<const M &>(*loaded);
-  std::vector<double> weights =
-      contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms());
-  // Scales the weights to at most 1: their squares may overflow where the contrast does not.
-  double size = 0;
-  for (const double w : weights) size = std::max(size, std::fabs(w));
-  if (size > 0)
-    for (double &w : weights) w /= size;
-  Coefficient found = model.contrast(weights, level);
-  if (size > 0)
-    for (double *const x : {&found.mean, &found.sd, &found.lower, &found.upper}) *x *= size;
-  emit_contrast(result, found);
-  return Datum(0);
-}
+/// The rows (term, mean, sd, lower, upper) of bayes_coefficients(model), with the default level.
+void emit_coefficients(ResultRows &result, const Model &model);
 
 /// HINT on errors of a regression's query: the columns that it should return.
 inline constexpr const char *response_hint =
@@ -80,7 +32,8 @@ void warn_dependent_predictors(const std::vector<std::string> &names, bool left_
 void warn_no_complete_row(const char *family, const char *detail);
 
 /// (model, row [, level]) -> a composite value: cells(prediction) returns its columns. NULL for a
-/// row with a missing value, which is an error if the model was fitted with missing = error.
+/// row with a missing value, which is an error if the model was fitted with missing = error. A
+/// model of class M has predict(row, level), which returns nullopt for a row with a missing value.
 template <class M, class CellsOf>
 Datum prediction(FunctionCallInfo fcinfo, const char *family, CellsOf cells) {
   const double level = level_argument(fcinfo, 2);

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "base/message.hpp"
-#include "families/parameter.hpp"
-#include "pg/bind/any_model.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
+#include "pg/bind/density.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/server/argument_type.hpp"
@@ -195,14 +195,24 @@ bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &ou
   return out.weight > 0;
 }
 
-/// The model in argument `at`, which must be of this kind.
-const ConjugateModel &model_argument(FunctionCallInfo fcinfo, ConjugateKind kind, int at = 0) {
-  struct CallSite {
-    CallSite(MemoryContext, const char *family) : models{ModelCache(family), ModelCache(family)} {}
-    ModelCache models[2];
-  };
-  auto &site = call_site<CallSite>(fcinfo, conjugate_family(kind));
-  return static_cast<const ConjugateModel &>(site.models[at].get(PG_GETARG_DATUM(at)));
+/// The models in the first arguments of a call, each of one of the three families.
+struct ConjugateSite {
+  explicit ConjugateSite(MemoryContext) : models{ModelCache(nullptr), ModelCache(nullptr)} {}
+  ModelCache models[2];
+};
+
+/// Throws Error unless the model has one parameter, which the functions below are about.
+const ConjugateModel &one_parameter(const Model &model) {
+  if (const auto *const out = dynamic_cast<const ConjugateModel *>(&model)) return *out;
+  throw Error(Errc::wrong_family,
+              message("a model of family {} has not one parameter to ask for", model.info.family),
+              "Models of beta_bernoulli, gamma_poisson and normal_inverse_gamma have.",
+              "bayes_parameters(model) lists the parameters of any model.");
+}
+
+const ConjugateModel &model_argument(FunctionCallInfo fcinfo, int at = 0) {
+  auto &site = call_site<ConjugateSite>(fcinfo);
+  return one_parameter(site.models[at].get(PG_GETARG_DATUM(at)));
 }
 
 /// A float8, NULL for a NaN.
@@ -211,15 +221,97 @@ Datum number_or_null(FunctionCallInfo fcinfo, double x) {
   return guarded([x] { return Float8GetDatum(x); });
 }
 
-Datum number_of_model(FunctionCallInfo fcinfo, ConjugateKind kind,
-                      double (ConjugateModel::*number)() const) {
-  return number_or_null(fcinfo, (model_argument(fcinfo, kind).*number)());
+Datum number_of_model(FunctionCallInfo fcinfo, double (ConjugateModel::*number)() const) {
+  return number_or_null(fcinfo, (model_argument(fcinfo).*number)());
 }
 
-Datum interval(FunctionCallInfo fcinfo, ConjugateKind kind) {
+/// A number computed from two models (the first two arguments).
+Datum number_of_models(FunctionCallInfo fcinfo,
+                       double (*number)(const ConjugateModel &, const ConjugateModel &)) {
+  const ConjugateModel &a = model_argument(fcinfo, 0), &b = model_argument(fcinfo, 1);
+  return number_or_null(fcinfo, number(a, b));
+}
+
+/// Reads one more row of a model, and its exposure, as bayes_log_density is given them.
+class ConjugateDensity final : public DensityReader {
+ public:
+  ConjugateDensity(MemoryContext, const Oid *types)
+      : value_(guarded([types] { return getBaseType(types[0]); })),
+        exposure_(guarded([types] { return getBaseType(types[1]); })) {}
+  std::optional<double> log_density(const std::shared_ptr<const Model> &shared, Datum value,
+                                    const Datum *exposure) override {
+    const auto &model = static_cast<const ConjugateModel &>(*shared);
+    if (exposure && model.kind() != gamma_poisson)
+      throw Error(Errc::wrong_family, message("rows of {} are given nothing", model.info.family),
+                  {}, "Call bayes_log_density(model, x).");
+    const double x = number(value, value_, model.kind() == beta_bernoulli, "x");
+    double e = 1;
+    switch (model.kind()) {
+      case beta_bernoulli:
+        if (x != 0 && x != 1)
+          throw Error(Errc::invalid_argument, message("x is {}", format_number(x)),
+                      "It must be true or false, or one of the numbers 1 and 0.");
+        break;
+      case gamma_poisson:
+        if (!exposure && exposure_ != UNKNOWNOID) return std::nullopt;
+        if (exposure) e = number(*exposure, exposure_, false, "exposure");
+        if (!(e > 0 && e <= max_abs_element))
+          throw Error(Errc::invalid_argument,
+                      message("exposure is {}, but must be positive", format_number(e)));
+        if (x != std::floor(x))
+          throw Error(Errc::invalid_argument,
+                      message("x is {}, but must be a whole number", format_number(x)));
+        if (x < 0) return -HUGE_VAL;
+        break;
+      case normal_inverse_gamma:
+        if (!(std::fabs(x) <= max_abs_element)) refuse_value(x, "x", 0);
+        break;
+    }
+    const double out = model.log_predictive(x, e);
+    return std::isnan(out) ? std::nullopt : std::optional(out);
+  }
+
+ private:
+  /// A literal has no type of its own.
+  static double number(Datum value, Oid type, bool success, const char *name) {
+    if (is_number_type(type) || type == BOOLOID)
+      return guarded([&] { return number_of(value, type); });
+    if (type != UNKNOWNOID)
+      throw SqlError(
+          ERRCODE_DATATYPE_MISMATCH, message("{} is of type {}", name, name_of_type(type)),
+          success ? "It must be a boolean, or a number that is 0 or 1." : "It must be a number.");
+    return guarded([&] {
+      return success ? double(DatumGetBool(DirectFunctionCall1(boolin, value)))
+                     : DatumGetFloat8(DirectFunctionCall1(float8in, value));
+    });
+  }
+  /// base types
+  Oid value_, exposure_;
+};
+
+constexpr auto make_conjugate_density = make_density<ConjugateDensity>;
+const DensityFamily beta_densities(conjugate_family(beta_bernoulli), make_conjugate_density);
+const DensityFamily gamma_densities(conjugate_family(gamma_poisson), make_conjugate_density);
+const DensityFamily normal_densities(conjugate_family(normal_inverse_gamma),
+                                     make_conjugate_density);
+
+}  // namespace
+
+/// (internal, x "any" [, options jsonb [, weight float8]]) -> internal
+BAYES_FUNCTION(conjugate_transition) { return add_row<ConjugateRows>(fcinfo); }
+BAYES_FUNCTION(conjugate_inverse_transition) { return remove_row<ConjugateRows>(fcinfo); }
+
+// ---- functions of a model, and of two ----
+
+BAYES_FUNCTION(bayes_mean) { return number_of_model(fcinfo, &ConjugateModel::posterior_mean); }
+BAYES_FUNCTION(bayes_map) { return number_of_model(fcinfo, &ConjugateModel::posterior_mode); }
+BAYES_FUNCTION(bayes_ml) { return number_of_model(fcinfo, &ConjugateModel::maximum_likelihood); }
+
+/// (model [, level]) -> lower, upper
+BAYES_FUNCTION(bayes_interval) {
   const double level = level_argument(fcinfo);
   ResultRows rows(fcinfo);
-  const ConjugateModel &model = model_argument(fcinfo, kind);
+  const ConjugateModel &model = model_argument(fcinfo);
   if (!model.proper()) {
     rows.row({Cell(), Cell()});
     return Datum(0);
@@ -230,26 +322,37 @@ Datum interval(FunctionCallInfo fcinfo, ConjugateKind kind) {
   return Datum(0);
 }
 
-/// A number computed from two models (the first two arguments).
-Datum number_of_models(FunctionCallInfo fcinfo, ConjugateKind kind,
-                       double (*number)(const ConjugateModel &, const ConjugateModel &)) {
-  const ConjugateModel &a = model_argument(fcinfo, kind, 0), &b = model_argument(fcinfo, kind, 1);
-  return number_or_null(fcinfo, number(a, b));
+/// Of one parameter, or of the probabilities of labels.
+BAYES_FUNCTION(bayes_evidence) {
+  const Model &model = call_site<ConjugateSite>(fcinfo).models[0].get(PG_GETARG_DATUM(0));
+  if (const auto *const labels = dynamic_cast<const DirichletCategorical *>(&model))
+    return number_or_null(fcinfo, labels->log_evidence());
+  if (const auto *const one = dynamic_cast<const ConjugateModel *>(&model))
+    return number_or_null(fcinfo, one->log_evidence());
+  throw Error(Errc::wrong_family,
+              message("a model of family {} has no evidence in closed form", model.info.family),
+              "Conjugate models have: beta_bernoulli, gamma_poisson, normal_inverse_gamma and "
+              "dirichlet_categorical.",
+              "bayes_info(model) has the objective of the fit, and bic.");
 }
 
+BAYES_FUNCTION(bayes_greater) { return number_of_models(fcinfo, probability_greater); }
+BAYES_FUNCTION(bayes_loss) { return number_of_models(fcinfo, expected_loss); }
+BAYES_FUNCTION(bayes_lift) { return number_of_models(fcinfo, expected_lift); }
+
 /// (a, b [, level]) -> mean, sd, lower, upper
-Datum difference(FunctionCallInfo fcinfo, ConjugateKind kind) {
+BAYES_FUNCTION(bayes_difference) {
   const double level = level_argument(fcinfo, 2);
   ResultRows rows(fcinfo);
   const ParameterDifference d =
-      parameter_difference(model_argument(fcinfo, kind, 0), model_argument(fcinfo, kind, 1), level);
+      parameter_difference(model_argument(fcinfo, 0), model_argument(fcinfo, 1), level);
   rows.row(
       {Cell::or_null(d.mean), Cell::or_null(d.sd), Cell::or_null(d.lower), Cell::or_null(d.upper)});
   return Datum(0);
 }
 
 /// (models bayes_model[]) -> float8[]
-Datum best(FunctionCallInfo fcinfo, ConjugateKind kind) {
+BAYES_FUNCTION(bayes_best) {
   const OpenArray array(PG_GETARG_DATUM(0));
   if (array.dimensions() > 1)
     throw Error(Errc::array_shape,
@@ -267,68 +370,9 @@ Datum best(FunctionCallInfo fcinfo, ConjugateKind kind) {
   for (int i = 0; i < n; ++i) {
     const NullableDatum element = walk.next();
     if (element.isnull) throw Error(Errc::null_value, message("model {} is NULL", i + 1));
-    owners.push_back(load_model(element.value, conjugate_family(kind)));
-    models.push_back(static_cast<const ConjugateModel *>(owners.back().get()));
+    owners.push_back(load_model(element.value));
+    models.push_back(&one_parameter(*owners.back()));
   }
   const std::vector<double> probabilities = probabilities_best(models);
   return guarded([&] { return Cell::vector_with_nulls(probabilities).to_datum(); });
-}
-
-Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
-  const ConjugateModel &model = model_argument(fcinfo, kind);
-  double x = 0, exposure = 1;
-  if (kind == beta_bernoulli) {
-    x = PG_GETARG_BOOL(1);
-  } else if (kind == gamma_poisson) {
-    x = double(PG_GETARG_INT64(1));
-    exposure = PG_GETARG_FLOAT8(2);
-    if (!(exposure > 0 && exposure <= max_abs_element))
-      throw Error(Errc::invalid_argument,
-                  message("exposure is {}, but must be positive", format_number(exposure)));
-    if (x < 0) return guarded([] { return Float8GetDatum(-HUGE_VAL); });
-  } else {
-    x = PG_GETARG_FLOAT8(1);
-    if (!(std::fabs(x) <= max_abs_element)) refuse_value(x, "x", 0);
-  }
-  return number_or_null(fcinfo, model.log_predictive(x, exposure));
-}
-
-}  // namespace
-
-/// (internal, x "any" [, options jsonb [, weight float8]]) -> internal
-BAYES_FUNCTION(conjugate_transition) { return add_row<ConjugateRows>(fcinfo); }
-BAYES_FUNCTION(conjugate_inverse_transition) { return remove_row<ConjugateRows>(fcinfo); }
-
-// ---- functions of each family ----
-
-#define BAYES_CONJUGATE(name)                                                                    \
-  BAYES_FUNCTION(name##_mean) {                                                                  \
-    return number_of_model(fcinfo, name, &ConjugateModel::posterior_mean);                       \
-  }                                                                                              \
-  BAYES_FUNCTION(name##_map) {                                                                   \
-    return number_of_model(fcinfo, name, &ConjugateModel::posterior_mode);                       \
-  }                                                                                              \
-  BAYES_FUNCTION(name##_ml) {                                                                    \
-    return number_of_model(fcinfo, name, &ConjugateModel::maximum_likelihood);                   \
-  }                                                                                              \
-  BAYES_FUNCTION(name##_evidence) {                                                              \
-    return number_of_model(fcinfo, name, &ConjugateModel::log_evidence);                         \
-  }                                                                                              \
-  BAYES_FUNCTION(name##_interval) { return interval(fcinfo, name); }                             \
-  BAYES_FUNCTION(name##_log_density) { return log_density(fcinfo, name); }                       \
-  BAYES_FUNCTION(name##_greater) { return number_of_models(fcinfo, name, probability_greater); } \
-  BAYES_FUNCTION(name##_loss) { return number_of_models(fcinfo, name, expected_loss); }          \
-  BAYES_FUNCTION(name##_difference) { return difference(fcinfo, name); }                         \
-  BAYES_FUNCTION(name##_best) { return best(fcinfo, name); }                                     \
-  BAYES_FUNCTION(name##_parameters) { return parameter_rows(fcinfo, conjugate_family(name)); }
-
-BAYES_CONJUGATE(beta_bernoulli)
-BAYES_CONJUGATE(gamma_poisson)
-BAYES_CONJUGATE(normal_inverse_gamma)
-
-BAYES_FUNCTION(beta_bernoulli_lift) {
-  return number_of_models(fcinfo, beta_bernoulli, expected_lift);
-}
-BAYES_FUNCTION(gamma_poisson_lift) {
-  return number_of_models(fcinfo, gamma_poisson, expected_lift);
 }

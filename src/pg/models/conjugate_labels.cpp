@@ -1,11 +1,9 @@
 // The Dirichlet-categorical model in SQL.
-#include <cmath>
 #include <optional>
 
 #include "base/message.hpp"
 #include "conjugate/dirichlet_categorical.hpp"
-#include "families/parameter.hpp"
-#include "pg/bind/any_model.hpp"
+#include "pg/bind/density.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/server/argument_type.hpp"
@@ -112,23 +110,25 @@ std::string LabelRows::model_bytes() {
   return bytes_of(model);
 }
 
-class LabelCallSite {
+/// bayes_log_density(model, label)
+class LabelDensity final : public DensityReader {
  public:
-  LabelCallSite(MemoryContext context) : models_(label_family), type_(context) {}
-  const DirichletCategorical &model(FunctionCallInfo fcinfo) {
-    return static_cast<const DirichletCategorical &>(models_.get(PG_GETARG_DATUM(0)));
-  }
-  std::string_view label(FunctionCallInfo fcinfo) {
-    type_.use(argument_type(fcinfo, 1));
-    const auto label = type_.text(PG_GETARG_DATUM(1));
-    if (!label) throw Error(Errc::invalid_argument, "the label is NaN", {}, nan_hint);
-    return *label;
+  LabelDensity(MemoryContext context, const Oid *types) : type_(context) { type_.use(types[0]); }
+  std::optional<double> log_density(const std::shared_ptr<const Model> &model, Datum label,
+                                    const Datum *given) override {
+    if (given)
+      throw Error(Errc::wrong_family, message("labels of {} are given nothing", label_family), {},
+                  "Call bayes_log_density(model, label).");
+    const auto text = type_.text(label);
+    if (!text) throw Error(Errc::invalid_argument, "the label is NaN", {}, nan_hint);
+    return static_cast<const DirichletCategorical &>(*model).log_predictive(*text);
   }
 
  private:
-  ModelCache models_;
   ElementType type_;
 };
+
+const DensityFamily label_densities(label_family, make_density<LabelDensity>);
 
 }  // namespace
 
@@ -152,28 +152,3 @@ BAYES_FUNCTION(dirichlet_categorical_probabilities) {
   }
   return Datum(0);
 }
-
-/// (model) -> float8
-BAYES_FUNCTION(dirichlet_categorical_evidence) {
-  const double evidence = call_site<LabelCallSite>(fcinfo).model(fcinfo).log_evidence();
-  return guarded([evidence] { return Float8GetDatum(evidence); });
-}
-
-/// (model, label "any") -> float8
-BAYES_FUNCTION(dirichlet_categorical_mean) {
-  auto &site = call_site<LabelCallSite>(fcinfo);
-  const DirichletCategorical &model = site.model(fcinfo);
-  const double mean = std::exp(model.log_predictive(site.label(fcinfo)));
-  return guarded([mean] { return Float8GetDatum(mean); });
-}
-
-/// (model, label "any") -> float8
-BAYES_FUNCTION(dirichlet_categorical_log_density) {
-  auto &site = call_site<LabelCallSite>(fcinfo);
-  const DirichletCategorical &model = site.model(fcinfo);
-  const double log_density = model.log_predictive(site.label(fcinfo));
-  return guarded([log_density] { return Float8GetDatum(log_density); });
-}
-
-/// (model [, level float8])
-BAYES_FUNCTION(dirichlet_categorical_parameters) { return parameter_rows(fcinfo, label_family); }

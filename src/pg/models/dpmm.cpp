@@ -8,7 +8,6 @@
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/any_model.hpp"
-#include "pg/bind/profile.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/window.hpp"
 #include "pg/server/encoding.hpp"
@@ -202,8 +201,6 @@ BAYES_FUNCTION(dpmm_clusters) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(dpmm_parameters) { return parameter_rows(fcinfo, dpmm.family); }
-
 BAYES_FUNCTION(dpmm_estimate) {
   ResultRows result(fcinfo);
   const auto model = dpmm_model(fcinfo);
@@ -216,47 +213,6 @@ BAYES_FUNCTION(dpmm_estimate) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(dpmm_draws) {
-  ResultRows result(fcinfo);
-  const auto model = dpmm_model(fcinfo);
-  const Draws &draws = model->draws;
-  if (draws.chains == 0)
-    throw Error(Errc::invalid_argument,
-                message("this model has no draws: it was fitted by method {}", model->info.method),
-                {}, "Fit with option method \"collapsed\", \"gibbs\" or \"slice\".");
-  const std::size_t width = draws.quantities.size();
-  const auto at = [&](const char *name) {
-    return std::size_t(std::find(draws.quantities.begin(), draws.quantities.end(), name) -
-                       draws.quantities.begin());
-  };
-  const std::size_t clusters = at("clusters"), concentration = at("concentration"),
-                    log_joint = at("log_joint");
-  if (std::max({clusters, concentration, log_joint}) >= width)
-    throw Error(Errc::internal, "the draws of the model lack a quantity");
-  ServerControl control;
-  const double *values = draws.values.data();
-  for (int chain = 1; chain <= draws.chains; ++chain)
-    for (int draw = 1; draw <= draws.draws; ++draw, values += width) {
-      control.poll();
-      result.row({chain, draw, int(values[clusters]), values[concentration], values[log_joint]});
-    }
-  return Datum(0);
-}
-
 // ---- a model and a row ----
 
 BAYES_FUNCTION(dpmm_predict) { return component_of_row(fcinfo, dpmm.family); }
-
-/// The probabilities of the clusters, followed by the probability of a new cluster.
-BAYES_FUNCTION(dpmm_probabilities) { return row_probabilities(fcinfo, dpmm.family); }
-
-BAYES_FUNCTION(dpmm_log_density) { return row_log_density(fcinfo, dpmm.family); }
-
-BAYES_FUNCTION(dpmm_probabilities_mcse) { return row_probabilities_mcse(fcinfo, dpmm.family); }
-
-BAYES_FUNCTION(dpmm_log_density_mcse) { return row_log_density_mcse(fcinfo, dpmm.family); }
-
-// ---- a model and many rows ----
-
-BAYES_FUNCTION(dpmm_profile_transition) { return profile_transition(fcinfo, dpmm.family); }
-BAYES_FUNCTION(dpmm_profile_final) { return profile_final(fcinfo); }

@@ -3,7 +3,6 @@
 
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/profile.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
@@ -110,8 +109,6 @@ BAYES_FUNCTION(gmm_components) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(gmm_parameters) { return parameter_rows(fcinfo, gmm.family); }
-
 BAYES_FUNCTION(gmm_posterior) {
   ResultRows result(fcinfo);
   const std::unique_ptr<Model> model = gmm_model(fcinfo);
@@ -124,19 +121,6 @@ BAYES_FUNCTION(gmm_posterior) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(gmm_sample) { return sample_rows(fcinfo, gmm.family); }
-
 // ---- a model and a row ----
 
 BAYES_FUNCTION(gmm_predict) { return component_of_row(fcinfo, gmm.family); }
-BAYES_FUNCTION(gmm_probabilities) { return row_probabilities(fcinfo, gmm.family); }
-BAYES_FUNCTION(gmm_log_density) { return row_log_density(fcinfo, gmm.family); }
-
-BAYES_FUNCTION(gmm_probabilities_mcse) { return row_probabilities_mcse(fcinfo, gmm.family); }
-
-BAYES_FUNCTION(gmm_log_density_mcse) { return row_log_density_mcse(fcinfo, gmm.family); }
-
-// ---- a model and many rows ----
-
-BAYES_FUNCTION(gmm_profile_transition) { return profile_transition(fcinfo, gmm.family); }
-BAYES_FUNCTION(gmm_profile_final) { return profile_final(fcinfo); }

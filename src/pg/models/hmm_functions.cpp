@@ -24,22 +24,28 @@ struct CallSite {
   SequenceReader sequences;
 };
 
-/// The arguments (model, sequence) of a strict function, of which `first` is the model.
+/// The arguments (model, sequence) of a strict function.
 class ModelAndSequence {
  public:
-  explicit ModelAndSequence(FunctionCallInfo fcinfo, int first = 0)
-      : site_(call_site<CallSite>(fcinfo)),
-        array_(PG_GETARG_DATUM(first + 1)),
-        shared(site_.models.share(PG_GETARG_DATUM(first))),
+  explicit ModelAndSequence(FunctionCallInfo fcinfo)
+      : ModelAndSequence(call_site<CallSite>(fcinfo), fcinfo) {}
+  ModelAndSequence(SequenceReader &reader, const std::shared_ptr<const Model> &shared,
+                   Datum sequence)
+      : reader_(reader),
+        array_(sequence),
+        shared(shared),
         model(hidden(*shared)),
-        steps(site_.sequences.steps(shared, array_)) {}
+        steps(reader_.steps(shared, array_)) {}
 
   void each(const std::function<void(std::span<const double> x)> &take) {
-    site_.sequences.each(array_, take);
+    reader_.each(array_, take);
   }
 
  private:
-  CallSite &site_;
+  ModelAndSequence(CallSite &site, FunctionCallInfo fcinfo)
+      : ModelAndSequence(site.sequences, site.models.share(PG_GETARG_DATUM(0)),
+                         PG_GETARG_DATUM(1)) {}
+  SequenceReader &reader_;
   OpenArray array_;
 
  public:
@@ -215,6 +221,38 @@ int horizon_argument(FunctionCallInfo fcinfo) {
   return horizon;
 }
 
+/// Adds the steps of sequences to the profiles of states, with smoothed probabilities.
+class SequenceProfiles final : public ProfileReader {
+ public:
+  SequenceProfiles(MemoryContext context, const Oid *types) : sequences_(context) {
+    if (!guarded([types] { return is_array_type(*types); }))
+      throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                     message("a sequence is of type {}", name_of_type(*types)),
+                     "Models of hmm take an array of steps, in the order of time.");
+  }
+  void add(const std::shared_ptr<const Model> &shared, Datum sequence,
+           ProfileState &state) override {
+    ModelAndSequence given(sequences_, shared, sequence);
+    if (given.model.symbols()) state.symbols = &hidden(*state.model).symbol_names();
+    if (given.steps == 0) return;
+    StoredSequence one(given);
+    const std::size_t k = std::size_t(given.model.size());
+    std::vector<double> x(std::size_t(given.model.dimension()));
+    given.model.smooth(one, one.control,
+                       [&](std::int64_t first, int steps, const double *probabilities) {
+                         for (int i = 0; i < steps; ++i, probabilities += k) {
+                           one.read(first + i, x);
+                           state.profile.add(x, {probabilities, k});
+                         }
+                       });
+  }
+
+ private:
+  SequenceReader sequences_;
+};
+
+const ProfileFamily profiled_states(hmm_family, make_reader<ProfileReader, SequenceProfiles>);
+
 }  // namespace
 
 /// hmm_decode(model, sequence) -> int[]
@@ -282,19 +320,8 @@ BAYES_FUNCTION(hmm_paths) {
   return Datum(0);
 }
 
-/// hmm_predict(model, sequence)
+/// hmm_predict(model, sequence [, horizon [, level]])
 BAYES_FUNCTION(hmm_predict) {
-  ResultRows result(fcinfo);
-  ModelAndSequence given(fcinfo);
-  StoredSequence one(given);
-  const PredictedElements elements(given.model);
-  elements.each(given.model.predict_next(one, one.control, default_level),
-                [&result](Cells cells) { result.row(cells); });
-  return Datum(0);
-}
-
-/// hmm_predict(model, sequence, horizon [, level])
-BAYES_FUNCTION(hmm_predict_ahead) {
   ResultRows result(fcinfo);
   const int horizon = horizon_argument(fcinfo);
   const double level = PG_GETARG_FLOAT8(3);
@@ -343,35 +370,3 @@ BAYES_FUNCTION(hmm_sample_after) {
       });
   return Datum(0);
 }
-
-/// hmm_profile(model, sequence): (internal, model, sequence) -> internal
-BAYES_FUNCTION(hmm_profile_transition) {
-  const MemoryContext context = aggregate_context(fcinfo);
-  ProfileState *state = profile_state(fcinfo);
-  if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2)) {
-    ModelAndSequence given(fcinfo, 1);
-    const HiddenMarkovModel &model = given.model;
-    if (!state) {
-      state = make_in<ProfileState>(context, "pg_bayes profile", given.shared, categories_of(model),
-                                    std::size_t(model.size()));
-      if (model.symbols()) state->symbols = &hidden(*state->model).symbol_names();
-    } else {
-      require_same_model(*state->model, model);
-    }
-    if (given.steps > 0) {
-      StoredSequence one(given);
-      const std::size_t k = std::size_t(model.size());
-      std::vector<double> x(std::size_t(model.dimension()));
-      model.smooth(one, one.control,
-                   [&](std::int64_t first, int steps, const double *probabilities) {
-                     for (int i = 0; i < steps; ++i, probabilities += k) {
-                       one.read(first + i, x);
-                       state->profile.add(x, {probabilities, k});
-                     }
-                   });
-    }
-  }
-  if (!state) PG_RETURN_NULL();
-  PG_RETURN_POINTER(state);
-}
-BAYES_FUNCTION(hmm_profile_final) { return profile_final(fcinfo); }

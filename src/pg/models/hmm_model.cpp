@@ -1,6 +1,5 @@
 // A hidden Markov model as relations, and sequences sampled from it.
 #include "base/message.hpp"
-#include "pg/bind/any_model.hpp"
 #include "pg/models/hmm.hpp"
 #include "pg/server/server_control.hpp"
 
@@ -82,8 +81,6 @@ BAYES_FUNCTION(hmm_emissions) {
   });
   return Datum(0);
 }
-
-BAYES_FUNCTION(hmm_parameters) { return parameter_rows(fcinfo, hmm_family); }
 
 BAYES_FUNCTION(hmm_posterior) {
   ResultRows result(fcinfo);

@@ -98,12 +98,11 @@ struct EvaluationState {
 
 }  // namespace
 
-/// (internal, model, document [, options]) -> internal, or with arguments document, term and count
+/// (internal, model, document, options) -> internal, or with arguments document, term and count
 /// instead of the document
 BAYES_FUNCTION(lda_perplexity_transition) {
-  const int values = PG_NARGS() > 4 ? 3 : 1, after = 2 + values;
-  const NullableDatum given[] = {
-      fcinfo->args[1], PG_NARGS() > after ? fcinfo->args[after] : NullableDatum{Datum(0), true}};
+  const int values = PG_NARGS() - 3;
+  const NullableDatum given[] = {fcinfo->args[1], fcinfo->args[2 + values]};
   EvaluationState *state;
   if (PG_ARGISNULL(0)) {
     ItemForm form;

@@ -88,11 +88,6 @@ BAYES_FUNCTION(lda_proportions) {
   return array_of(given.model.proportions(given.document).mean);
 }
 
-BAYES_FUNCTION(lda_proportions_sd) {
-  const ModelAndDocument given(fcinfo);
-  return array_of(given.model.proportions(given.document).deviation);
-}
-
 /// lda_predict(model, document) -> int: the topic with the largest expected proportion, from 1.
 BAYES_FUNCTION(lda_predict) {
   const ModelAndDocument given(fcinfo);

@@ -28,6 +28,8 @@ const SumsKind linreg_sums('r', "sums", "combine rare labels into one.", make_su
 
 const ScoredFamily scored_responses(linreg_family, "response, row", 2, ErrorMeasure::root, false,
                                     make_scorer<ResponseScorer<LinregModel, false>>);
+const DensityFamily densities_of_responses(linreg_family,
+                                           make_density<ResponseDensity<LinregModel, false>>);
 
 void warn_of_terms(const LinregWarnings &warnings) {
   warn_constant_predictors(warnings.constant, warnings.constant_left_out);
@@ -184,7 +186,7 @@ BAYES_FUNCTION(linreg_stats_final) {
 BAYES_FUNCTION(linreg_fit_stats) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   Document options;
-  if (!PG_ARGISNULL(1)) options = document_of_jsonb(PG_GETARG_DATUM(1));
+  if (!PG_ARGISNULL(1)) options = document_of_jsonb(options_of(fcinfo, 1));
   std::string bytes;
   FitProgress progress;
   progress.begin(linreg_family);
@@ -207,38 +209,13 @@ BAYES_FUNCTION(linreg_stats_info) {
 // ---- functions of a query ----
 
 BAYES_FUNCTION(linreg_fit_query) {
-  return show_query_fit(fcinfo, fit_query_rows, emit_coefficients<LinregModel>);
+  return show_query_fit(fcinfo, fit_query_rows, emit_coefficients);
 }
 BAYES_FUNCTION(linreg_model_query) { return query_model(fcinfo, fit_query_rows); }
 
 // ---- a model ----
 
-BAYES_FUNCTION(linreg_coefficients) { return coefficient_rows<LinregModel>(fcinfo, linreg_family); }
-
-BAYES_FUNCTION(linreg_noise) {
-  const double level = level_argument(fcinfo);
-  ResultRows result(fcinfo);
-  const auto model = load_model(PG_GETARG_DATUM(0), linreg_family);
-  const Coefficient noise = static_cast<const LinregModel &>(*model).noise_variance(level);
-  result.row({Cell::or_null(noise.mean), Cell::or_null(noise.sd), Cell::or_null(noise.lower),
-              Cell::or_null(noise.upper)});
-  return Datum(0);
-}
-
-BAYES_FUNCTION(linreg_contrast) { return contrast_row<LinregModel>(fcinfo, linreg_family); }
-
 /// linreg_predict(model, x "any" [, level])
 BAYES_FUNCTION(linreg_predict) {
   return prediction<LinregModel>(fcinfo, linreg_family, prediction_cells);
-}
-
-/// linreg_log_density(model, x "any", y float8)
-BAYES_FUNCTION(linreg_log_density) {
-  const double response = PG_GETARG_FLOAT8(2);
-  if (!(std::fabs(response) <= max_abs_element)) refuse_value(response, "y", 0);
-  const auto given = model_and_row(fcinfo, linreg_family);
-  if (!given) PG_RETURN_NULL();
-  const auto found = static_cast<const LinregModel &>(given->model).log_density(given->x, response);
-  if (!found) PG_RETURN_NULL();
-  return guarded([&] { return Float8GetDatum(*found); });
 }

@@ -10,7 +10,7 @@
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "document/members.hpp"
-#include "pg/bind/any_model.hpp"
+#include "pg/bind/density.hpp"
 #include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
@@ -22,6 +22,7 @@
 #include "pg/models/sums_parts.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/encoding.hpp"
+#include "questions/row_distribution.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -163,6 +164,23 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
   NbSite &site = site_of(fcinfo);
   return site.rows.score(site.models.share(PG_GETARG_DATUM(0)), PG_GETARG_DATUM(1));
 }
+
+/// bayes_log_density(model, row) of models of objects of names.
+class WordsDensity final : public DensityReader {
+ public:
+  WordsDensity(MemoryContext context, const Oid *types) : rows_(context, types[0], true) {}
+  std::optional<double> log_density(const std::shared_ptr<const Model> &model, Datum row,
+                                    const Datum *given) override {
+    if (given) model->row_distribution();  // there is none
+    const std::optional<Scored> scored = rows_.score(model, row);
+    return scored ? std::optional(scored->model.log_density()) : std::nullopt;
+  }
+
+ private:
+  NbReader rows_;
+};
+
+const DensityFamily densities_of_words(nb_family, make_density<WordsDensity>);
 
 /// Scores labels of rows. A label that the model does not know has the probability 0.
 class LabelScorer final : public RowScorer {
@@ -336,11 +354,4 @@ BAYES_FUNCTION(nb_probabilities) {
                    [&p](std::size_t a, std::size_t b) { return p[a] > p[b]; });
   for (const std::size_t k : order) result.row({Cell::text(scored->model.labels()[k]), p[k]});
   return Datum(0);
-}
-
-/// nb_log_density(model, features) -> float8
-BAYES_FUNCTION(nb_log_density) {
-  const std::optional<Scored> scored = scored_row(fcinfo);
-  if (!scored) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(scored->model.log_density());
 }

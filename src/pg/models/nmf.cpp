@@ -182,14 +182,6 @@ BAYES_FUNCTION(nmf_factors) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(nmf_shares) {
-  ResultRows result(fcinfo);
-  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);
-  int factor = 0;
-  for (const double share : nmf_model(*model).shares()) result.row({++factor, share});
-  return Datum(0);
-}
-
 /// nmf_error(model): the errors of the expected numbers of all cells of the table of the fit.
 BAYES_FUNCTION(nmf_error) {
   ResultRows result(fcinfo);

@@ -11,7 +11,7 @@ void require_response_type(Oid base, Oid type, bool binary) {
   throw SqlError(
       ERRCODE_DATATYPE_MISMATCH, message("the response is of type {}", name_of_type(type)),
       binary ? "It must be a boolean, or a number that is 0 or 1." : "It must be a number.",
-      "The response comes before the row: bayes_score(model, response, row).");
+      "The response comes before the row, as in bayes_score(model, response, row).");
 }
 
 double response_of(Datum value, Oid base, bool binary) {
