@@ -103,14 +103,17 @@ else
 version := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" control/pg_bayes.control)
 sources := $(wildcard src/pg/*/*.cpp)
 # What a folder's files include takes longer to compile than they do, so they are compiled together.
-# Those of models are compiled alone: the functions of one model are called like those of another.
-alone := $(wildcard src/pg/models/*.cpp)
-together := $(filter-out $(alone),$(sources))
-folders := $(sort $(patsubst %/,%,$(dir $(together))))
+# The functions of one model are called like those of another, so of models those files are whose
+# names begin alike.
+unit_of = $(if $(filter src/pg/models/%,$1),models-$(firstword $(subst _, ,$(basename $(notdir \
+  $1)))),$(patsubst src/pg/%/,%,$(dir $1)))
+units := $(sort $(foreach source,$(sources),$(call unit_of,$(source))))
+sources_of = $(strip $(foreach source,$(sort $(sources)), \
+  $(if $(filter $1,$(call unit_of,$(source))),$(source))))
 fragments := $(sort $(wildcard sql/[0-9]*.sql))
 
 MODULE_big = pg_bayes
-OBJS = $(patsubst src/pg/%.cpp,build/pg/%.o,$(alone)) $(folders:src/pg/%=build/pg/%.o)
+OBJS = $(units:%=build/pg/%.o)
 EXTENSION = control/pg_bayes
 DATA_built = build/pg_bayes--$(version).sql
 DATA = $(wildcard sql/updates/*.sql)
@@ -148,23 +151,37 @@ kernel:
 	fi
 	@MAKEFLAGS=--no-print-directory cmake --build build --target kernel --parallel $(JOBS)
 
-$(sources:src/pg/%.cpp=build/pg/%.o): build/pg/%.o: src/pg/%.cpp Makefile
+# Half of the time of a file went to headers that all files include, so these are compiled first.
+# ccache knows single files best, and does not look into such a header unless it is told to.
+precompiled := <algorithm> <array> <bit> <cmath> <cstdint> <cstring> <functional> <limits> \
+  <memory> <numeric> <optional> <span> <string> <string_view> <unordered_map> <utility> <vector> \
+  "document/option_table.hpp" "pg/server/boundary.hpp" "pg/values/model_value.hpp"
+header := $(if $(findstring ccache,$(CXX)),,build/pg/precompiled.hpp)
+compile = $(CXX) $(CXXFLAGS) $(CPPFLAGS) -MMD -MP
+
+build/pg/precompiled.hpp.gch: Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	printf '#include %s\n' $(foreach name,$(precompiled),'$(name)') > $(@:.gch=)
+	$(compile) -MF $(@:.gch=.d) -MT $@ -o $@ -x c++-header $(@:.gch=)
 
 # An included source file looks to gcc like a header, where one option would be a mistake.
-define folder_object
-$(1:src/%=build/%.o): $(filter $(1)/%,$(together)) Makefile
+define unit_object
+build/pg/$1.o: $(call sources_of,$1) $(header:=.gch) Makefile
 	@mkdir -p $$(@D)
-	printf '#include "%s"\n' $(sort $(filter $(1)/%,$(together))) | $$(CXX) $$(CXXFLAGS) $$(CPPFLAGS) \
-	  -Wno-subobject-linkage -iquote . -MMD -MP -MF $$(@:.o=.d) -MT $$@ -c -o $$@ -x c++ -
+	printf '#include "%s"\n' $(call sources_of,$1) | $$(compile) $(header:%=-include %) \
+	  -Wno-subobject-linkage -iquote . -MF $$(@:.o=.d) -MT $$@ -c -o $$@ -x c++ -
 endef
-$(foreach folder,$(folders),$(eval $(call folder_object,$(folder))))
+$(foreach unit,$(units),$(eval $(call unit_object,$(unit))))
 
--include $(OBJS:.o=.d)
+-include $(OBJS:.o=.d) $(header:.hpp=.hpp.d)
 
-# So that no file leans on the includes of another.
-module-single: $(sources:src/pg/%.cpp=build/pg/%.o)
+# Each file by itself, so that none leans on the includes of another, or on those above.
+module-single: $(sources:src/pg/%.cpp=build/pg/single/%.o)
+$(sources:src/pg/%.cpp=build/pg/single/%.o): build/pg/single/%.o: src/pg/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(compile) -c -o $@ $<
+
+-include $(sources:src/pg/%.cpp=build/pg/single/%.d)
 .PHONY: module-single
 
 build/pg_bayes--$(version).sql: sql/expand.awk $(fragments) control/pg_bayes.control Makefile

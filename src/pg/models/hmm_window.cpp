@@ -21,8 +21,8 @@ namespace {
 constexpr int model_argument = 0, observation_argument = 1;
 
 /// State kept between partitions.
-struct CallSite {
-  CallSite(MemoryContext context, FunctionCallInfo fcinfo)
+struct WindowSite {
+  WindowSite(MemoryContext context, FunctionCallInfo fcinfo)
       : constant_model(
             guarded([fcinfo] { return get_fn_expr_arg_stable(fcinfo->flinfo, model_argument); })),
         models(hmm_family),
@@ -41,19 +41,19 @@ struct CallSite {
   }
 };
 
-CallSite &site_of(FunctionCallInfo fcinfo) { return call_site<CallSite>(fcinfo, fcinfo); }
+WindowSite &site_of(FunctionCallInfo fcinfo) { return call_site<WindowSite>(fcinfo, fcinfo); }
 
 /// The model of a partition, which must be the same in all its rows.
 class PartitionModel {
  public:
-  void first(CallSite &site, const NullableDatum &value) {
+  void first(WindowSite &site, const NullableDatum &value) {
     model_ = nullptr;
     if (value.isnull) return;
     const std::shared_ptr<const Model> &model = site.models.share(value.value);
     model_ = &hidden(*model);
     site.observations.begin(model);
   }
-  void check_same(CallSite &site, const NullableDatum &value) const {
+  void check_same(WindowSite &site, const NullableDatum &value) const {
     // The cache returns the same object for models of equal contents, and keeps the last one used.
     if (value.isnull ? model_ != nullptr : model_ != &site.models.get(value.value))
       throw Error(Errc::invalid_argument, "model must be the same for all rows of a partition",
@@ -77,7 +77,7 @@ NullableDatum argument_at(PartitionReader &reader, std::int64_t row, int argumen
 
 /// Reads a whole partition and, unless the model is NULL, calls use(model, sequence, steps).
 template <class F>
-void with_partition(WindowObject window, CallSite &site, MemoryContext context, F use) {
+void with_partition(WindowObject window, WindowSite &site, MemoryContext context, F use) {
   const std::int64_t rows = guarded([window] { return WinGetPartitionRowCount(window); });
   check_rows(rows);
   // The rows read have their own contexts, which are deleted before the first result is returned.
@@ -192,7 +192,7 @@ struct FilteredPartition {
 /// returns use(filter, observation), else NULL.
 template <class F> Datum with_filter(FunctionCallInfo fcinfo, F use) {
   const WindowObject window = window_of(fcinfo);
-  CallSite &site = site_of(fcinfo);
+  WindowSite &site = site_of(fcinfo);
   FilteredPartition &partition =
       partition_of<FilteredPartition>(window, [&](FilteredPartition &made, MemoryContext) {
         made.model.first(site, current_argument(window, model_argument));
@@ -221,7 +221,7 @@ BAYES_FUNCTION(hmm_decode_window) {
   const WindowObject window = window_of(fcinfo);
   const DecodedPartition &partition =
       partition_of<DecodedPartition>(window, [&](DecodedPartition &made, MemoryContext context) {
-        CallSite &site = site_of(fcinfo);
+        WindowSite &site = site_of(fcinfo);
         with_partition(window, site, context,
                        [&](const HiddenMarkovModel &model, Sequences &sequence, std::int64_t) {
                          made.states = model.decode(sequence, site.control).states;
@@ -236,7 +236,7 @@ BAYES_FUNCTION(hmm_probabilities_window) {
   const WindowObject window = window_of(fcinfo);
   SmoothedPartition &partition =
       partition_of<SmoothedPartition>(window, [&](SmoothedPartition &made, MemoryContext context) {
-        CallSite &site = site_of(fcinfo);
+        WindowSite &site = site_of(fcinfo);
         with_partition(window, site, context,
                        [&](const HiddenMarkovModel &model, Sequences &sequence, std::int64_t rows) {
                          made.fill(model, sequence, rows, site.control);
