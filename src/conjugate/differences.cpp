@@ -8,12 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "base/boost_settings.hpp"
-// after the settings
-#include <boost/math/quadrature/gauss.hpp>
-
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "base/gauss_legendre.hpp"
 #include "base/root.hpp"
 #include "conjugate/conjugate.hpp"
 
@@ -31,13 +28,13 @@ double probability_of(double log_odds) {
 
 /// Calls f(p, weight) for the quadrature points of all pieces between the increasing `bounds`.
 template <class F> void each_point(const std::vector<double> &bounds, F f) {
-  using Rule = boost::math::quadrature::gauss<double, 10>;
+  const GaussLegendre &rule = gauss_legendre_10;
   for (std::size_t i = 1; i < bounds.size(); ++i) {
     const double middle = (bounds[i] + bounds[i - 1]) / 2, half = (bounds[i] - bounds[i - 1]) / 2;
     if (!(half > 0)) continue;
-    for (std::size_t j = 0; j < Rule::abscissa().size(); ++j)
+    for (std::size_t j = 0; j < rule.points.size(); ++j)
       for (const int side : {-1, 1})
-        f(middle + side * half * Rule::abscissa()[j], half * Rule::weights()[j]);
+        f(middle + side * half * rule.points[j], half * rule.weights[j]);
   }
 }
 

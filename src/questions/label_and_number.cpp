@@ -1,14 +1,12 @@
 #include "questions/label_and_number.hpp"
 
-#include "base/boost_settings.hpp"
-
 #include <algorithm>
-#include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "base/control.hpp"
+#include "base/gauss_legendre.hpp"
 #include "questions/answers.hpp"
 
 namespace bayes {
@@ -154,13 +152,12 @@ class LabelAndNumber {
   }
 
   template <class F> double integral(const std::vector<double> &ends, F f) {
-    using Rule = boost::math::quadrature::gauss<double, 15>;
     struct Piece {
       double from, to, value;
     };
     std::vector<Piece> open;
     const auto add = [&](double from, double to) {
-      open.push_back({from, to, Rule::integrate(f, from, to)});
+      open.push_back({from, to, gauss_legendre_15.integral(from, to, f)});
       return open.back().value;
     };
     for (std::size_t i = 1; i < ends.size(); ++i)
