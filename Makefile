@@ -125,7 +125,7 @@ PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server)
 # Debug information for stack traces alone, as of the kernel: with all of it the module has four
 # times the size.
 PG_CXXFLAGS = -std=c++20 -O2 -g1 -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra \
-  -Wno-register
+  -Wno-register $(if $(findstring clang,$(CXX)),,--param=ggc-min-heapsize=524288)
 SHLIB_PREREQS = kernel
 SHLIB_LINK = -Lbuild/lib/lowest -lpg_bayes_kernel -lstdc++ \
   -Wl,--enable-new-dtags,-rpath,'$(or $(KERNELDIR),$$ORIGIN)' \
