@@ -17,14 +17,14 @@ void PackedCollector::sort_labels() {
   rows.recode(codes);
 }
 
-void PackedCollector::recode(const RowColumns &all) {
+void PackedCollector::recode(const std::optional<RowColumns> &all) {
   const RowColumns own = columns();
   if (own.empty()) return;
-  if (own.size() != all.size()) PassReader::refuse();
+  if (!all || own.size() != all->size()) PassReader::refuse();
   std::vector<std::vector<double>> codes(std::size_t(before_) + own.size());
   for (std::size_t j = 0; j < own.size(); ++j)
     for (const std::string &label : own[j].labels) {
-      const std::vector<std::string> &labels = all[j].labels;
+      const std::vector<std::string> &labels = (*all)[j].labels;
       const auto at = std::lower_bound(labels.begin(), labels.end(), label);
       if (at == labels.end() || *at != label) PassReader::refuse();
       codes[std::size_t(before_) + j].push_back(double(at - labels.begin()));

@@ -49,9 +49,9 @@ class PackedCollector : public WeightedCollector {
   PackedHead head();
   /// number of bytes that write_blocks() writes
   std::size_t bytes() const;
-  /// Replaces the codes of labels by those of `all`, which has the same columns and all labels.
-  /// Throws Error(invalid_binary) unless it has them.
-  void recode(const RowColumns &all);
+  /// Replaces the codes of labels by those of `all`, which has the same columns and all labels, if
+  /// rows have columns. Throws Error(invalid_binary) unless it has them.
+  void recode(const std::optional<RowColumns> &all);
   /// Do rows have columns with names?
   bool described() const { return reader_.described(); }
   /// Gives labels codes in the order of their bytes.

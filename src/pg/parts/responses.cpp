@@ -83,7 +83,7 @@ PackedHead ResponsesInParts::Part::head() {
 }
 
 ResponsesInParts::Facts ResponsesInParts::Part::arrange(Common common, Control &control) {
-  if (collector_.described()) collector_.recode(common.columns);
+  collector_.recode(common.columns);
   collector_.rows.arrange(control);
   return {response_facts(collector_.rows)};
 }
@@ -120,6 +120,7 @@ void PushedResponses::hear_head(PackedHead head, const std::string &place) {
 
 CommonColumns PushedResponses::common() {
   collector().sort_labels();
+  if (query_.columns.names.empty()) return {};
   return {collector().columns()};
 }
 

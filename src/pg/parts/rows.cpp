@@ -71,7 +71,7 @@ PackedHead RowsInParts::Part::head() {
 }
 
 RowsInParts::Facts RowsInParts::Part::arrange(Common common, Control &control) {
-  if (collector_.described()) collector_.recode(common.columns);
+  collector_.recode(common.columns);
   RowStore &rows = collector_.rows;
   rows.arrange(control);
   rows.set_incomplete(count_incomplete(rows, control));
@@ -165,6 +165,7 @@ void PushedCollectedRows::hear_head(PackedHead head, const std::string &place) {
 CommonColumns PushedCollectedRows::common() {
   collector().sort_labels();
   names_ = quoted_names(collector().columns());
+  if (whole_) return {};
   return {collector().columns()};
 }
 

@@ -27,10 +27,13 @@ class CommonLength {
   std::optional<std::int64_t> length_;
 };
 
-/// Columns with the labels of all parts, in the order of their codes.
+/// What rows with columns have in common: these, with the labels of all parts in the order of their
+/// codes.
 struct CommonColumns {
-  RowColumns columns;
-  template <class F> void fields(F &f) { f.columns("columns", columns); }
+  std::optional<RowColumns> columns;
+  template <class F> void fields(F &f) {
+    f.optional("columns", columns, [&](RowColumns &all) { f.columns("columns", all); });
+  }
 };
 
 /// Rows of several parts, as the rows of a collector.
