@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "pg/bind/profile.hpp"
+#include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
 
 using namespace bayes;

@@ -7,6 +7,7 @@
 #include "pg/server/boundary.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/values/convert.hpp"
 
 namespace bayes::pg {
 namespace {
