@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,5 +49,20 @@ class BAYES_API HoldOut {
   int every_, bound_ = 0;
   std::vector<double> counts_;
 };
+
+// What servers tell each other of it, as fields (data/fields.hpp).
+
+/// Every how many items one is held out, 2 to 1000, if any are.
+template <class F> void every_field(F &f, std::optional<int> &every) {
+  f.optional("hold_out", every, [&](int &value) { f.integer("hold_out", value, 2, 1000); });
+}
+/// HoldOut::bound()
+template <class F> void bound_field(F &f, int &bound) {
+  f.integer("hold_out", bound, 0, HoldOut::intervals);
+}
+/// HoldOut::counts()
+template <class F> void counts_field(F &f, std::optional<std::vector<double>> &counts) {
+  f.optional("hashes", counts, [&](std::vector<double> &all) { f.numbers("hashes", all); });
+}
 
 }  // namespace bayes

@@ -82,8 +82,8 @@ SELECT is(complaint(format('SELECT %s FROM m', call)), said, call) FROM (VALUES
   ('bayes_log_density(normal, 1, 1)', '42804 rows of normal_inverse_gamma are given nothing'),
   ('bayes_log_density(labels, 1, 1)', '42804 labels of dirichlet_categorical are given nothing'),
   ('bayes_log_density(linreg, 1)', '42804 a model of family linreg has no log density of rows'),
-  ('bayes_mean(gmm)', '42804 a model of family gmm has not one parameter to ask for'),
-  ('bayes_greater(beta, gmm)', '42804 a model of family gmm has not one parameter to ask for'),
+  ('bayes_mean(gmm)', '42804 a model of family gmm has no single parameter'),
+  ('bayes_greater(beta, gmm)', '42804 a model of family gmm has no single parameter'),
   ('bayes_greater(beta, gamma)', '42804 posteriors of different families cannot be compared'),
   ('bayes_evidence(gmm)', '42804 a model of family gmm has no evidence in closed form'))
   AS v(call, said);

@@ -49,10 +49,12 @@ template <class R> class FamilyReaders {
   /// The reader of this family, valid as long as this object; nullptr if it has none.
   R *of(const std::string &family) {
     const FamilyReader<R> *const entry = FamilyReader<R>::of(family);
-    if (!entry) return nullptr;
+    return entry ? &of(*entry) : nullptr;
+  }
+  R &of(const FamilyReader<R> &entry) {
     for (const auto &[known, reader] : made_)
-      if (known == entry) return reader.get();
-    return made_.emplace_back(entry, entry->make(context_, types_.data())).second.get();
+      if (known == &entry) return *reader;
+    return *made_.emplace_back(&entry, entry.make(context_, types_.data())).second;
   }
 
  private:

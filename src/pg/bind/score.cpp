@@ -20,9 +20,6 @@
 namespace bayes::pg {
 namespace {
 
-/// zero before the entries of families, which are initialized when the module is loaded
-const ScoredFamily *last_registered = nullptr;
-
 /// Scores rows by their log density.
 class DensityScorer final : public RowScorer {
  public:
@@ -42,69 +39,67 @@ class DensityScorer final : public RowScorer {
 const ScoredFamily models_of_rows("", "row", 1, ErrorMeasure::none, false,
                                   make_scorer<DensityScorer>);
 
-constexpr int max_values = 3, max_models = 2;
+constexpr int max_models = 2;
 
 /// One of the models of a call site.
 class ScoredModel {
  public:
-  explicit ScoredModel(MemoryContext context) : models_(nullptr), context_(context) {}
+  /// `types`: of the arguments of a row
+  ScoredModel(MemoryContext context, const std::vector<Oid> &types)
+      : models_(nullptr),
+        scorers_(context, types) {}
 
   /// Takes the model of this call.
   void use(Datum value) {
     const std::shared_ptr<const Model> &model = models_.share(value);
     if (model == model_) return;
     model_ = model;
-    const ScoredFamily &family = ScoredFamily::of(model->info.family);
+    family_ = &ScoredFamily::of(model->info.family);
     // A model that cannot be scored is refused by its own family, whatever the arguments.
-    if (&family == &models_of_rows) model->require_rows();
-    const auto found =
-        std::find_if(scorers_.begin(), scorers_.end(),
-                     [&family](const Entry &entry) { return entry.family == &family; });
-    current_ = std::size_t(found - scorers_.begin());
-    if (found == scorers_.end()) scorers_.push_back({&family, nullptr});
+    if (family_ == &models_of_rows) model->require_rows();
   }
   const Model &model() const { return *model_; }
-  const ScoredFamily &family() const { return *scorers_[current_].family; }
+  const ScoredFamily &family() const { return *family_; }
 
-  std::optional<Score> score(const Oid *types, const NullableDatum *row) {
-    std::unique_ptr<RowScorer> &scorer = scorers_[current_].scorer;
-    if (!scorer) scorer = family().make(context_, types);
-    return scorer->score(model_, row);
+  std::optional<Score> score(const NullableDatum *row) {
+    return scorers_.of(*family_).score(model_, row);
   }
 
  private:
-  struct Entry {
-    const ScoredFamily *family;
-    std::unique_ptr<RowScorer> scorer;
-  };
   ModelCache models_;
-  MemoryContext context_;
   std::shared_ptr<const Model> model_;
-  /// one for each family that has come
-  std::vector<Entry> scorers_;
-  std::size_t current_ = 0;
+  const ScoredFamily *family_ = nullptr;
+  FamilyReaders<RowScorer> scorers_;
 };
+
+/// The types of the arguments of a row, which come after so many models. Throws Error if one of
+/// them is a second model.
+std::vector<Oid> types_of_row(FunctionCallInfo fcinfo, int models) {
+  if (models == 1 && argument_type(fcinfo, 2) == argument_type(fcinfo, 1))
+    throw Error(Errc::wrong_family, "bayes_score takes one model, and a row", {},
+                "Two models are compared by bayes_score_difference(a, b, row).");
+  std::vector<Oid> out;
+  for (int i = 1 + models; i < PG_NARGS(); ++i) out.push_back(argument_type(fcinfo, i));
+  return out;
+}
 
 /// State of a call site between its calls.
 struct ScoreSite {
   /// `models`: how many come before the row.
   ScoreSite(MemoryContext context, FunctionCallInfo fcinfo, int models)
-      : models{ScoredModel(context), ScoredModel(context)},
-        count(models) {
-    const auto type = [fcinfo](int argument) { return argument_type(fcinfo, argument); };
-    if (count == 1 && type(2) == type(1))
-      throw Error(Errc::wrong_family, "bayes_score takes one model, and a row", {},
-                  "Two models are compared by bayes_score_difference(a, b, row).");
-    values = PG_NARGS() - 1 - count;
-    for (int i = 0; i < std::min(values, max_values); ++i) types[i] = type(1 + count + i);
-  }
+      : ScoreSite(context, types_of_row(fcinfo, models), models) {}
   /// the arguments of the row
   const NullableDatum *row(FunctionCallInfo fcinfo) const { return &fcinfo->args[1 + count]; }
 
   ScoredModel models[max_models];
   int count, values;
-  Oid types[max_values] = {};
   std::array<Score, max_models> scores;
+
+ private:
+  ScoreSite(MemoryContext context, const std::vector<Oid> &types, int models)
+      : models{{context, types}, {context, types}},
+        count(models),
+        values(int(types.size())) {}
 };
 
 /// What the scores of a row mean: the same for all rows of an aggregate.
@@ -224,7 +219,7 @@ std::optional<std::span<const Score>> ScoreState::read(FunctionCallInfo fcinfo, 
   if (std::any_of(row, row + site.values, [](const NullableDatum &value) { return value.isnull; }))
     return std::nullopt;
   for (int m = 0; m < site.count; ++m) {
-    const auto score = site.models[m].score(site.types, row);
+    const auto score = site.models[m].score(row);
     if (!score || std::isnan(score->log_density)) return std::nullopt;
     site.scores[std::size_t(m)] = *score;
   }
@@ -257,22 +252,9 @@ Datum ScoreState::result(TupleDesc description) const {
 
 }  // namespace
 
-ScoredFamily::ScoredFamily(const char *family, const char *arguments, int values,
-                           ErrorMeasure error, bool perplexity, Make make)
-    : family(family),
-      arguments(arguments),
-      values(values),
-      error(error),
-      perplexity(perplexity),
-      make(make),
-      next(last_registered) {
-  last_registered = this;
-}
-
 const ScoredFamily &ScoredFamily::of(const std::string &family) {
-  for (const ScoredFamily *at = last_registered; at; at = at->next)
-    if (at->family == family) return *at;
-  return models_of_rows;
+  const FamilyReader *const entry = FamilyReader::of(family);
+  return entry ? static_cast<const ScoredFamily &>(*entry) : models_of_rows;
 }
 
 }  // namespace bayes::pg

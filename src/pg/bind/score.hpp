@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "data/scores.hpp"
-#include "document/model.hpp"
-#include "pg/server/boundary.hpp"
+#include "pg/bind/family_reader.hpp"
 
 namespace bayes::pg {
 
@@ -22,30 +21,26 @@ class RowScorer {
                                      const NullableDatum *row) = 0;
 };
 
-/// How the models of a family are scored; a static object, which registers itself.
-struct ScoredFamily {
-  /// Makes a scorer for rows whose arguments have these types; PostgreSQL's allocations go below
-  /// the context, which outlives it.
-  using Make = std::unique_ptr<RowScorer> (*)(MemoryContext, const Oid *types);
+/// How the models of a family are scored.
+struct ScoredFamily : FamilyReader<RowScorer> {
   ScoredFamily(const char *family, const char *arguments, int values, ErrorMeasure error,
-               bool perplexity, Make make);
+               bool perplexity, Make make)
+      : FamilyReader(family, make),
+        arguments(arguments),
+        values(values),
+        error(error),
+        perplexity(perplexity) {}
   /// The entry of a family; that of models of rows if it has none.
   static const ScoredFamily &of(const std::string &family);
 
-  const char *family;
   /// the arguments of a row, for messages, and their number
   const char *arguments;
   int values;
   ErrorMeasure error;
   /// models have a perplexity
   bool perplexity;
-  Make make;
-  /// the entry that registered before
-  const ScoredFamily *next;
 };
 
-template <class S> std::unique_ptr<RowScorer> make_scorer(MemoryContext context, const Oid *types) {
-  return std::make_unique<S>(context, types);
-}
+template <class S> constexpr auto make_scorer = make_reader<RowScorer, S>;
 
 }  // namespace bayes::pg

@@ -205,7 +205,7 @@ struct ConjugateSite {
 const ConjugateModel &one_parameter(const Model &model) {
   if (const auto *const out = dynamic_cast<const ConjugateModel *>(&model)) return *out;
   throw Error(Errc::wrong_family,
-              message("a model of family {} has not one parameter to ask for", model.info.family),
+              message("a model of family {} has no single parameter", model.info.family),
               "Models of beta_bernoulli, gamma_poisson and normal_inverse_gamma have.",
               "bayes_parameters(model) lists the parameters of any model.");
 }

@@ -26,7 +26,7 @@ struct DocumentsInParts {
       f.text("family", family);
       f.flag("whole", whole);
       f.texts("terms", terms);
-      f.optional("hold_out", hold_out, [&](int &every) { f.integer("hold_out", every, 2, 1000); });
+      every_field(f, hold_out);
     }
   };
 
@@ -45,7 +45,7 @@ struct DocumentsInParts {
       f.integer("truncated", truncated, 0, most_rows_of_part);
       f.texts("terms", terms);
       f.numbers("documents", documents, terms.size());
-      f.optional("hashes", hashes, [&](auto &counts) { f.numbers("hashes", counts); });
+      counts_field(f, hashes);
     }
   };
 
@@ -56,8 +56,7 @@ struct DocumentsInParts {
     std::optional<int> hold_out;
     template <class F> void fields(F &f) {
       f.texts("terms", terms);
-      f.optional("hold_out", hold_out,
-                 [&](int &bound) { f.integer("hold_out", bound, 0, HoldOut::intervals); });
+      f.optional("hold_out", hold_out, [&](int &bound) { bound_field(f, bound); });
     }
   };
 
@@ -94,17 +93,9 @@ struct DocumentsInParts {
   };
 };
 
-class PushedDocuments final : public PushedCollector<DocumentsInParts, DocumentCollector> {
+class PushedDocuments final : public PushedItems<DocumentsInParts, DocumentCollector> {
  public:
-  /// `make` returns the column of the documents.
-  PushedDocuments(std::optional<FitData<DocumentCollector>> &data, const FitRequest &request,
-                  MakeCollector make)
-      : PushedCollector(data),
-        request_(request),
-        make_(std::move(make)) {}
-  std::vector<int> begin(TupleDesc columns, std::string &reason) override {
-    return {make_(columns, reason)};
-  }
+  using PushedItems::PushedItems;
   void take(PushedRows &rows) override;
 
  private:
@@ -113,8 +104,6 @@ class PushedDocuments final : public PushedCollector<DocumentsInParts, DocumentC
   DocumentsInParts::Common common() override;
   void hear_facts(DocumentsInParts::Facts facts) override;
 
-  const FitRequest &request_;
-  const MakeCollector make_;
   CorpusTotals totals_, held_out_;
   /// for every term, whether a document that is fitted has it
   std::vector<char> in_fit_;

@@ -118,4 +118,22 @@ template <class K, class Collector> class PushedCollector : public PushedKind<K>
 /// the query's columns, as the kind says. `reason`: receives why they cannot be pushed down, if so.
 using MakeCollector = std::function<int(TupleDesc columns, std::string &reason)>;
 
+/// The same, of items that are whole columns.
+template <class K, class Collector> class PushedItems : public PushedCollector<K, Collector> {
+ public:
+  PushedItems(std::optional<FitData<Collector>> &data, const FitRequest &request,
+              MakeCollector make)
+      : PushedCollector<K, Collector>(data),
+        request_(request),
+        make_(std::move(make)) {}
+  /// `make` returns the column of the items.
+  std::vector<int> begin(TupleDesc columns, std::string &reason) override {
+    return {make_(columns, reason)};
+  }
+
+ protected:
+  const FitRequest &request_;
+  const MakeCollector make_;
+};
+
 }  // namespace bayes::pg

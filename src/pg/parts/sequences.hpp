@@ -92,17 +92,9 @@ struct SequencesInParts {
   };
 };
 
-class PushedSequences final : public PushedCollector<SequencesInParts, SequenceCollector> {
+class PushedSequences final : public PushedItems<SequencesInParts, SequenceCollector> {
  public:
-  /// `make` returns the column of the sequences.
-  PushedSequences(std::optional<FitData<SequenceCollector>> &data, const FitRequest &request,
-                  MakeCollector make)
-      : PushedCollector(data),
-        request_(request),
-        make_(std::move(make)) {}
-  std::vector<int> begin(TupleDesc columns, std::string &reason) override {
-    return {make_(columns, reason)};
-  }
+  using PushedItems::PushedItems;
   void take(PushedRows &rows) override;
 
  private:
@@ -110,8 +102,6 @@ class PushedSequences final : public PushedCollector<SequencesInParts, SequenceC
   void hear_head(SequencesInParts::Head head, const std::string &place) override;
   SequencesInParts::Common common() override;
 
-  const FitRequest &request_;
-  const MakeCollector make_;
   /// of all parts
   std::set<std::string> symbols_;
 };

@@ -29,7 +29,7 @@ struct TableInParts {
       f.flag("non_negative", options.non_negative);
       f.flag("missing", options.missing);
       f.number("bytes_of_key", options.bytes_of_key);
-      f.optional("hold_out", hold_out, [&](int &every) { f.integer("hold_out", every, 2, 1000); });
+      every_field(f, hold_out);
     }
   };
 
@@ -42,7 +42,7 @@ struct TableInParts {
       f.integer("columns", columns, 0, factor_max_keys);
       f.integer("skipped", skipped, 0, most_rows_of_part);
       f.integer("seen", seen, 0, most_rows_of_part);
-      f.optional("hashes", hashes, [&](auto &counts) { f.numbers("hashes", counts); });
+      counts_field(f, hashes);
     }
   };
 
@@ -59,7 +59,7 @@ struct TableInParts {
     template <class F> void fields(F &f) {
       f.integer("columns", columns, 1, factor_max_keys);
       f.optional("hold_out", hold_out, [&](HoldOutOfAll &of_all) {
-        f.integer("hold_out", of_all.bound, 0, HoldOut::intervals);
+        bound_field(f, of_all.bound);
         f.numbers("before", of_all.before);
       });
     }
@@ -101,14 +101,10 @@ struct TableInParts {
   };
 };
 
-class PushedTable final : public PushedCollector<TableInParts, TripleCollector> {
+class PushedTable final : public PushedItems<TableInParts, TripleCollector> {
  public:
   /// `make` returns the number of columns of the query.
-  PushedTable(std::optional<FitData<TripleCollector>> &data, const FitRequest &request,
-              MakeCollector make)
-      : PushedCollector(data),
-        request_(request),
-        make_(std::move(make)) {}
+  using PushedItems::PushedItems;
   std::vector<int> begin(TupleDesc columns, std::string &reason) override;
   void rows_of_parts(const std::vector<std::int64_t> &rows) override { rows_ = rows; }
   void take(PushedRows &rows) override;
@@ -147,8 +143,6 @@ class PushedTable final : public PushedCollector<TableInParts, TripleCollector> 
   /// of the table that the parts make
   std::int32_t columns() const { return std::int32_t(std::max<std::int64_t>(1, length_.value())); }
 
-  const FitRequest &request_;
-  const MakeCollector make_;
   CommonLength length_;
   /// of all parts
   std::vector<std::int64_t> rows_;
