@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 use MIME::Base64 qw(decode_base64 encode_base64);
+use Message qw(integer text);
 use Server;
 use Test::More;
 
@@ -107,6 +108,27 @@ for my $fit (map { $_->[0] } @fits) {
 }
 cmp_ok($refused, '>', 50, 'many of them are refused');
 
+# ---- what all parts have in common, but not these rows ----
+
+for my $case (['bmm_model', text('l1'), text('l9'), 'a label of the rows is missing'],
+    ['lda_model', text('a0'), text('z0'), 'terms are out of order'],
+    ['lda_select', 'hold_out', 'hold_off', 'it is not said which documents are held out'],
+    ['nmf_model', 'columns' . integer(3), 'columns' . integer(2), 'there are fewer columns'],
+    ['nmf_select', 'before', 'behind', 'nor which rows'],
+    ["'SELECT n, d", text('a1'), text('a0'), 'a symbol comes twice'],
+    ["'SELECT n, d", text('a1'), text('a9'), 'a symbol of the sequences is missing']) {
+    my ($of, $from, $to, $what) = @$case;
+    my ($fit) = grep { index($_->[0], $of) >= 0 } @fits;
+    my ($keep, $settle) = calls_of($fit->[0]);
+    my $session = $server->session;
+    $session->run('BEGIN; ' . text_of($keep, $keep->{request}));
+    (my $changed = $settle->{request}) =~ s/\Q$from\E/$to/ or die "$what: no $of";
+    like($session->run('SAVEPOINT s; ' . text_of($settle, $changed)), qr/ERROR:  22P03/, $what);
+    like($session->run('ROLLBACK TO s; ' . text_of($settle, $settle->{request})),
+        qr/ERROR:  22P03/, '... and then the rows are not asked again');
+    $session->run('ROLLBACK');
+}
+
 # ---- requests while rows are read ----
 
 # A function, or a cast, of the caller's asks for passes over rows that are not all read.
@@ -174,17 +196,31 @@ $liar->query(<<'SQL');
 ALTER AGGREGATE _bayes_keep_rows(int, bayes_pass, VARIADIC "any") RENAME TO real_keep;
 ALTER AGGREGATE _bayes_make_pass(int, bayes_pass ORDER BY boolean) RENAME TO real_pass;
 CREATE SEQUENCE answers;
-CREATE TABLE plan (number int, words int);
+CREATE TABLE plan (number int, words int, member text, more bigint);
 INSERT INTO plan VALUES (0, 0);
+CREATE FUNCTION reverse_bytes(b bytea) RETURNS bytea LANGUAGE sql AS
+  $$ SELECT string_agg(substr(b, i, 1), '' ORDER BY i DESC)
+     FROM generate_series(1, length(b)) AS i $$;
 CREATE FUNCTION changed(answer bayes_pass) RETURNS bayes_pass LANGUAGE plpgsql
 SET search_path = public, pg_catalog AS $$
 DECLARE
   bytes bytea;
   often int;
+  named text;
+  added bigint;
   place int;
 BEGIN
-  SELECT words INTO often FROM plan WHERE number = nextval('answers');
+  SELECT words, member, more INTO often, named, added FROM plan WHERE number = nextval('answers');
   IF often IS NULL OR answer IS NULL THEN RETURN answer; END IF;
+  IF named IS NOT NULL THEN  -- this whole number, and none else
+    bytes := decode(answer::text, 'base64');
+    place := position(convert_to(named, 'UTF8') || '\x0200000000000000'::bytea IN bytes)
+      + length(named) + 8;
+    bytes := overlay(bytes PLACING reverse_bytes(int8send(added
+      + ('x' || encode(reverse_bytes(substr(bytes, place, 8)), 'hex'))::bit(64)::bigint))
+      FROM place FOR 8);
+    RETURN replace(encode(bytes, 'base64'), E'\n', '');
+  END IF;
   FOR attempt IN 1 .. 20 LOOP
     bytes := decode(answer::text, 'base64');
     FOR i IN 1 .. often LOOP
@@ -252,6 +288,20 @@ for my $fit (map { $_->[0] =~ s/ far\b/ lies/r } @fits) {
         ok(!(($state // '') eq 'XX000' || $out =~ /closed/), "$model: answer $number")
             or diag substr($out, 0, 600);
     }
+}
+# Numbers that do not agree: the answers about what was read (1), and about rows in order (2).
+for my $case (['gmm_model', 1, dimension => 1], ['bmm_model', 1, dimension => -1],
+    ['logreg_model', 1, dimension => 1], ['lda_model', 1, rows => 1],
+    ['lda_model', 2, documents => 1], ['lda_model', 2, vocabulary => -1],
+    ['lda_select', 2, documents => 1], ['nmf_model', 1, rows => 1],
+    ['nmf_model', 2, documents => -1], ['nmf_model', 2, vocabulary => 1],
+    ['nmf_select', 2, documents => 1], ["'SELECT n, v", 1, steps => -30000],
+    ["'SELECT n, v", 1, dimension => -1]) {
+    my ($of, $number, $member, $more) = @$case;
+    my ($fit) = map { $_->[0] =~ s/ far\b/ lies/r } grep { index($_->[0], $of) >= 0 } @fits;
+    $liar->query("UPDATE plan SET number = $number, words = 0, member = '$member', more = $more;
+        ALTER SEQUENCE answers RESTART");
+    like($session->run("SELECT $fit", 60), qr/ERROR:  22P03/, "$of: $member + $more");
 }
 note join ', ', map { "$_: $said{$_}" } sort keys %said;
 cmp_ok($said{'22P03'}, '>', 12, 'many of them are refused');

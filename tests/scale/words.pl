@@ -55,6 +55,14 @@ unlike(said("SELECT count(*) FROM gmm_fit('SELECT 5.0::float8 AS x, z FROM $_->[
     "from a model nothing is said of columns, $_->[0]")
     for ['plain', ''], ['obs', ', "push_down": true'];
 
+# Positions of lexemes that PostgreSQL has left out.
+my $terms = q{CASE WHEN id % 3 = 0 THEN ''a:1 b:16383''::tsvector ELSE ''a:1 c:2''::tsvector END};
+my ($there, $local) = map { said("SELECT count(*) FROM lda_topics('SELECT id, $terms FROM $_->[0]
+        WHERE id < 40', 2, '{\"max_iter\": 1$_->[1]}')") }
+    ['obs', ', "push_down": true'], ['plain', ''];
+like($_, qr/13 of 39 documents have terms whose counts may be too small/, 'it is said of all')
+    or diag $_ for $there, $local;
+
 # ---- what cannot be sent ----
 
 my @many = map { "c$_" } 1 .. 99;

@@ -70,7 +70,6 @@ SequencesInParts::Head SequencesInParts::Part::head() {
   out.steps = own.steps;
   out.longest = own.longest;
   out.unobserved = own.unobserved;
-  out.unseen = own.unseen;
   out.symbols = collector_.symbols();
   return out;
 }
@@ -138,7 +137,6 @@ void PushedSequences::hear_head(SequencesInParts::Head head, const std::string &
   all.steps += head.steps;
   all.longest = std::max(all.longest, head.longest);
   all.unobserved += head.unobserved;
-  all.unseen |= head.unseen;
   for (std::string &name : head.symbols) symbols_.insert(std::move(name));
 }
 
@@ -169,8 +167,7 @@ void PushedSequences::take(PushedRows &rows) {
                                   .weight = double(sums.steps),
                                   .weights = double(sums.count),
                                   .longest = sums.longest,
-                                  .unobserved = sums.unobserved,
-                                  .unseen = sums.unseen});
+                                  .unobserved = sums.unobserved});
 }
 
 }  // namespace bayes::pg

@@ -46,7 +46,6 @@ struct SequencesInParts {
     int dimension = 0;
     std::int64_t steps = 0, longest = 0;
     double unobserved = 0;
-    bool unseen = false;
     std::vector<std::string> symbols = {};
     template <class F> void fields(F &f) {
       f.integer("rows", rows, 0, most_rows_of_part);
@@ -59,7 +58,6 @@ struct SequencesInParts {
       f.integer("steps", steps, rows, most_rows_of_part);
       f.integer("longest", longest, 1, most_rows_of_part);
       f.number("unobserved", unobserved);
-      f.flag("unseen", unseen);
       f.texts("symbols", symbols);
     }
   };
