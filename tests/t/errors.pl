@@ -77,15 +77,13 @@ my @kinds = (
         q{SELECT gmm_fit('SELECT c.weight FROM few, gmm_fit(''SELECT x FROM few'', 20) AS c', 2)}],
 );
 
-my ($errors, $rounds, @lost) = (0, 0);
+my ($errors, @lost) = (0);
 my %states;
-my $warm = 0;
-my $before;
-for my $pass (0 .. 1) {
-    # The first tenth fills caches and lets the allocator find its size.
+my $fail = sub {
+    my ($share) = @_;
     for my $kind (@kinds) {
         my ($name, $count, @statements) = @$kind;
-        my $times = int($pass ? effort(1.28 * $count) : 0.1 * $count);
+        my $times = int($share * $count);
         my $said = $session->run("SELECT fail($times, "
             . join(', ', map { my $s = $_; $s =~ s/'/''/g; "'$s'" } @statements) . ')', 300);
         my %count = $said =~ /"(\w+)": (\d+)/g;
@@ -93,15 +91,16 @@ for my $pass (0 .. 1) {
         $errors += $_ for values %count;
         $states{$_} += $count{$_} for keys %count;
     }
-    $before = $session->private_kb unless $pass;
-}
-my $after = $session->private_kb;
+};
+# The first tenth fills caches and lets the allocator find its size.
+$fail->(0.1);
+my $growth = $session->growth_kb(1, effort(1500), sub { $fail->(effort(1.28)) });
 is_deeply(\@lost, [], 'every statement failed, as it should');
 diag("$errors errors: " . join(', ', map { "$_: $states{$_}" } sort keys %states));
 cmp_ok($errors, '>=', effort(200_000), 'as many errors as there should be');
 is_deeply([grep { /^XX/ } keys %states], [], 'no internal errors');
-diag("memory of the backend: $before kB before, $after kB after");
-cmp_ok($after - $before, '<=', effort(1500), 'memory is where it was');
+diag("memory of the backend grew by $growth kB in a round");
+cmp_ok($growth, '<=', effort(1500), 'memory is where it was');
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
     '0', 'no memory context of ours is left');
 
@@ -119,11 +118,9 @@ my @fits = (
 my $fits = sub { $session->run("DO \$\$ BEGIN FOR i IN 1 .. $_[0] LOOP @fits END LOOP; END \$\$",
     300) };
 is($fits->(10), '', 'fits');
-$before = $session->private_kb;
-$fits->(effort(100));
-$after = $session->private_kb;
-diag("memory of the backend: $before kB before, $after kB after many fits");
-cmp_ok($after - $before, '<=', effort(1500), 'many fits leave no memory behind');
+$growth = $session->growth_kb(1, effort(1500), sub { $fits->(effort(100)) });
+diag("memory of the backend grew by $growth kB in a round of fits");
+cmp_ok($growth, '<=', effort(1500), 'many fits leave no memory behind');
 is_deeply([$server->temporary_files], [], 'no temporary files are left');
 
 done_testing;
