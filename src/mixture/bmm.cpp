@@ -21,29 +21,6 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-/// The mixture prepared for scoring single rows: at the point estimate, or with the parameters
-/// integrated out.
-struct BernoulliMixture::Scorer {
-  explicit Scorer(const State &state) : log_weights(log_weights_of(state.point.weights)) {
-    if (state.draws) {
-      draws.emplace(*state.draws);
-    } else if (state.posterior) {
-      clusters.emplace(pick(state.posterior->components, {0}), state.posterior->components);
-      out.resize(std::size_t(clusters->padded()));
-    } else {
-      point.emplace(make_scorer(state.point.components));
-      out.resize(log_weights.size());
-    }
-  }
-  std::vector<double> log_weights;
-  std::optional<ProductScorer> point;
-  std::optional<ProductClusters> clusters;
-  std::optional<FiniteDrawsScorer<ProductPosterior>> draws;
-  /// made for the first row that needs it
-  std::optional<UnseenCategories> unseen;
-  Buffer out;
-};
-
 BernoulliMixture::BernoulliMixture() : state(std::make_unique<State>()) { info.family = "bmm"; }
 BernoulliMixture::~BernoulliMixture() = default;
 
@@ -177,45 +154,9 @@ void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &c
     for (int j = 0; j < d; ++j) covariance[std::size_t(i * d + j)] = 0.5 * (all(i, j) + all(j, i));
 }
 
-std::span<const double> BernoulliMixture::log_joint(std::span<const double> x,
-                                                    bool count_unseen) const {
+std::span<const double> BernoulliMixture::checked(std::span<const double> x) const {
   check_product_row(state->columns(), info.columns, x);
-  if (!scorer_) scorer_ = std::make_unique<Scorer>(*state);
-  Scorer &s = *scorer_;
-  const auto add_unseen = [&](double *out) {
-    if (!count_unseen || !has_unseen(x)) return;
-    if (!s.unseen) s.unseen = unseen_categories();
-    s.unseen->add(x.data(), out);
-  };
-  if (s.draws) return s.draws->log_joint(x.data(), add_unseen);
-  if (s.clusters)
-    s.clusters->log_predictive(x.data(), s.out.data());
-  else
-    s.point->score(x.data(), s.out.data());
-  add_unseen(s.out.data());
-  const std::size_t k = s.log_weights.size();
-  for (std::size_t i = 0; i < k; ++i) s.out[i] += s.log_weights[i];
-  return {s.out.data(), k};
-}
-
-int BernoulliMixture::predict(std::span<const double> x) const {
-  const auto joint = log_joint(x);
-  return int(std::max_element(joint.begin(), joint.end()) - joint.begin());
-}
-
-void BernoulliMixture::probabilities(std::span<const double> x, std::span<double> out) const {
-  softmax(log_joint(x), out);
-}
-
-double BernoulliMixture::log_density(std::span<const double> x) const {
-  return log_sum_exp(log_joint(x, true));
-}
-
-UnseenCategories BernoulliMixture::unseen_categories() const {
-  const Vector alphas = category_alphas(state->columns(), info);
-  if (state->draws) return {state->draws->components, alphas};
-  if (state->posterior) return {state->posterior->components, alphas};
-  return {state->point.components, state->counts, alphas};
+  return x;
 }
 
 std::unique_ptr<RowDistribution> BernoulliMixture::row_distribution() const {
@@ -231,21 +172,6 @@ std::unique_ptr<RowDistribution> BernoulliMixture::row_distribution() const {
     out->add(row_part(elements, state->posterior->components, alphas));
   else
     out->add(row_part(elements, state->point.components, state->counts, alphas));
-  return out;
-}
-
-PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &control) const {
-  require_posterior_draws(*this, true);
-  log_joint(x, true);  // checks the row, and makes the scorer
-  FiniteDrawsScorer<ProductPosterior> &scorer = *scorer_->draws;
-  PredictiveErrors out =
-      predictive_errors(scorer.masses(x.data()), std::size_t(size()), draws.chains, control);
-  if (has_unseen(x))
-    out.log_density =
-        predictive_errors(
-            scorer.masses(x.data(), [&](double *to) { scorer_->unseen->add(x.data(), to); }),
-            std::size_t(size()), draws.chains, control)
-            .log_density;
   return out;
 }
 

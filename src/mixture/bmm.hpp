@@ -17,6 +17,7 @@
 #include "document/model.hpp"
 #include "document/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
+#include "questions/row_mixture.hpp"
 
 namespace bayes {
 
@@ -50,7 +51,7 @@ struct BmmPosterior {
 struct ComponentDensities;
 class UnseenCategories;
 
-class BAYES_API BernoulliMixture final : public Model {
+class BAYES_API BernoulliMixture final : public RowMixture {
  public:
   BernoulliMixture();
   ~BernoulliMixture() override;
@@ -78,24 +79,6 @@ class BAYES_API BernoulliMixture final : public Model {
   /// a categorical element, infinite if it does not exist.
   void moments(std::vector<double> &mean, std::vector<double> &covariance) const;
 
-  // Scoring of one row x of d numbers that its columns allow (otherwise Error(invalid_argument)
-  // names the element). NaN is a missing value, which is integrated out. A category that does not
-  // occur in the rows of the fit (base/unseen.hpp) is treated as missing, except in log densities,
-  // where it has a probability (families/product/unseen_categories.hpp). With a posterior these use
-  // the posterior predictive of each component.
-  /// the most probable component, from 0; ties: the first
-  int predict(std::span<const double> x) const override;
-  /// k posterior probabilities
-  void probabilities(std::span<const double> x, std::span<double> out) const override;
-  /// log predictive density
-  double log_density(std::span<const double> x) const override;
-  /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
-  /// stored draws. Throws Error(invalid_argument) for a model without draws.
-  PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
-
-  /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
-  /// component, from 0.
-
   double free_parameters() const override;
   double observations() const override;
   double relative_entropy() const override;
@@ -115,16 +98,12 @@ class BAYES_API BernoulliMixture final : public Model {
 
  protected:
   void write(Document &document) const override;
+  std::span<const double> checked(std::span<const double> x) const override;
 
  private:
   /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
-  struct Scorer;
-  UnseenCategories unseen_categories() const;
   template <class F> void for_each_predictive_component(F f) const;
-  /// uses a workspace of the model: not thread-safe
-  std::span<const double> log_joint(std::span<const double> x, bool count_unseen = false) const;
-  mutable std::unique_ptr<Scorer> scorer_;
 };
 
 /// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid

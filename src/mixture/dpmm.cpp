@@ -76,118 +76,10 @@ template <class Q> FiniteDraws<Q> drawn_clusters(const DpmmFitted<Q> &fitted, in
 
 }  // namespace
 
-/// The clusters of all stored draws, prepared for scoring rows.
-struct DirichletProcessMixture::Predictor {
-  /// The state must outlive this.
-  explicit Predictor(const State &state) {
-    std::visit([this](const auto &fitted) { compile(fitted); }, state.fitted);
-    normal_ = std::get_if<DpmmFitted<NormalWishart>>(&state.fitted);
-    product_ = std::get_if<DpmmFitted<ProductPosterior>>(&state.fitted);
-  }
-  explicit Predictor(const DpmmFitted<NormalWishart> &fitted) { compile(fitted); }
-
-  template <class Q> void compile(const DpmmFitted<Q> &fitted) {
-    auto &clusters = clusters_.emplace<typename Q::Clusters>(fitted.prior, fitted.components);
-    joint.resize(std::size_t(clusters.padded()));
-    for (const double weight : fitted.weights) log_weights.push_back(std::log(weight));
-    for (const double rest : fitted.rest) new_weight += rest;
-    draws = double(fitted.rest.size());
-  }
-
-  /// log (weight x predictive density of x) of every component of every draw, and of all empty
-  /// clusters together; neither divided by the number of draws.
-  void score(std::span<const double> x) {
-    if (normal_ && misses_element(x)) return score_observed(x);
-    std::visit(
-        [&](auto &clusters) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(clusters)>, std::monostate>) {
-            clusters.log_predictive(x.data(), joint.data());
-            alone = std::log(new_weight) + clusters.log_prior_predictive(x.data());
-          }
-        },
-        clusters_);
-    for (std::size_t i = 0; i < log_weights.size(); ++i) joint[i] += log_weights[i];
-  }
-  /// score() for normals and a row with missing elements, by the marginal densities of the observed
-  /// ones.
-  void score_observed(std::span<const double> x) {
-    if (std::all_of(x.begin(), x.end(), [](double element) { return std::isnan(element); })) {
-      std::copy(log_weights.begin(), log_weights.end(), joint.begin());
-      alone = std::log(new_weight);
-      return;
-    }
-    Predictor &of =
-        marginals_.of(x, double(log_weights.size()) * (parameters_of(normal_->prior) + 1),
-                      [this](std::span<const int> elements) {
-                        DpmmFitted<NormalWishart> some;
-                        some.prior = marginal(normal_->prior, elements);
-                        some.components = marginal(normal_->components, elements);
-                        some.weights = normal_->weights;
-                        some.rest = normal_->rest;
-                        return std::make_unique<Predictor>(some);
-                      });
-    of.score(marginals_.observed());
-    std::copy(of.joint.begin(), of.joint.end(), joint.begin());
-    alone = of.alone;
-  }
-  /// After score(x): adds the log probabilities of its unseen categories.
-  void add_unseen(std::span<const double> x) {
-    if (!product_ || !has_unseen(x)) return;
-    if (!unseen_) {
-      const Vector alphas = category_alphas(product_->prior);
-      unseen_.emplace(product_->components, alphas);
-      unseen_in_new_.emplace(product_->prior, alphas);
-    }
-    unseen_->add(x.data(), joint.data());
-    unseen_in_new_->add(x.data(), &alone);
-  }
-  std::span<const double> scores() const { return {joint.data(), log_weights.size()}; }
-  double largest() const {
-    double out = alone;
-    for (const double score : scores()) out = std::max(out, score);
-    return out;
-  }
-
-  /// [draw][cluster of the estimate, new cluster]: the scores' masses, divided by the largest.
-  template <class Q>
-  std::vector<double> masses(const DpmmFitted<Q> &fitted, std::size_t clusters) const {
-    const double most = largest();
-    // prior predictive density of x, in the same units
-    const double empty = new_weight > 0 ? std::exp(alone - most) / new_weight : 0;
-    std::vector<double> out;
-    std::size_t i = 0;
-    for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {
-      std::vector<double> own(clusters + 1, 0.0);
-      own[clusters] = fitted.rest[s] * empty;
-      for (const std::size_t end = i + std::size_t(fitted.sizes[s]); i < end; ++i) {
-        const double mass = std::exp(scores()[i] - most);
-        for (std::size_t c = 0; c < clusters; ++c) own[c] += mass * fitted.shares[i * clusters + c];
-      }
-      out.insert(out.end(), own.begin(), own.end());
-    }
-    return out;
-  }
-
-  const DpmmFitted<NormalWishart> *normal_ = nullptr;
-  const DpmmFitted<ProductPosterior> *product_ = nullptr;
-  /// for the components, and for a new cluster
-  std::optional<UnseenCategories> unseen_, unseen_in_new_;
-  MarginalScorers<Predictor> marginals_;
-  std::variant<std::monostate, NormalClusters, ProductClusters> clusters_;
-  Buffer joint;
-  std::vector<double> log_weights;
-  double new_weight = 0, draws = 1, alone = 0;
-};
-
 DirichletProcessMixture::DirichletProcessMixture() : state(std::make_unique<State>()) {
   info.family = "dpmm";
 }
 DirichletProcessMixture::~DirichletProcessMixture() = default;
-
-DirichletProcessMixture::Predictor &DirichletProcessMixture::predictor() const {
-  if (!predictor_) predictor_ = std::make_unique<Predictor>(*state);
-  return *predictor_;
-}
 
 const DpmmEstimate &DirichletProcessMixture::estimate() const { return state->estimate; }
 
@@ -282,49 +174,6 @@ void DirichletProcessMixture::describe_parameters(std::optional<double> level,
       state->fitted);
 }
 
-void DirichletProcessMixture::probabilities(std::span<const double> x,
-                                            std::span<double> out) const {
-  check_row(x);
-  Predictor &p = predictor();
-  p.score(x);
-  const double largest = p.largest();
-  const std::size_t k = std::size_t(size());
-  std::fill(out.begin(), out.end(), 0.0);
-  double whole = std::exp(p.alone - largest);
-  std::visit(
-      [&](const auto &fitted) {
-        const auto scores = p.scores();
-        for (std::size_t i = 0; i < scores.size(); ++i) {
-          const double mass = std::exp(scores[i] - largest);
-          whole += mass;
-          if (mass > 0)
-            for (std::size_t c = 0; c < k; ++c) out[c] += mass * fitted.shares[i * k + c];
-        }
-      },
-      state->fitted);
-  double known = 0;
-  for (std::size_t c = 0; c < k; ++c) known += out[c] /= whole;
-  out[k] = std::max(0.0, 1 - known);
-}
-
-int DirichletProcessMixture::predict(std::span<const double> x) const {
-  std::vector<double> p(std::size_t(size()) + 1);
-  probabilities(x, p);
-  return int(std::max_element(p.begin(), p.end()) - p.begin());
-}
-
-double DirichletProcessMixture::log_density(std::span<const double> x) const {
-  check_row(x);
-  Predictor &p = predictor();
-  p.score(x);
-  p.add_unseen(x);
-  const double largest = p.largest();
-  if (!(largest > -std::numeric_limits<double>::infinity())) return largest;
-  double whole = std::exp(p.alone - largest);
-  for (const double score : p.scores()) whole += std::exp(score - largest);
-  return largest + std::log(whole) - std::log(p.draws);
-}
-
 std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() const {
   return std::visit(
       [&]<class Q>(const DpmmFitted<Q> &fitted) {
@@ -358,6 +207,7 @@ std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() con
         for (std::size_t i = 0; i < chosen.size(); ++i)
           members[i % clusters].push_back(chosen[i] + int(i / clusters));
         out->set_members(std::move(members));
+        out->set_outcomes(fitted.shares, order);
         if constexpr (std::is_same_v<Q, ProductPosterior>)
           out->add(row_part(all_elements(dimension()), all, category_alphas(fitted.prior)));
         else
@@ -367,28 +217,10 @@ std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() con
       state->fitted);
 }
 
-PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Control &control) const {
-  require_posterior_draws(*this, true);
-  check_row(x);
-  Predictor &p = predictor();
-  p.score(x);
-  const std::size_t k = std::size_t(size());
-  const auto errors = [&] {
-    const std::vector<double> masses =
-        std::visit([&](const auto &fitted) { return p.masses(fitted, k); }, state->fitted);
-    return predictive_errors(masses, k + 1, draws.chains, control);
-  };
-  PredictiveErrors out = errors();
-  if (has_unseen(x)) {
-    p.add_unseen(x);
-    out.log_density = errors().log_density;
-  }
-  return out;
-}
-
-void DirichletProcessMixture::check_row(std::span<const double> x) const {
+std::span<const double> DirichletProcessMixture::checked(std::span<const double> x) const {
   if (const auto *product = std::get_if<DpmmFitted<ProductPosterior>>(&state->fitted))
     check_product_row(*product->prior.columns, info.columns, x);
+  return x;
 }
 
 }  // namespace bayes

@@ -17,6 +17,7 @@
 #include "document/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "partition/partition.hpp"
+#include "questions/row_mixture.hpp"
 
 namespace bayes {
 
@@ -60,7 +61,7 @@ struct DpmmEstimate {
 
 struct ComponentDensities;
 
-class BAYES_API DirichletProcessMixture final : public Model {
+class BAYES_API DirichletProcessMixture final : public RowMixture {
  public:
   DirichletProcessMixture();
   ~DirichletProcessMixture() override;
@@ -78,28 +79,14 @@ class BAYES_API DirichletProcessMixture final : public Model {
   const DpmmEstimate &estimate() const;
   std::int64_t stored_draws() const override;
 
-  // Scoring of one row x of d numbers that its columns allow (otherwise Error(invalid_argument)
-  // names the element). NaN is a missing value, which is integrated out. A category that does not
-  // occur in the rows of the fit (base/unseen.hpp) is treated as missing, except in log densities,
-  // where it has a probability (families/product/unseen_categories.hpp).
-
-  /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of its
-  /// rows among those that x clusters with; last, the probability that x starts a new cluster.
-  /// Averaged over the draws, each weighted with its predictive density of x.
-  void probabilities(std::span<const double> x, std::span<double> out) const override;
-  /// The index of the largest of these probabilities, from 0; size() means a new cluster.
-  int predict(std::span<const double> x) const override;
-  /// log of the posterior predictive density, averaged over the draws
-  double log_density(std::span<const double> x) const override;
-  /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
-  /// stored draws. Throws Error(invalid_argument) for a model without draws.
-  PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
+  // Probabilities of a row (questions/row_mixture.hpp) are size() + 1: for every cluster of the
+  // estimate, the expected share of its rows among those that x clusters with; last, the
+  // probability that x starts a new cluster. Averaged over the draws, each weighted with its
+  // predictive density of x.
 
   const ModelWords &words() const override;
   /// the clusters, and a new cluster
   int outcomes() const override { return size() + 1; }
-  /// Draw `index` of the stream `seed` from the predictive distribution: writes d numbers, returns
-  /// -1, as clusters of different draws have no common numbers.
   std::unique_ptr<RowDistribution> row_distribution() const override;
   ComponentOverlaps overlaps(const Model &other) const override;
 
@@ -112,15 +99,11 @@ class BAYES_API DirichletProcessMixture final : public Model {
 
  protected:
   void write(Document &document) const override;
+  std::span<const double> checked(std::span<const double> x) const override;
 
  private:
   /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
-  struct Predictor;
-  /// uses a workspace of the model: not thread-safe
-  Predictor &predictor() const;
-  mutable std::unique_ptr<Predictor> predictor_;
-  void check_row(std::span<const double> x) const;
 };
 
 /// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/random.hpp"
-#include "families/normal/normal_draw.hpp"
+#include "base/special.hpp"
+#include "families/normal/independent_predictive.hpp"
 #include "fit/component_overlap.hpp"
-#include "mixture/gmm_scorer.hpp"
 #include "mixture/gmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
 #include "questions/elliptical_part.hpp"
@@ -100,22 +99,31 @@ void GaussianMixture::describe_parameters(std::optional<double> level,
   describe_mixture(of, out);
 }
 
-GmmScorer &GaussianMixture::scorer() const {
-  if (!scorer_) scorer_ = std::make_unique<GmmScorer>(*state);
-  return *scorer_;
+IndependentPredictive *GaussianMixture::integral() const {
+  const GmmFitted &fitted = state->fitted;
+  if (!integral_ && fitted.independent)
+    integral_ = std::make_unique<IndependentPredictive>(
+        fitted.independent->components, fitted.point.weights.array().log().matrix());
+  return integral_.get();
 }
 
 int GaussianMixture::predict(std::span<const double> x) const {
-  const auto joint = scorer().log_joint(x);
+  IndependentPredictive *const exact = integral();
+  if (!exact) return RowMixture::predict(x);
+  const std::span<const double> joint = exact->log_joint(x);
   return int(std::max_element(joint.begin(), joint.end()) - joint.begin());
 }
 
 void GaussianMixture::probabilities(std::span<const double> x, std::span<double> out) const {
-  softmax(scorer().log_joint(x), out);
+  if (IndependentPredictive *const exact = integral())
+    softmax(exact->log_joint(x), out);
+  else
+    RowMixture::probabilities(x, out);
 }
 
 double GaussianMixture::log_density(std::span<const double> x) const {
-  return log_sum_exp(scorer().log_joint(x));
+  IndependentPredictive *const exact = integral();
+  return exact ? log_sum_exp(exact->log_joint(x)) : RowMixture::log_density(x);
 }
 
 std::unique_ptr<RowDistribution> GaussianMixture::row_distribution() const {
@@ -143,11 +151,6 @@ std::unique_ptr<RowDistribution> GaussianMixture::row_distribution() const {
     all.back().weight *= nodes.share[i];
   }
   return of(std::move(all), nodes.point);
-}
-
-PredictiveErrors GaussianMixture::mcse(std::span<const double> x, Control &control) const {
-  require_posterior_draws(*this, true);
-  return predictive_errors(scorer().masses(x), std::size_t(size()), draws.chains, control);
 }
 
 double GaussianMixture::free_parameters() const {

@@ -17,6 +17,7 @@
 #include "document/model.hpp"
 #include "document/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
+#include "questions/row_mixture.hpp"
 
 namespace bayes {
 
@@ -58,10 +59,9 @@ struct GmmPosterior {
 };
 
 struct ComponentDensities;
+class IndependentPredictive;
 
-class GmmScorer;  // the compiled form that scores single rows
-
-class BAYES_API GaussianMixture final : public Model {
+class BAYES_API GaussianMixture final : public RowMixture {
  public:
   GaussianMixture();
   ~GaussianMixture() override;
@@ -82,21 +82,11 @@ class BAYES_API GaussianMixture final : public Model {
   /// posteriors given the partitions of the stored draws; other methods have values only.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
 
-  // Scoring of one row x of d finite numbers. NaN is a missing value, which is integrated out. With
-  // a posterior these use the posterior predictive of each component (Student t), with draws its
-  // average over them.
-  /// the most probable component, from 0; ties: the first
+  // Predictions of one row x of d numbers (questions/row_mixture.hpp). With the independent prior
+  // they come from the exact integral, which the flat mixture approximates.
   int predict(std::span<const double> x) const override;
-  /// k posterior probabilities
   void probabilities(std::span<const double> x, std::span<double> out) const override;
-  /// log predictive density
   double log_density(std::span<const double> x) const override;
-  /// Monte Carlo standard errors of log_density and probabilities, which are averages over the
-  /// stored draws. Throws Error(invalid_argument) for a model without draws.
-  PredictiveErrors mcse(std::span<const double> x, Control &control) const override;
-
-  /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
-  /// component, from 0.
 
   double free_parameters() const override;
   double observations() const override;
@@ -118,9 +108,9 @@ class BAYES_API GaussianMixture final : public Model {
  private:
   /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
-  /// uses a workspace of the model: not thread-safe
-  GmmScorer &scorer() const;
-  mutable std::unique_ptr<GmmScorer> scorer_;
+  /// nullptr unless the prior is independent; uses a workspace of the model: not thread-safe
+  IndependentPredictive *integral() const;
+  mutable std::unique_ptr<IndependentPredictive> integral_;
 };
 
 /// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid

@@ -79,23 +79,23 @@ void describe_element(RowDistribution &rows, std::span<const int> members,
 
 ConditionalModel::ConditionalModel(std::unique_ptr<Model> base, std::span<const double> given,
                                    std::unique_ptr<RowDistribution> rows)
-    : base_(std::move(base)),
-      rows_(rows ? std::move(rows) : base_->row_distribution()) {
-  const std::span<const double> checked = rows_->checked(given);
+    : base_(std::move(base)) {
+  if (!rows) rows = base_->row_distribution();
+  const std::span<const double> checked = rows->checked(given);
   given_.assign(checked.begin(), checked.end());
   if (std::none_of(given_.begin(), given_.end(), remains))
     throw Error(Errc::invalid_argument, "nothing remains: every column of the model is given",
                 "A conditional model is one of the columns that are NULL.",
                 "bayes_log_density(model, row) is the log density of a whole row.");
-  const int own = base_->info.dimension, whole = rows_->dimension();
+  const int own = base_->info.dimension, whole = rows->dimension();
   // An element that the base's rows do not have is the name of the component.
   if (whole > own)
-    for (const double each : rows_->categories(own)) labels_.push_back(rows_->label(own, each));
-  rows_->fix(given_);
+    for (const double each : rows->categories(own)) labels_.push_back(rows->label(own, each));
+  rows->fix(given_);
   info = base_->info;
   info.family = conditional_family;
-  info.columns = rows_->columns();
-  info.dimension = rows_->dimension();
+  info.columns = rows->columns();
+  info.dimension = rows->dimension();
   if (whole > own && remains(given_.back())) {
     --info.dimension;
     if (!info.columns.empty()) info.columns.pop_back();
@@ -104,6 +104,7 @@ ConditionalModel::ConditionalModel(std::unique_ptr<Model> base, std::span<const 
   words_.response = false;
   words_.takes = nullptr;
   words_.functions = "";
+  set_rows(std::move(rows));
 }
 
 ConditionalModel::~ConditionalModel() = default;
@@ -139,10 +140,10 @@ std::vector<double> ConditionalModel::base_row(std::span<const double> x) const 
   return out;
 }
 
-std::span<const double> ConditionalModel::row(std::span<const double> x) const {
+std::span<const double> ConditionalModel::checked(std::span<const double> x) const {
   std::vector<double> whole(x.begin(), x.end());
-  whole.resize(std::size_t(rows_->dimension()), std::nan(""));
-  return rows_->checked(whole);
+  whole.resize(std::size_t(rows().dimension()), std::nan(""));
+  return rows().checked(whole);
 }
 
 void ConditionalModel::describe_parameters(std::optional<double> level,
@@ -150,7 +151,7 @@ void ConditionalModel::describe_parameters(std::optional<double> level,
   const ParameterTable out(
       level, take,
       is_variational(info.method) ? source_of_variational(info, false) : Parameter::exact);
-  RowDistribution &rows = *rows_;
+  RowDistribution &rows = this->rows();
   const std::vector<double> nothing(std::size_t(rows.dimension()), std::nan(""));
   std::vector<double> weights(std::size_t(outcomes()), 0.0);
   probabilities({nothing.data(), std::size_t(info.dimension)}, weights);
@@ -176,22 +177,12 @@ std::vector<double> ConditionalModel::categories(int element) const {
 }
 
 int ConditionalModel::outcomes() const {
-  return rows_->components()[0].number < 0 ? base_->outcomes() : info.components;
+  return rows().components()[0].number < 0 ? base_->outcomes() : info.components;
 }
 
 void ConditionalModel::probabilities(std::span<const double> x, std::span<double> out) const {
-  if (rows_->components()[0].number < 0) return base_->probabilities(base_row(x), out);
-  const std::span<const double> joint = rows_->log_joint(row(x));
-  const double largest = *std::max_element(joint.begin(), joint.end());
-  if (!std::isfinite(largest)) rows_->refuse_impossible();
-  std::fill(out.begin(), out.end(), 0.0);
-  double whole = 0;
-  for (std::size_t c = 0; c < joint.size(); ++c) {
-    const double mass = std::exp(joint[c] - largest);
-    out[std::size_t(rows_->components()[c].number)] += mass;
-    whole += mass;
-  }
-  for (double &each : out) each /= whole;
+  RowMixture::probabilities(x, out);
+  if (std::isnan(out[0])) rows().refuse_impossible();
 }
 
 int ConditionalModel::predict(std::span<const double> x) const {
@@ -206,10 +197,6 @@ std::optional<RowPrediction> ConditionalModel::predict_row(std::span<const doubl
   out.component = predict(x);
   if (!labels_.empty()) out.label = &labels_[std::size_t(out.component)];
   return out;
-}
-
-double ConditionalModel::log_density(std::span<const double> x) const {
-  return rows_->log_density(row(x));
 }
 
 std::unique_ptr<RowDistribution> ConditionalModel::row_distribution() const {

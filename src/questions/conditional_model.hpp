@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "document/model.hpp"
-#include "questions/row_distribution.hpp"
+#include "questions/row_mixture.hpp"
 
 namespace bayes {
 
@@ -21,7 +21,7 @@ namespace bayes {
 BAYES_API std::unique_ptr<Model> condition(std::unique_ptr<Model> model,
                                            std::span<const double> given);
 
-class BAYES_API ConditionalModel final : public Model {
+class BAYES_API ConditionalModel final : public RowMixture {
  public:
   /// `base` is no conditional model itself. `given`: a row of its row_distribution(), of which at
   /// least one element is given. `rows`: that distribution, if it is made already. Throws as
@@ -45,12 +45,11 @@ class BAYES_API ConditionalModel final : public Model {
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   std::vector<double> categories(int element) const override;
 
+  /// Throw Error(numeric) if the density of x is 0.
   int predict(std::span<const double> x) const override;
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
   std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
   int outcomes() const override;
-  void probabilities(std::span<const double> x, std::span<double> out) const override;
-  /// log p(x | what is known)
-  double log_density(std::span<const double> x) const override;
   std::unique_ptr<RowDistribution> row_distribution() const override;
 
   friend std::unique_ptr<Model> condition(std::unique_ptr<Model> model,
@@ -58,21 +57,19 @@ class BAYES_API ConditionalModel final : public Model {
 
  protected:
   void write(Document &document) const override;
+  /// A row that may lack its last element, the class.
+  std::span<const double> checked(std::span<const double> x) const override;
 
  private:
   /// A row of the base's distribution, made of a row of this one, which may lack its last element,
   /// the class.
   std::vector<double> base_row(std::span<const double> x) const;
-  /// x, checked, as a row of rows_. Valid until the next call.
-  std::span<const double> row(std::span<const double> x) const;
 
   std::unique_ptr<Model> base_;
   /// a row of the base's distribution; NaN: remains
   std::vector<double> given_;
   ModelWords words_;
   std::vector<std::string> labels_;
-  /// uses workspaces: not thread-safe
-  std::unique_ptr<RowDistribution> rows_;
 };
 
 /// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid

@@ -10,6 +10,7 @@
 #include "base/simd.hpp"
 #include "base/special.hpp"
 #include "questions/box.hpp"
+#include "questions/make.hpp"
 
 namespace bayes {
 namespace {
@@ -29,13 +30,16 @@ struct EllipticalPart::Pattern {
   std::vector<int> observed, missing;
   /// for every element, its place among the missing ones
   std::vector<int> place;
-  /// The rows of L_oo^-1, or one reciprocal deviation: [..][lanes of components, or 1 if shared]
+  /// The rows of L_oo^-1, or [observed] reciprocal deviations: [..][padded, or 1 if all components
+  /// share one dense scale]
   Buffer whiten;
-  /// [observed][padded]
+  /// [observed][padded]; whitened, less the centre, if all components share one dense scale
   Buffer mean;
+  /// [observed], if they do
+  std::vector<double> centre;
   /// padded
   Buffer constant, half, inverse;
-  /// L_mo and L_mm of every scale; empty if isotropic
+  /// L_mo and L_mm of every dense scale
   std::vector<Matrix> regression, root;
 };
 
@@ -103,6 +107,8 @@ EllipticalPart::EllipticalPart(std::vector<int> elements, Ellipses components, i
       square_(std::size_t(padded_)),
       y_(std::size_t(of_.dimension()) * lanes) {}
 
+EllipticalPart::~EllipticalPart() = default;
+
 /// The mean of the observed elements under component c, and what its log density has beside the
 /// square; `log_determinant`: of the observed elements of its scale.
 void EllipticalPart::set_constants(Pattern &p, int c, double log_determinant) const {
@@ -125,6 +131,17 @@ void EllipticalPart::set_constants(Pattern &p, int c, double log_determinant) co
   p.constant[std::size_t(c)] = constant;
 }
 
+/// The deviations of independent elements, and the logarithms of the determinants.
+void EllipticalPart::set_deviations(Pattern &p, std::vector<double> &log_determinant) const {
+  for (std::size_t i = 0; i < p.observed.size(); ++i) {
+    for (std::size_t s = 0; s < of_.scale.size(); ++s)
+      log_determinant[s] += std::log(variance(s, p.observed[i]));
+    for (int c = 0; c < of_.components(); ++c)
+      p.whiten[i * std::size_t(padded_) + std::size_t(c)] =
+          1 / std::sqrt(variance(std::size_t(of_.shape.index(c)), p.observed[i]));
+  }
+}
+
 std::unique_ptr<EllipticalPart::Pattern> EllipticalPart::pattern_of(
     std::span<const int> observed) const {
   auto out = std::make_unique<Pattern>();
@@ -137,18 +154,14 @@ std::unique_ptr<EllipticalPart::Pattern> EllipticalPart::pattern_of(
       p.missing.push_back(j);
     }
   const Eigen::Index o = Eigen::Index(p.observed.size()), m = Eigen::Index(p.missing.size());
-  const std::size_t count = of_.scale.size(), width = of_.shape.shared ? 1 : std::size_t(padded_);
-  std::vector<double> log_determinant(count);
-  p.whiten.assign((of_.shape.dense ? std::size_t(o * (o + 1) / 2) : 1) * width, 0.0);
+  std::vector<double> log_determinant(of_.scale.size());
+  const std::size_t width = of_.shape.dense && of_.shape.shared ? 1 : std::size_t(padded_);
+  p.whiten.assign(std::size_t(of_.shape.dense ? o * (o + 1) / 2 : o) * width, 0.0);
+  if (!of_.shape.dense) set_deviations(p, log_determinant);
   std::vector<int> order = p.observed;
   order.insert(order.end(), p.missing.begin(), p.missing.end());
-  for (std::size_t s = 0; s < count; ++s) {
+  for (std::size_t s = 0; of_.shape.dense && s < of_.scale.size(); ++s) {
     poll_here();
-    if (!of_.shape.dense) {
-      log_determinant[s] = double(o) * std::log(of_.scale[s](0, 0));
-      p.whiten[s] = 1 / std::sqrt(of_.scale[s](0, 0));
-      continue;
-    }
     Matrix ordered(o + m, o + m), lower;
     for (Eigen::Index i = 0; i < o + m; ++i)
       for (Eigen::Index j = 0; j < o + m; ++j)
@@ -167,60 +180,117 @@ std::unique_ptr<EllipticalPart::Pattern> EllipticalPart::pattern_of(
     each->assign(std::size_t(padded_), 0.0);
   for (int c = 0; c < of_.components(); ++c)
     set_constants(p, c, log_determinant[std::size_t(of_.shape.index(c))]);
+  if (of_.shape.dense && of_.shape.shared) whiten_means(p);
   return out;
 }
 
-void EllipticalPart::whiten_dense(const Pattern &p, const double *x) {
+void EllipticalPart::whiten_means(Pattern &p) const {
+  const Eigen::Index o = Eigen::Index(p.observed.size());
+  Matrix whiten = Matrix::Zero(o, o), means(o, of_.components());
+  const double *w = p.whiten.data();
+  for (Eigen::Index i = 0; i < o; ++i) {
+    for (Eigen::Index j = 0; j <= i; ++j) whiten(i, j) = *w++;
+    means.row(i) = of_.mean.row(p.observed[std::size_t(i)]);
+  }
+  const Vector centre = means.rowwise().mean();
+  p.centre = to_vector(centre);
+  means = lower_times(whiten, Matrix(means.colwise() - centre));
+  for (Eigen::Index i = 0; i < o; ++i)
+    for (Eigen::Index c = 0; c < means.cols(); ++c)
+      p.mean[std::size_t(i * padded_ + c)] = means(i, c);
+}
+
+template <bool keep> void EllipticalPart::whiten_dense(const Pattern &p, const double *x) {
   const int o = int(p.observed.size());
-  const bool shared = of_.shape.shared;
-  const std::ptrdiff_t width = shared ? 1 : padded_;
+  const std::ptrdiff_t width = padded_;
+  double *const y = y_.data();
   for (int first = 0; first < padded_; first += lanes) {
     for (int i = 0; i < o; ++i)
-      simd::store(y_.data() + i * lanes, x[i] - simd::load(p.mean.data() + i * padded_ + first));
-    const double *w = p.whiten.data() + (shared ? 0 : first);
+      simd::store(y + i * lanes, x[i] - simd::load(p.mean.data() + i * width + first));
     simd::Vector square = {};
-    for (int i = 0; i < o; ++i) {
-      // Two accumulators, as one would wait four cycles for each multiply-add.
-      simd::Vector z[2] = {};
-      for (int j = 0; j <= i; ++j, w += width)
-        z[j & 1] = madd(shared ? simd::all(*w) : simd::load(w), simd::load(y_.data() + j * lanes),
-                        z[j & 1]);
-      const simd::Vector sum = z[0] + z[1];
-      simd::store(z_.data() + i * padded_ + first, sum);
+    const double *w = p.whiten.data() + first;
+    for (int i = 0; i < o; ++i, w += width * i) {
+      // Four accumulators, as one would wait four cycles for each multiply-add.
+      simd::Vector z[4] = {};
+      int j = 0;
+      for (; j + 3 <= i; j += 4)
+#pragma GCC unroll 4
+        for (int u = 0; u < 4; ++u)
+          z[u] = madd(simd::load(w + (j + u) * width), simd::load(y + (j + u) * lanes), z[u]);
+      for (; j <= i; ++j) z[0] = madd(simd::load(w + j * width), simd::load(y + j * lanes), z[0]);
+      const simd::Vector sum = (z[0] + z[1]) + (z[2] + z[3]);
+      if constexpr (keep) simd::store(z_.data() + i * width + first, sum);
       square = madd(sum, sum, square);
     }
     simd::store(square_.data() + first, square);
   }
 }
 
-void EllipticalPart::whiten_isotropic(const Pattern &p, const double *x) {
+/// The row is whitened once for all components, as their means are.
+template <bool keep> void EllipticalPart::whiten_shared(const Pattern &p, const double *x) {
   const int o = int(p.observed.size());
+  const double *w = p.whiten.data();
+  for (int i = 0; i < o; ++i) {
+    double sum = 0;
+    for (int j = 0; j <= i; ++j) sum += *w++ * (x[j] - p.centre[std::size_t(j)]);
+    y_[std::size_t(i)] = sum;
+  }
   for (int first = 0; first < padded_; first += lanes) {
-    const simd::Vector w =
-        of_.shape.shared ? simd::all(p.whiten[0]) : simd::load(p.whiten.data() + first);
     simd::Vector square = {};
     for (int i = 0; i < o; ++i) {
-      const simd::Vector z = w * (x[i] - simd::load(p.mean.data() + i * padded_ + first));
-      simd::store(z_.data() + i * padded_ + first, z);
+      const simd::Vector z = y_[std::size_t(i)] - simd::load(p.mean.data() + i * padded_ + first);
+      if constexpr (keep) simd::store(z_.data() + i * padded_ + first, z);
       square = madd(z, z, square);
     }
     simd::store(square_.data() + first, square);
   }
 }
 
-void EllipticalPart::condition(const double *x, bool, double *out) {
-  const double numbers = of_.shape.dense ? double(of_.scale.size()) * size() * size() : size();
-  pattern_ = &patterns_.of({x, std::size_t(size())}, numbers,
-                           [this](std::span<const int> observed) { return pattern_of(observed); });
-  z_.resize(pattern_->observed.size() * std::size_t(padded_));
-  if (of_.shape.dense)
-    whiten_dense(*pattern_, patterns_.observed().data());
-  else
-    whiten_isotropic(*pattern_, patterns_.observed().data());
+template <bool keep> void EllipticalPart::whiten_independent(const Pattern &p, const double *x) {
+  const int o = int(p.observed.size());
   for (int first = 0; first < padded_; first += lanes) {
-    const simd::Vector limit = simd::all(max_square);
-    simd::Vector square = simd::load(square_.data() + first);
-    simd::Vector value = square * simd::load(pattern_->inverse.data() + first);
+    simd::Vector square = {};
+    for (int i = 0; i < o; ++i) {
+      const std::ptrdiff_t at = i * padded_ + first;
+      const simd::Vector z =
+          simd::load(p.whiten.data() + at) * (x[i] - simd::load(p.mean.data() + at));
+      if constexpr (keep) simd::store(z_.data() + at, z);
+      square = madd(z, z, square);
+    }
+    simd::store(square_.data() + first, square);
+  }
+}
+
+template <bool keep> void EllipticalPart::whiten(const Pattern &p, const double *x) {
+  if (!of_.shape.dense)
+    whiten_independent<keep>(p, x);
+  else if (of_.shape.shared)
+    whiten_shared<keep>(p, x);
+  else
+    whiten_dense<keep>(p, x);
+}
+
+void EllipticalPart::condition(const double *x, bool, double *out) {
+  if (misses_element({x, std::size_t(size())})) {
+    const double numbers = of_.shape.dense ? double(of_.scale.size()) * size() * size() : size();
+    pattern_ = &patterns_.of({x, std::size_t(size())}, numbers,
+                             [this](std::span<const int> some) { return pattern_of(some); });
+    x = patterns_.observed().data();
+  } else {
+    // Nearly every row misses nothing.
+    if (!whole_) whole_ = pattern_of(all_elements(size()));
+    pattern_ = whole_.get();
+  }
+  if (keep_ || !pattern_->missing.empty()) {
+    z_.resize(pattern_->observed.size() * std::size_t(padded_));
+    whiten<true>(*pattern_, x);
+  } else {
+    whiten<false>(*pattern_, x);
+  }
+  const simd::Vector limit = simd::all(max_square);
+  for (int first = 0; first < padded_; first += lanes) {
+    simd::Vector value =
+        simd::load(square_.data() + first) * simd::load(pattern_->inverse.data() + first);
     if (student()) {
       const simd::Vector argument = 1.0 + value;
       value = simd::load(pattern_->half.data() + first) *
@@ -228,10 +298,8 @@ void EllipticalPart::condition(const double *x, bool, double *out) {
     } else {
       value = 0.5 * (value < limit ? value : limit);
     }
-    alignas(cache_line) double scores[lanes];
-    simd::store(scores, simd::load(pattern_->constant.data() + first) - value);
-    for (int c = first; c < std::min(first + lanes, of_.components()); ++c)
-      out[c] += scores[c - first];
+    simd::store(out + first,
+                simd::load(out + first) + (simd::load(pattern_->constant.data() + first) - value));
   }
 }
 
@@ -241,7 +309,8 @@ void EllipticalPart::condition(const double *x, bool, double *out) {
 /// elements share one variance.
 void EllipticalPart::add_ties(const double *x, const double *y, double *out) {
   if (!student()) return;
-  std::vector<double> scores(std::size_t(of_.components()));
+  Buffer scores(std::size_t(padded_), 0.0);
+  keep_ = true;
   condition(x, false, scores.data());
   const Buffer first = z_;
   condition(y, false, scores.data());
@@ -281,7 +350,7 @@ double EllipticalPart::factor_of(int c) const {
 
 EllipticalPart::Conditional EllipticalPart::conditional(int c, int j) const {
   const std::size_t s = std::size_t(of_.shape.index(c));
-  Conditional out{of_.mean(j, c), of_.shape.dense ? 0 : of_.scale[s](0, 0), factor_of(c)};
+  Conditional out{of_.mean(j, c), of_.shape.dense ? 0 : variance(s, j), factor_of(c)};
   if (of_.shape.dense) {
     const Eigen::Index row = pattern_->place[std::size_t(j)];
     const Matrix &regression = pattern_->regression[s], &root = pattern_->root[s];
@@ -334,8 +403,9 @@ void EllipticalPart::box(int c, const double *lower, const double *upper, std::s
     if (std::isfinite(lower[j]) || std::isfinite(upper[j])) bound.push_back(j);
   const std::size_t m = bound.size();
   if (m == 0) return;
-  if (m == 1) {
-    const double p = interval_probability(predicted(c, bound[0]), lower[bound[0]], upper[bound[0]]);
+  if (m == 1 || (!student() && !of_.shape.dense)) {
+    double p = 1;
+    for (const int j : bound) p *= interval_probability(predicted(c, j), lower[j], upper[j]);
     for (double &each : out) each *= p;
     return;
   }
@@ -384,7 +454,7 @@ double EllipticalPart::falls(const Pattern &pattern, int c, double square) const
 }
 
 void EllipticalPart::fix(const double *x) {
-  fixed_log_density_.assign(std::size_t(of_.components()), 0.0);
+  fixed_log_density_.assign(std::size_t(padded_), 0.0);
   condition(x, false, fixed_log_density_.data());
   fixed_ = int(pattern_->observed.size());
   fixed_square_.assign(square_.begin(), square_.begin() + of_.components());
@@ -447,10 +517,9 @@ void EllipticalPart::draw(int c, Random &random, double *x) {
     const double nu = of_.degrees(c) + double(pattern_->observed.size());
     scale /= std::sqrt(random.chi_square(nu) / nu);
   }
-  if (of_.shape.dense)
-    noise_ = lower_times(pattern_->root[s], noise_);
-  else
-    noise_ *= std::sqrt(of_.scale[s](0, 0));
+  if (of_.shape.dense) noise_ = lower_times(pattern_->root[s], noise_);
+  for (Eigen::Index i = 0; i < m && !of_.shape.dense; ++i)
+    noise_(i) *= std::sqrt(variance(s, pattern_->missing[std::size_t(i)]));
   for (Eigen::Index i = 0; i < m; ++i) {
     const int j = pattern_->missing[std::size_t(i)];
     x[j] = conditional(c, j).location + scale * noise_(i);

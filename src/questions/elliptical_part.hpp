@@ -1,5 +1,5 @@
-// Elements that depend on each other given the component: normal, or Student t with the parameters
-// integrated out.
+// Normal elements, which may depend on each other given the component; or Student t with the
+// parameters integrated out, if they share what is unknown of their scale.
 //
 // For every pattern of observed elements the scale of a component, with the observed elements o
 // first and the missing ones m last, has the Cholesky factor
@@ -22,7 +22,7 @@ namespace bayes {
 
 /// The components of an EllipticalPart.
 struct Ellipses {
-  /// dense or isotropic
+  /// dense or isotropic; of normals any
   CovarianceShape shape = full_covariance;
   /// d x C
   Matrix mean;
@@ -60,6 +60,7 @@ class EllipticalPart final : public RowPart {
  public:
   /// `sharing`: so many components, one after the other, share one unknown scale.
   EllipticalPart(std::vector<int> elements, Ellipses components, int sharing = 1);
+  ~EllipticalPart() override;
 
   void condition(const double *x, bool count_unseen, double *out) override;
   void add_ties(const double *x, const double *y, double *out) override;
@@ -81,8 +82,13 @@ class EllipticalPart final : public RowPart {
   struct Pattern;
   void set_constants(Pattern &p, int c, double log_determinant) const;
   std::unique_ptr<Pattern> pattern_of(std::span<const int> observed) const;
-  void whiten_dense(const Pattern &pattern, const double *x);
-  void whiten_isotropic(const Pattern &pattern, const double *x);
+  void set_deviations(Pattern &pattern, std::vector<double> &log_determinant) const;
+  void whiten_means(Pattern &pattern) const;
+  /// Computes z, if `keep`, and its square, for all components.
+  template <bool keep> void whiten(const Pattern &pattern, const double *x);
+  template <bool keep> void whiten_dense(const Pattern &pattern, const double *x);
+  template <bool keep> void whiten_shared(const Pattern &pattern, const double *x);
+  template <bool keep> void whiten_independent(const Pattern &pattern, const double *x);
   /// The location and the squared scale of a missing element, and the factor of the squared scales
   /// of all missing elements.
   struct Conditional {
@@ -90,6 +96,10 @@ class EllipticalPart final : public RowPart {
   };
   Conditional conditional(int c, int j) const;
   double factor_of(int c) const;
+  /// of element j, if elements are independent
+  double variance(std::size_t scale, int j) const {
+    return of_.scale[scale](of_.shape.isotropic ? 0 : j, 0);
+  }
   bool student() const { return of_.degrees.size() > 0; }
   /// The distribution of the observed elements that are not fixed, given these.
   EllipticalDensity density_of_others(int c) const;
@@ -98,12 +108,17 @@ class EllipticalPart final : public RowPart {
 
   Ellipses of_;
   int sharing_, padded_;
+  /// of rows that miss nothing; made for the first of them
+  std::unique_ptr<Pattern> whole_;
   MarginalScorers<Pattern> patterns_;
   /// of the fixed elements: their number, and for every component their square and log density
   int fixed_ = 0;
-  std::vector<double> fixed_square_, fixed_log_density_;
+  std::vector<double> fixed_square_;
+  Buffer fixed_log_density_;
   // of the row of the last condition():
   const Pattern *pattern_ = nullptr;
+  /// Is z needed of rows that miss nothing?
+  bool keep_ = false;
   /// [observed][padded_] z, and [padded_] its square
   Buffer z_, square_, y_;
   Vector noise_;

@@ -6,12 +6,6 @@
 #include "questions/product_part.hpp"
 
 namespace bayes {
-namespace {
-
-/// Are the elements independent given the component and its parameters, each with its own variance?
-bool independent(const CovarianceShape &shape) { return !shape.dense && !shape.isotropic; }
-
-}  // namespace
 
 std::vector<int> all_elements(int n) {
   std::vector<int> out(std::size_t(n), 0);
@@ -20,15 +14,12 @@ std::vector<int> all_elements(int n) {
 }
 
 std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalPoint &point) {
-  const int d = point.dimension(), k = point.components();
-  if (independent(point.shape))
-    return std::make_unique<ProductPart>(std::move(elements), normal_columns(point),
-                                         Vector::Zero(k), Vector::Zero(d));
   return std::make_unique<EllipticalPart>(std::move(elements), ellipses(point));
 }
 
 std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalWishart &q, int sharing) {
-  if (independent(q.shape))
+  // Each element has its own unknown variance.
+  if (!q.shape.dense && !q.shape.isotropic)
     return std::make_unique<ProductPart>(std::move(elements), normal_columns(q),
                                          Vector::Zero(q.dimension()));
   return std::make_unique<EllipticalPart>(std::move(elements), ellipses(q), sharing);

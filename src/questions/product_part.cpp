@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/message.hpp"
+#include "base/simd.hpp"
 #include "base/unseen.hpp"
 #include "families/product/product_parameters.hpp"
 #include "questions/box.hpp"
@@ -42,7 +43,7 @@ ProductPart::ProductPart(std::vector<int> elements, ProductPoint point, Vector c
       alphas_(std::move(alphas)),
       drawn_(std::size_t(columns().size().point)) {
   scorer_.emplace(make_scorer(*point_));
-  scores_.resize(std::size_t(components_));
+  scores_.resize(std::size_t(components_ + simd::lanes - 1) / simd::lanes * simd::lanes);
 }
 
 double ProductPart::checked(int j, double x, const Where &where) const {
@@ -74,7 +75,8 @@ void ProductPart::condition(const double *x, bool count_unseen, double *out) {
                            : UnseenCategories(*point_, counts_, alphas_);
     unseen_->add(x, scores_.data());
   }
-  for (int c = 0; c < components_; ++c) out[c] += scores_[std::size_t(c)];
+  for (std::size_t c = 0; c < scores_.size(); c += simd::lanes)
+    simd::store(out + c, simd::load(out + c) + simd::load(scores_.data() + c));
 }
 
 void ProductPart::add_ties(const double *x, const double *y, double *out) {
@@ -255,18 +257,6 @@ ProductPosterior normal_columns(const NormalWishart &q) {
       at[3] = q.B[std::size_t(s)](j, 0);
     }
   }
-  return out;
-}
-
-ProductPoint normal_columns(const NormalPoint &point) {
-  ProductPoint out{columns_of_normals(point.dimension()), {}};
-  out.values.resize(out.columns->size().point, point.components());
-  for (int k = 0; k < point.components(); ++k)
-    for (int j = 0; j < point.dimension(); ++j) {
-      double *const at = out.values.col(k).data() + out.columns->offsets(j).point;
-      at[0] = point.mean(j, k);
-      at[1] = point.covariance[std::size_t(point.shape.index(k))](j, 0);
-    }
   return out;
 }
 

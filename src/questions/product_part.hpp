@@ -1,5 +1,5 @@
 // Elements that are independent of each other given the component: columns of product families, and
-// normals with diagonal covariances.
+// normals with diagonal covariances whose variances are unknown.
 #pragma once
 
 #include <memory>
@@ -71,8 +71,7 @@ class ProductPart final : public RowPart {
   std::vector<std::optional<PowerLogs>> powers_;
 };
 
-/// The normal columns that a diagonal covariance stands for.
+/// The normal columns that a diagonal covariance stands for, with their parameters integrated out.
 ProductPosterior normal_columns(const NormalWishart &q);
-ProductPoint normal_columns(const NormalPoint &point);
 
 }  // namespace bayes

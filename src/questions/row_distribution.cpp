@@ -8,6 +8,7 @@
 
 #include "base/control.hpp"
 #include "base/message.hpp"
+#include "base/simd.hpp"
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "data/row_order.hpp"
@@ -33,9 +34,13 @@ RowDistribution::RowDistribution(RowColumns columns, int dimension,
       components_(std::move(components)),
       places_(std::size_t(dimension)),
       categories_(std::size_t(dimension)),
-      row_(std::size_t(dimension)),
-      joint_(components_.size()) {
+      row_(std::size_t(dimension)) {
   for (const FlatComponent &each : components_) log_weights_.push_back(std::log(each.weight));
+  log_weights_.resize(
+      (components_.size() + simd::sum_lanes - 1) / simd::sum_lanes * simd::sum_lanes,
+      -std::numeric_limits<double>::infinity());
+  joint_.resize(log_weights_.size());
+  masses_.resize(log_weights_.size());
 }
 
 RowDistribution::~RowDistribution() = default;
@@ -177,7 +182,90 @@ std::span<const double> RowDistribution::log_joint(std::span<const double> x, bo
   const std::span<const double> whole = with_fixed(x);
   for (const auto &part : parts_)
     part->condition(of_part(*part, whole), count_unseen, joint_.data());
-  return joint_;
+  return {joint_.data(), components_.size()};
+}
+
+/// f(component, its outcome's number or -1, its shares of the outcomes but the last).
+template <class F> void RowDistribution::for_each_outcome(std::size_t outcomes, F f) const {
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    if (share_of_.empty()) {
+      f(c, components_[c].number, nullptr);
+      continue;
+    }
+    const std::size_t first = std::size_t(share_of_[c]) * (outcomes - 1);
+    f(c, -1, first < shares_.size() ? shares_.data() + first : nullptr);
+  }
+}
+
+/// After log_joint(): exp(joint - the largest) into masses_, all NaN if there is no finite one.
+/// Returns the logarithm of the sum of exp(joint), and the sum of the masses.
+std::pair<double, double> RowDistribution::compute_masses() {
+  simd::Vector most = simd::all(-std::numeric_limits<double>::infinity());
+  double partial[simd::sum_lanes] = {};
+  for (std::size_t c = 0; c < joint_.size(); c += simd::lanes)
+    most = simd::max(most, simd::load(joint_.data() + c));
+  double largest = most[0];
+  for (int i = 1; i < simd::lanes; ++i) largest = std::max(largest, most[i]);
+  if (!std::isfinite(largest)) {
+    std::fill(masses_.begin(), masses_.end(), std::nan(""));
+    return {largest, std::nan("")};
+  }
+  for (std::size_t c = 0; c < joint_.size(); c += simd::sum_lanes)
+    for (int i = 0; i < simd::sum_lanes; i += simd::lanes) {
+      const std::size_t at = c + std::size_t(i);
+      const simd::Vector mass = simd::exp(simd::load(joint_.data() + at) - largest);
+      simd::store(masses_.data() + at, mass);
+      simd::store(partial + i, simd::load(partial + i) + mass);
+    }
+  const double sum = simd::sum(partial);
+  return {largest + std::log(sum), sum};
+}
+
+void RowDistribution::outcome_probabilities(std::span<const double> x, std::span<double> out) {
+  log_joint(x);
+  const double whole = compute_masses().second;
+  const std::size_t n = out.size() - 1;
+  double *const to = out.data();
+  std::fill(out.begin(), out.end(), 0.0);
+  for_each_outcome(out.size(), [&](std::size_t c, int number, const double *shares) {
+    const double mass = masses_[c];
+    if (number >= 0)
+      to[number] += mass;
+    else if (shares && mass != 0)
+      for (std::size_t i = 0; i < n; ++i) to[i] += mass * shares[i];
+  });
+  for (double &each : out) each /= whole;
+  if (share_of_.empty()) return;
+  double known = 0;
+  for (std::size_t i = 0; i < n; ++i) known += out[i];
+  out[n] = std::max(0.0, 1 - known);
+}
+
+int RowDistribution::most_probable(std::span<const double> x, int outcomes) {
+  // Without draws nothing is summed.
+  if (share_of_.empty() && int(components_.size()) == outcomes) {
+    const std::span<const double> joint = log_joint(x);
+    return int(std::max_element(joint.begin(), joint.end()) - joint.begin());
+  }
+  outcomes_.resize(std::size_t(outcomes));
+  outcome_probabilities(x, outcomes_);
+  return int(std::max_element(outcomes_.begin(), outcomes_.end()) - outcomes_.begin());
+}
+
+std::vector<double> RowDistribution::outcome_masses(std::span<const double> x, std::size_t outcomes,
+                                                    bool count_unseen) {
+  log_joint(x, count_unseen);
+  compute_masses();
+  std::vector<double> out(outcomes * std::size_t(components_.back().draw + 1));
+  for_each_outcome(outcomes, [&](std::size_t c, int number, const double *shares) {
+    const double mass = masses_[c];
+    double *const to = out.data() + std::size_t(components_[c].draw) * outcomes;
+    if (shares)
+      for (std::size_t i = 0; i + 1 < outcomes; ++i) to[i] += mass * shares[i];
+    else
+      to[number >= 0 ? std::size_t(number) : outcomes - 1] += mass;
+  });
+  return out;
 }
 
 std::span<const double> RowDistribution::log_ties(std::span<const double> x,
@@ -198,7 +286,8 @@ std::span<const double> RowDistribution::log_ties(std::span<const double> x,
 }
 
 double RowDistribution::log_density(std::span<const double> x) {
-  return log_sum_exp(log_joint(x, true));
+  log_joint(x, true);
+  return compute_masses().first;
 }
 
 double RowDistribution::log_density(std::span<const double> x, std::span<const double> given) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/aligned.hpp"
 #include "base/api.hpp"
 #include "base/random.hpp"
 #include "document/model.hpp"
@@ -75,6 +76,14 @@ class BAYES_API RowDistribution {
   /// For models whose components have no numbers: for every component of the model its index in
   /// components(), in every draw.
   void set_members(std::vector<std::vector<int>> members) { members_ = std::move(members); }
+  /// For models whose components are spread over outcomes: of the rows of components()[c] the share
+  /// `shares`[row_of[c] * n + i] belongs to outcome i < n, the rest to outcome n, and all of them
+  /// if there is no such row. Otherwise outcomes are the components of the model. `shares` must
+  /// outlive this.
+  void set_outcomes(std::span<const double> shares, std::vector<int> row_of) {
+    shares_ = shares;
+    share_of_ = std::move(row_of);
+  }
 
   /// Holds the elements of `given` that are not NaN, or are unseen categories, which are no
   /// evidence: rows are those of the other elements, in their order, from now on. Every component
@@ -95,6 +104,15 @@ class BAYES_API RowDistribution {
   /// `count_unseen`: whether categories that the model does not know have a probability
   /// (families/product/unseen_categories.hpp), or count as missing. Valid until the next call.
   std::span<const double> log_joint(std::span<const double> x, bool count_unseen = false);
+  /// The probabilities of the outcomes (set_outcomes) given the observed elements of x, in which
+  /// unseen categories count as missing; NaN if the density of x is 0.
+  void outcome_probabilities(std::span<const double> x, std::span<double> out);
+  /// The most probable of so many outcomes; the first of equal ones.
+  int most_probable(std::span<const double> x, int outcomes);
+  /// [draw][outcome]: the joint densities of x and each outcome in every draw, divided by the
+  /// largest of a component; for predictive_errors (mcmc/stored_draws.hpp).
+  std::vector<double> outcome_masses(std::span<const double> x, std::size_t outcomes,
+                                     bool count_unseen);
   /// For every component log p(x, y) - log p(x) - log p(y) under it: how much more probable rows
   /// are together, as each tells of the parameters of the component. Of the elements that both
   /// have; it is exact unless each has elements that the other misses. 0 for components at a point.
@@ -165,6 +183,8 @@ class BAYES_API RowDistribution {
   };
   /// Row x with the elements that are fixed, as parts take rows. Valid until the next call.
   std::span<const double> with_fixed(std::span<const double> x);
+  std::pair<double, double> compute_masses();
+  template <class F> void for_each_outcome(std::size_t outcomes, F f) const;
   /// The only part with observed elements that are not fixed; nullptr unless there is one.
   RowPart *only_observed() const;
   /// The elements that a part has of such a row. Valid until the next call.
@@ -174,18 +194,22 @@ class BAYES_API RowDistribution {
   int dimension_;
   std::vector<FlatComponent> components_;
   /// of the components before anything was fixed, less the log density of what is fixed
-  std::vector<double> log_weights_;
+  Buffer log_weights_;
   /// If elements are fixed: the places of the others in a row of all, and that row, with NaN for
   /// them and for unseen categories.
   std::vector<int> free_;
   std::vector<double> fixed_;
   std::vector<std::vector<int>> members_;
+  std::span<const double> shares_;
+  std::vector<int> share_of_;
   std::vector<std::unique_ptr<RowPart>> parts_;
   std::vector<Place> places_;
   std::vector<std::vector<double>> categories_;
   std::vector<std::string> labels_;
 
-  std::vector<double> row_, merged_, joint_, weights_, whole_, part_row_, drawn_, ties_;
+  std::vector<double> row_, merged_, weights_, whole_, part_row_, drawn_, ties_, outcomes_;
+  /// of the components, and on to a whole vector
+  Buffer joint_, masses_;
   std::vector<int> active_;
   std::vector<Predicted> predicted_;
 };

@@ -52,7 +52,8 @@ class BAYES_API RowPart {
   virtual bool names(int j) const;
 
   /// Adds to out[c] the log density of the observed elements of x under every component c; NaN is
-  /// missing. `count_unseen`: whether unseen categories have a probability, or are missing.
+  /// missing. `count_unseen`: whether unseen categories have a probability, or are missing. `out`
+  /// is aligned, and ends with a whole vector.
   virtual void condition(const double *x, bool count_unseen, double *out) = 0;
 
   /// Adds to out[c] what RowDistribution::log_ties() has of these elements; x and y miss the same

@@ -6,6 +6,7 @@
 #include "base/control.hpp"
 #include "base/message.hpp"
 #include "base/unseen.hpp"
+#include "document/members.hpp"
 
 namespace bayes {
 namespace {

@@ -127,8 +127,7 @@ inline std::vector<double> with_holes(std::vector<double> x, unsigned pattern) {
   return x;
 }
 
-/// log p(x) by the model's own scores, which share no code with its flat mixture; of a classifier
-/// log p(x, class).
+/// log p(x) as the model scores rows; of a classifier log p(x, class).
 inline double own_log_density(const Asked &asked, const std::vector<double> &x) {
   if (!has_class(asked)) return asked.model->log_density(x);
   const std::vector<double> features(x.begin(), x.end() - 1);

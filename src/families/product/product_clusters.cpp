@@ -3,6 +3,18 @@
 #include "families/product/column_families.hpp"
 
 namespace bayes {
+namespace {
+
+/// A family whose predictive density is a factor to a power.
+template <class F>
+concept PowerFamily = requires {
+  F::predictive_power;
+};
+
+/// The product of eight factors up to this is finite.
+constexpr double most_factor = 1e35;
+
+}  // namespace
 
 ProductClusters::ProductClusters(const ProductPosterior &prior)
     : prior_(pick(prior, {0})),
@@ -28,6 +40,7 @@ ProductClusters::ProductClusters(const ProductPosterior &prior, const ProductPos
     compile(posterior_of(slot), scratch_.data());
     put(slot, scratch_.data());
   }
+  equal_powers_ = powers_equal();
 }
 
 int ProductClusters::padded() const {
@@ -238,12 +251,70 @@ void ProductClusters::replace_element(int j, double from, double to, double *out
   });
 }
 
+bool ProductClusters::powers_equal() const {
+  bool out = true;
+  for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
+    if constexpr (PowerFamily<F>)
+      for (const int j : group.columns)
+        for (int slot = 0; slot < size_; ++slot) {
+          const auto power = [&](int column) {
+            return row(form_row(columns().offsets(column).forms) + F::predictive_power)[slot];
+          };
+          out &= power(j) == power(group.columns[0]);
+        }
+  });
+  return out;
+}
+
+template <class F, class Vector, int N>
+void ProductClusters::sum_powers(const Term<F> *terms, int count, int slot, Vector (&sum)[N],
+                                 Vector (&largest)[N]) const {
+  Vector product[N];
+  for (int v = 0; v < N; ++v) {
+    sum[v] = largest[v] = simd::all(0);
+    product[v] = simd::all(1);
+  }
+  for (int t = 0; t < count; ++t) {
+    const double *const at = row(terms[t].row) + slot;
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+      const Vector factor = F::predictive_factor(
+          [&](int i) {
+            return simd::load(at + std::size_t(i) * std::size_t(capacity_) + v * simd::lanes);
+          },
+          terms[t].x);
+      largest[v] = simd::max(largest[v], factor);
+      product[v] *= factor;
+    }
+    if (t % 8 != 7 && t != count - 1) continue;
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+      sum[v] += simd::log(product[v]);
+      product[v] = simd::all(1);
+    }
+  }
+  const double *const power = row(terms[0].row + F::predictive_power) + slot;
+  for (int v = 0; v < N; ++v) sum[v] *= -simd::load(power + v * simd::lanes);
+}
+
 template <class F, int N>
 void ProductClusters::add_terms(const Term<F> *terms, int count, int slot, double *out) const {
   simd::Vector sum[N];
 #pragma GCC unroll 4
   for (int v = 0; v < N; ++v) sum[v] = simd::load(out + slot + v * simd::lanes);
-  for (int t = 0; t < count; ++t) {
+  [[maybe_unused]] simd::Vector powers[N], largest[N];
+  bool by_terms = true;
+  if constexpr (PowerFamily<F>)
+    if (equal_powers_ && count > 1) {
+      sum_powers(terms, count, slot, powers, largest);
+      simd::Vector most = largest[0];
+      for (int v = 1; v < N; ++v) most = simd::max(most, largest[v]);
+      by_terms = false;
+      for (int i = 0; i < simd::lanes; ++i) by_terms |= !(most[i] < most_factor);
+#pragma GCC unroll 4
+      for (int v = 0; v < N; ++v) powers[v] += sum[v];
+    }
+  for (int t = 0; by_terms && t < count; ++t) {
     const double *const at = row(terms[t].row) + slot;
 #pragma GCC unroll 4
     for (int v = 0; v < N; ++v)
@@ -253,6 +324,10 @@ void ProductClusters::add_terms(const Term<F> *terms, int count, int slot, doubl
           },
           terms[t].x);
   }
+  if constexpr (PowerFamily<F>)
+    if (equal_powers_ && count > 1)
+#pragma GCC unroll 4
+      for (int v = 0; v < N; ++v) sum[v] = largest[v] < simd::all(most_factor) ? powers[v] : sum[v];
 #pragma GCC unroll 4
   for (int v = 0; v < N; ++v) simd::store(out + slot + v * simd::lanes, sum[v]);
 }

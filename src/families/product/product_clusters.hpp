@@ -116,8 +116,16 @@ class BAYES_API ProductClusters {
 
   double row_carrier(const double *x) const;
   void add_constant(std::size_t column, double sign, double *out) const;
+  /// Do all columns of a family whose predictive densities are powers have the same power in every
+  /// cluster? As a rule they have if no value is missing.
+  bool powers_equal() const;
   template <class F, int N>
   void add_terms(const Term<F> *terms, int count, int slot, double *out) const;
+  /// The sum of the terms of columns of one power, with a logarithm for every eight factors, and
+  /// the largest factor.
+  template <class F, class Vector, int N>
+  void sum_powers(const Term<F> *terms, int count, int slot, Vector (&sum)[N],
+                  Vector (&largest)[N]) const;
   /// The log predictive density of x under one cluster, whose numbers are `stride` apart.
   double log_predictive(const double *x, const double *column, std::size_t stride) const;
 
@@ -126,6 +134,8 @@ class BAYES_API ProductClusters {
   /// for every column, its position among those of its family
   std::vector<int> places_;
   int size_ = 0, capacity_ = 0;
+  /// powers_equal(), of clusters for scoring; otherwise false
+  bool equal_powers_ = false;
   Buffer data_;
   std::vector<double> counts_, carriers_, statistics_, posteriors_;
   Saved saved_{};

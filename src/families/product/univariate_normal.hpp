@@ -291,9 +291,14 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
       constants[i] = constant + 0.5 * std::log(forms[1]);
     }
   }
-  template <class Form> static auto predictive_term(Form form, double x) {
+  /// The density is, but for its constant, a factor to a negative power, which this form has.
+  static constexpr int predictive_power = 2;
+  template <class Form> static auto predictive_factor(Form form, double x) {
     const auto y = x - form(0);
-    return -form(2) * lane_log(1.0 + lane_bounded(y * y * form(1)));
+    return 1.0 + lane_bounded(y * y * form(1));
+  }
+  template <class Form> static auto predictive_term(Form form, double x) {
+    return -form(predictive_power) * lane_log(predictive_factor(form, x));
   }
 
  protected:
