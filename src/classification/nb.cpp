@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "base/message.hpp"
+#include "base/simd.hpp"
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "classification/nb_state.hpp"
-#include "families/normal/normal_marginal.hpp"
 #include "families/normal/normal_parameters.hpp"
 #include "families/parameter.hpp"
 #include "families/product/product_parameters.hpp"
@@ -88,10 +88,9 @@ void BayesClassifier::State::learn() {
 void BayesClassifier::State::prepare() {
   const int k = totals.size();
   if (prior) naive.emplace(*prior, *posterior);
-  if (normal_prior) joint.emplace(*normal_prior, *normal_posterior);
-  const std::size_t padded =
-      std::size_t(std::max(naive ? naive->padded() : 0, joint ? joint->padded() : 0));
-  for (Buffer *const each : {&base, &scores, &part}) *each = Buffer(padded);
+  if (normal_prior) joint = row_part(all_elements(int(totals.joint.size())), *normal_posterior);
+  const std::size_t padded = std::size_t(k + simd::lanes - 1) / simd::lanes * simd::lanes;
+  for (Buffer *const each : {&base, &scores}) *each = Buffer(padded);
   unseen_scorer.reset();
   x.resize(totals.naive.size());
   allows_any_number.clear();
@@ -130,24 +129,10 @@ std::span<const double> BayesClassifier::log_joint(std::span<const double> row) 
   } else {
     std::copy_n(s.base.data(), k, s.scores.data());
   }
-  if (!s.joint) return {s.scores.data(), k};
-  std::size_t observed = 0;
-  for (std::size_t i = 0; i < s.y.size(); ++i) {
-    s.y[i] = row[std::size_t(totals.joint[i])];
-    observed += s.y[i] == s.y[i];
+  if (s.joint) {
+    for (std::size_t i = 0; i < s.y.size(); ++i) s.y[i] = row[std::size_t(totals.joint[i])];
+    s.joint->condition(s.y.data(), false, s.scores.data());
   }
-  if (observed == 0) return {s.scores.data(), k};
-  if (observed == s.y.size()) {
-    s.joint->log_predictive(s.y.data(), s.part.data());
-  } else {
-    const NormalClusters &scorer =
-        s.marginals.of(s.y, double(k * (observed * observed + 8)), [&](std::span<const int> of) {
-          return std::make_unique<NormalClusters>(marginal(*s.normal_prior, of),
-                                                  marginal(*s.normal_posterior, of));
-        });
-    scorer.log_predictive(s.marginals.observed().data(), s.part.data());
-  }
-  for (std::size_t c = 0; c < k; ++c) s.scores[c] += s.part[c];
   return {s.scores.data(), k};
 }
 

@@ -10,12 +10,10 @@
 #include "classification/nb.hpp"
 #include "classification/nb_options.hpp"
 #include "classification/nb_totals.hpp"
-#include "families/marginal_scorers.hpp"
-#include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_wishart.hpp"
 #include "families/product/product_clusters.hpp"
 #include "families/product/unseen_categories.hpp"
-#include "questions/row_distribution.hpp"
+#include "questions/row_part.hpp"
 
 namespace bayes {
 
@@ -33,13 +31,11 @@ struct BayesClassifier::State {
 
   // For scoring, created by prepare():
   std::optional<ProductClusters> naive;
-  std::optional<NormalClusters> joint;
+  std::unique_ptr<RowPart> joint;
   /// the log probability of each class; for sparse rows plus the log density of the features of a
   /// row that names none
   Buffer base;
-  /// scorers for rows with missing joint features
-  mutable MarginalScorers<NormalClusters> marginals;
-  mutable Buffer scores, part;
+  mutable Buffer scores;
   /// for each naive feature: every number is allowed (it is normal)
   std::vector<char> allows_any_number;
   /// buffers for the naive and for the joint features of a row

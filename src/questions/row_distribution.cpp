@@ -198,8 +198,8 @@ template <class F> void RowDistribution::for_each_outcome(std::size_t outcomes, 
 }
 
 /// After log_joint(): exp(joint - the largest) into masses_, all NaN if there is no finite one.
-/// Returns the logarithm of the sum of exp(joint), and the sum of the masses.
-std::pair<double, double> RowDistribution::compute_masses() {
+/// Returns the logarithm of the sum of exp(joint).
+double RowDistribution::compute_masses() {
   simd::Vector most = simd::all(-std::numeric_limits<double>::infinity());
   double partial[simd::sum_lanes] = {};
   for (std::size_t c = 0; c < joint_.size(); c += simd::lanes)
@@ -208,7 +208,7 @@ std::pair<double, double> RowDistribution::compute_masses() {
   for (int i = 1; i < simd::lanes; ++i) largest = std::max(largest, most[i]);
   if (!std::isfinite(largest)) {
     std::fill(masses_.begin(), masses_.end(), std::nan(""));
-    return {largest, std::nan("")};
+    return largest;
   }
   for (std::size_t c = 0; c < joint_.size(); c += simd::sum_lanes)
     for (int i = 0; i < simd::sum_lanes; i += simd::lanes) {
@@ -217,13 +217,12 @@ std::pair<double, double> RowDistribution::compute_masses() {
       simd::store(masses_.data() + at, mass);
       simd::store(partial + i, simd::load(partial + i) + mass);
     }
-  const double sum = simd::sum(partial);
-  return {largest + std::log(sum), sum};
+  return largest + std::log(simd::sum(partial));
 }
 
 void RowDistribution::outcome_probabilities(std::span<const double> x, std::span<double> out) {
   log_joint(x);
-  const double whole = compute_masses().second;
+  compute_masses();
   const std::size_t n = out.size() - 1;
   double *const to = out.data();
   std::fill(out.begin(), out.end(), 0.0);
@@ -234,11 +233,12 @@ void RowDistribution::outcome_probabilities(std::span<const double> x, std::span
     else if (shares && mass != 0)
       for (std::size_t i = 0; i < n; ++i) to[i] += mass * shares[i];
   });
-  for (double &each : out) each /= whole;
-  if (share_of_.empty()) return;
-  double known = 0;
-  for (std::size_t i = 0; i < n; ++i) known += out[i];
-  out[n] = std::max(0.0, 1 - known);
+  double whole = 0, known = 0;
+  for (const double each : out) whole += each;
+  if (!share_of_.empty())
+    whole = std::max(whole, std::accumulate(masses_.begin(), masses_.end(), 0.0));
+  for (double &each : out) known += each /= whole;
+  if (!share_of_.empty()) out[n] = std::max(0.0, 1 - known);
 }
 
 int RowDistribution::most_probable(std::span<const double> x, int outcomes) {
@@ -287,7 +287,7 @@ std::span<const double> RowDistribution::log_ties(std::span<const double> x,
 
 double RowDistribution::log_density(std::span<const double> x) {
   log_joint(x, true);
-  return compute_masses().first;
+  return compute_masses();
 }
 
 double RowDistribution::log_density(std::span<const double> x, std::span<const double> given) {

@@ -183,7 +183,7 @@ class BAYES_API RowDistribution {
   };
   /// Row x with the elements that are fixed, as parts take rows. Valid until the next call.
   std::span<const double> with_fixed(std::span<const double> x);
-  std::pair<double, double> compute_masses();
+  double compute_masses();
   template <class F> void for_each_outcome(std::size_t outcomes, F f) const;
   /// The only part with observed elements that are not fixed; nullptr unless there is one.
   RowPart *only_observed() const;

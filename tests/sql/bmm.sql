@@ -1,5 +1,5 @@
 -- Bernoulli mixtures and mixtures of products.
-SELECT plan(97);
+SELECT plan(98);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -245,5 +245,20 @@ SELECT ok(abs(mean[1] - 2.25) < 0.2, 'moments are those of the posterior by ' ||
       'prior', '{"shape": 2, "rate": 0.7}'::jsonb) ORDER BY id) AS model
       FROM unnest('{.1,.3,5,9,.2,2}'::float8[]) WITH ORDINALITY AS r(x, id)) AS f,
         bmm_moments(model);
+
+-- Weights that make the posterior a point leave the density of em, in every family.
+SELECT never($$SELECT likelihood, w, vi, em, NOT near(vi, em, 1e-9) AS wrong
+  FROM (SELECT likelihood, w,
+      bayes_log_density(bmm_fit(ARRAY[x], 1, jsonb_build_object('likelihood', likelihood), w),
+        ARRAY[1.0]) AS vi,
+      bayes_log_density(bmm_fit(ARRAY[x], 1, jsonb_build_object('likelihood', likelihood,
+        'method', 'em'), w), ARRAY[1.0]) AS em
+    FROM unnest('{1e10,1e12,1e15,1e20}'::float8[]) AS w,
+      jsonb_array_elements('["normal", "log_normal", "poisson", "exponential", "geometric",
+        "bernoulli", "categorical", {"family": "gamma", "shape": 2},
+        {"family": "negative_binomial", "size": 3}, {"family": "binomial", "trials": 9}]')
+        AS likelihood,
+      LATERAL (SELECT CASE WHEN likelihood = '"bernoulli"' THEN i % 2 ELSE 1 + i % 4 END AS x
+        FROM generate_series(1, 41) AS i) AS r GROUP BY 1, 2) AS f$$, 'heavy rows');
 
 SELECT * FROM finish();

@@ -15,13 +15,9 @@ namespace bayes {
 
 class NormalClusters;  // families/normal/normal_clusters.hpp
 
-// Of predictive densities, Student t.
 /// Squared distances are bounded by this, which is larger than any meaningful one, and in the range
 /// of simd::log.
 inline constexpr double max_square = 1e300;
-/// More degrees of freedom make a normal to double precision, while terms of the normaliser would
-/// cancel.
-inline constexpr double max_degrees = 1e8;
 
 /// The parameters of K priors or posteriors.
 struct NormalWishart {

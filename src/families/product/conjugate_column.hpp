@@ -267,8 +267,15 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
   }
   template <class Form> auto predictive_term(Form form, double x) const {
     const auto one = [this, x](auto number) {
-      auto q = self().statistic(x);
-      for (std::size_t i = 0; i < q.size(); ++i) q[i] += number(int(i));
+      const auto row = self().statistic(x);
+      auto q = row;
+      bool heavy = true;
+      for (std::size_t i = 0; i < q.size(); ++i) {
+        q[i] = number(int(i));
+        heavy &= q[i] > heavy_from * std::max(1.0, row[i]);
+      }
+      if (heavy) return increment(q.data(), row);
+      for (std::size_t i = 0; i < q.size(); ++i) q[i] += row[i];
       return self().log_normaliser(q.data()) - number(int(q.size()));
     };
     decltype(form(0)) out{};
@@ -285,6 +292,19 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
   static constexpr double rounding = std::numeric_limits<double>::epsilon();
 
  private:
+  /// log Z(q + row) - log Z(q), whose digits cancel, by its Taylor series: the next term is below
+  /// 1e-12 of the row.
+  template <class Row> double increment(const double *q, const Row &row) const {
+    constexpr std::size_t n = std::tuple_size_v<Row>;
+    const auto slope = self().expected(q);
+    double curvature[n * n] = {}, named[n * n] = {}, out = 0;
+    self().covariances(q, curvature, named);
+    for (std::size_t i = 0; i < n; ++i) {
+      out += slope[i] * row[i];
+      for (std::size_t j = 0; j < n; ++j) out += 0.5 * curvature[i * n + j] * row[i] * row[j];
+    }
+    return out;
+  }
   template <class Numbers> double terms_of(const Numbers &phi, double *terms) const {
     if constexpr (!F::linear) {
       std::copy(phi.begin(), phi.end(), terms);

@@ -82,7 +82,8 @@ struct Exponential final : GammaRate<Exponential> {
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {
-    return -form(0) * lane_log(1.0 + lane_bounded(x * form(1)));
+    const auto ratio = lane_bounded(x * form(1));
+    return -form(0) * (form(0) > heavy_from ? lane_log1p(ratio) : lane_log(1.0 + ratio));
   }
 };
 

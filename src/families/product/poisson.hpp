@@ -108,9 +108,7 @@ struct Poisson final : GammaRate<Poisson> {
     }
     // Where Stirling's formula holds for both, their difference is simplified analytically, so that
     // large shapes lose no digits.
-    const T z = shape + x, log_z = lane_log(z), ratio = x / shape, one = 1.0 + ratio;
-    const T slack = one - 1.0,
-            log_one = slack == 0.0 ? ratio : lane_log(one) * (ratio / (slack == 0.0 ? one : slack));
+    const T z = shape + x, log_z = lane_log(z), log_one = lane_log1p(x / shape);
     const T difference = (shape - 0.5) * log_one + x * log_z - x + remainder(z) - remainder(shape);
     const T direct = (z - 0.5) * log_z - z + half_log_two_pi + remainder(z) - log_gamma_shape;
     return shape < series_from ? direct : difference;

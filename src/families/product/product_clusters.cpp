@@ -260,7 +260,7 @@ bool ProductClusters::powers_equal() const {
           const auto power = [&](int column) {
             return row(form_row(columns().offsets(column).forms) + F::predictive_power)[slot];
           };
-          out &= power(j) == power(group.columns[0]);
+          out &= power(j) == power(group.columns[0]) && power(j) <= heavy_from;
         }
   });
   return out;

@@ -276,17 +276,20 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
   }
 
   // The predictive is a Student t: Gamma((a + 1) / 2) / (Gamma(a / 2) Gamma(1 / 2)) sqrt(w) (1 + w
-  // (x - m)^2)^-(a + 1)/2, w = c / ((c + 1) B).
+  // (x - m)^2)^-(a + 1)/2, w = c / ((c + 1) B), which is 1 / (a times the squared scale). Heavy
+  // rows can make a larger than the number of rows.
   static void predictive_forms(std::span<const F> columns, const double *q, double *forms,
                                double *constants) {
     double a = -1, constant = 0;
     for (std::size_t i = 0; i < columns.size(); ++i, q += 4, forms += 3) {
-      if (q[2] != a) {
-        a = q[2];
+      const double degrees = std::min(q[2], max_degrees);
+      if (degrees != a) {
+        a = degrees;
         constant = -log_beta(a / 2, 0.5);
       }
       forms[0] = q[0];
       forms[1] = q[1] / ((q[1] + 1) * q[3]);
+      if (q[2] > a) forms[1] *= q[2] / a;
       forms[2] = (a + 1) / 2;
       constants[i] = constant + 0.5 * std::log(forms[1]);
     }
@@ -294,11 +297,11 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
   /// The density is, but for its constant, a factor to a negative power, which this form has.
   static constexpr int predictive_power = 2;
   template <class Form> static auto predictive_factor(Form form, double x) {
-    const auto y = x - form(0);
-    return 1.0 + lane_bounded(y * y * form(1));
+    return 1.0 + squared_distance(form, x);
   }
   template <class Form> static auto predictive_term(Form form, double x) {
-    return -form(predictive_power) * lane_log(predictive_factor(form, x));
+    const auto square = squared_distance(form, x), power = form(predictive_power);
+    return -power * (power > heavy_from ? lane_log1p(square) : lane_log(1.0 + square));
   }
 
  protected:
@@ -309,6 +312,12 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
 
  private:
   static constexpr double rounding = std::numeric_limits<double>::epsilon();
+
+  /// in units of the degrees of freedom times the scale
+  template <class Form> static auto squared_distance(Form form, double x) {
+    const auto y = x - form(0);
+    return lane_bounded(y * y * form(1));
+  }
 
   static double expected_log_precision(const double *q) {
     return digamma(q[2] / 2) + std::numbers::ln2 - std::log(q[3]);
