@@ -29,15 +29,21 @@ sub lines {
 }
 
 # Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps seconds, size,
-# environment, limit in seconds and waits; count is given the output and the exit status and returns
-# (passed, failed, notes). One that waits for a clock, and takes no processor's time meanwhile, runs
-# from the beginning on beside the others.
+# environment, limit in seconds, waits and measures; count is given the output and the exit status
+# and returns (passed, failed, notes). One that waits for a clock, and takes no processor's time
+# meanwhile, runs from the beginning on beside the others; those that measure time run in the end,
+# beside each other. Returns the jobs with the seconds that each took.
 #
 # The longest come first, so that no processor waits in the end for one that began last. How long
 # each takes is known from an earlier run; before there was one, from its seconds; else the larger
 # is thought to be the longer.
 sub run {
-    my ($at_once, @jobs) = @_;
+    my ($at_once, @all) = @_;
+    my @quiet = grep { $_->{measures} } @all;
+    my @jobs = grep { !$_->{measures} } @all;
+    return map { run($at_once, @$_) } \@jobs, \@quiet if @jobs && @quiet;
+    @jobs = @all;
+    my @ended;
     mkdir 'build';
     mkdir $logs;
     my %seconds = -e "$logs/seconds" ? map { split /\t/ } lines("$logs/seconds") : ();
@@ -67,11 +73,57 @@ sub run {
         my ($good, $bad, @notes) = $job->{count}->($text, $status);
         push @notes, "no end after $job->{limit} s" if $status == 124;
         push @notes, "all of it: $job->{log}" if $bad;
-        report($job->{name}, $good, $bad, $seconds{$job->{name}} = time - $job->{start}, @notes);
+        $job->{seconds} = $seconds{$job->{name}} = time - $job->{start};
+        report($job->{name}, $good, $bad, $job->{seconds}, @notes);
+        push @ended, $job;
     }
     if (open(my $file, '>', "$logs/seconds")) {
         print {$file} map { "$_\t$seconds{$_}\n" } sort keys %seconds;
     }
+    return @ended;
+}
+
+# Jobs for pgTAP files, each in a copy of the template database, made and dropped from the database
+# $home.
+sub pgtap_jobs {
+    my ($home, $template, @files) = @_;
+    my $script = <<'END';
+psql -Xq -d $3 -c "CREATE DATABASE $1 TEMPLATE $2" || exit
+psql -XAtq -P pager=off -v ON_ERROR_STOP=1 -d $1 -f "$0"
+status=$?
+psql -Xq -d $3 -c "DROP DATABASE IF EXISTS $1 WITH (FORCE)"
+exit $status
+END
+    my $number = 0;
+    return map {
+        my $database = "sql_$$" . '_' . ++$number;
+        {   name => $_,
+            size => -s $_,
+            command => ['sh', '-c', $script, $_, $database, $template, $home],
+            count => \&count_tap,
+        }
+    } @files;
+}
+
+# Those that say in a line of their own of how many parts they are become a job for each; one that
+# takes long says so as well, in seconds for each part, and so does one that mostly waits, or one
+# that measures time.
+sub perl_jobs {
+    return map {
+        my $file = $_;
+        my ($parts) = (map({ /^# parts: (\d+)$/ ? $1 : () } lines($file)), 1);
+        my ($seconds) = (map({ /^# seconds: (\d+)$/ ? $1 : () } lines($file)), 5);
+        map { {
+            name => $parts > 1 ? "$file $_/$parts" : $file,
+            seconds => $seconds,
+            command => ['perl', '-Itests/lib', $file],
+            count => \&count_tap,
+            environment => {TEST_PART => "$_/$parts"},
+            limit => 1200,
+            waits => scalar(grep { /^# waits$/ } lines($file)),
+            measures => scalar(grep { /^# measures/ } lines($file)),
+        } } 1 .. $parts
+    } @_;
 }
 
 # Ends what is still running; for signal handlers.
