@@ -36,12 +36,12 @@ CREATE TABLE options AS SELECT jsonb_set(model::jsonb, '{options}',
 CREATE TABLE documents AS SELECT id,
   ARRAY(SELECT 't' || (id * i * i + 7 * i) % 3001 FROM generate_series(1, 60) AS i) AS words
 FROM generate_series(1, 20000) AS id;
-CREATE TABLE topics AS SELECT lda_fit(words, 20, '{"max_iter": 2, "tol": 1e6}') AS model
-FROM documents WHERE id <= 1000;
+CREATE TABLE topics AS SELECT lda_fit(words, 20, '{"restarts": 1, "max_iter": 2, "tol": 1e6}')
+  AS model FROM documents WHERE id <= 1000;
 CREATE TABLE volumes AS
 SELECT jsonb_object_agg('t' || i, 1 + i % 3) AS words FROM generate_series(1, 60000) AS i;
-CREATE TABLE shelves AS SELECT lda_fit(words, 50, '{"max_iter": 1, "tol": 1e6}') AS model
-FROM volumes;
+CREATE TABLE shelves AS SELECT lda_fit(words, 50, '{"restarts": 1, "max_iter": 1, "tol": 1e6}')
+  AS model FROM volumes;
 CREATE TABLE cells AS SELECT (id::bigint * id * 7) % 30011 AS r, (id * 31 + id / 50) % 2003 AS c,
   id % 7 + 0.5 AS v FROM generate_series(1, 400000) AS id;
 CREATE TABLE factors AS SELECT nmf_fit(r, c, v, 20, '{"max_iter": 1, "tol": 1e6}') AS model,

@@ -126,10 +126,11 @@ our %kinds = (
           '{\"push_down\": true}')",
 );
 
-# Makes these tables, and those of Cancels.
+# Makes these tables, and those of Cancels: all, or those that these are made of and ask for.
 sub make_tables {
-    my ($server) = @_;
-    Cancels::make_tables($server);
+    my ($server, $all) = @_;
+    Cancels::make_tables($server, $all ? () : qw(rows sequences volumes shelves cells factors
+        ratings classifiers statistics));
     my ($host, $database) = ($server->host, $server->database);
     $server->query($tables =~ s{(CREATE USER MAPPING)}{CREATE SERVER itself
         FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '5432', dbname '$database',

@@ -15,11 +15,11 @@ use Timeouts;
 
 srand($ENV{TEST_SEED} // 20261128);
 my $server = Server->shared;
-Timeouts::make_tables($server);
+my $long = effort(4) > 1;
+Timeouts::make_tables($server, $long);
 my $session = Cancels::session($server);
 
 # TEST_KINDS in the environment, a regular expression, selects some.
-my $long = effort(4) > 1;
 my $kinds = $ENV{TEST_KINDS} // '.';
 my @names = grep { /$kinds/ && ($long || /page|thousand/ || rand() < 0.3) }
     sort(keys %Timeouts::kinds, $long ? keys %Cancels::kinds : ());
