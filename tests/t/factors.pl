@@ -5,6 +5,7 @@
 # seconds: 60
 use strict;
 use warnings;
+use Effort;
 use Memory;
 use Server;
 use Spill;
@@ -234,6 +235,6 @@ my %many = (
           WHERE id <= 200; SELECT nmf_factorize('SELECT 1, 2, -1', 2);
           SELECT nmf_transform(model, '{"a": -1}'::jsonb) FROM models},
 );
-memory_is_flat($server, settings(1, '64MB'), 40, 10, %many);
+memory_is_flat($server, settings(1, '64MB'), effort(80), 10, %many);
 
 done_testing;

@@ -6,6 +6,7 @@
 # seconds: 30
 use strict;
 use warnings;
+use Effort;
 use Memory;
 use Server;
 use Spill;
@@ -198,6 +199,6 @@ my %many = (
           OVER () FROM steps, models WHERE i <= 1000;
           SELECT hmm_decode(model, '{1,Infinity}'::float8[]) FROM models},
 );
-memory_is_flat($server, settings(1, '64MB'), 40, 10, %many);
+memory_is_flat($server, settings(1, '64MB'), effort(80), 10, %many);
 
 done_testing;
