@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(the_objective_is_the_bound_of_the_returned_parameters) {
         Options{{"method", "em"}}}) {
     // A document may have two optima, of which the slow reference finds the other for some seeds.
     double least = HUGE_VAL;
-    for (const int seed : {1, 2, 3}) {
+    for (int seed = 1; seed <= 3 && least >= 1e-9; ++seed) {
       Options all = options;
       all.insert(all.end(), {{"tol", 0}, {"max_iter", 3000}, {"seed", seed}});
       const Fitted model = fitted(sixty, 30, 4, all);
@@ -185,12 +185,16 @@ BOOST_AUTO_TEST_CASE(svi_comes_close_to_vi) {
 
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads, *boost::unit_test::label("long")) {
   const Corpus documents = synthetic(1200, 400, 8, 50, 9);
+  // All methods find their starting point in the same way, which takes most of the time.
+  Fitted start;
   for (const char *const method : {"vi", "em", "svi"}) {
     Options options = {{"method", method}, {"max_iter", 12}};
     if (std::strcmp(method, "svi") == 0) options.emplace_back("batch_size", 600);
-    const std::string one = bits(*fitted(documents, 400, 20, options, 1));
+    Fitted one = fitted(documents, 400, 20, options, 1, start.get());
     for (const int threads : {2, 3})
-      BOOST_TEST((bits(*fitted(documents, 400, 20, options, threads)) == one), method << threads);
+      BOOST_TEST((bits(*fitted(documents, 400, 20, options, threads, start.get())) == bits(*one)),
+                 method << threads);
+    if (!start) start = std::move(one);
   }
 }
 
@@ -309,9 +313,9 @@ BOOST_AUTO_TEST_CASE(edge_cases) {
   for (const char *const method : {"vi", "em", "svi", "cvb0"})
     for (const Corpus &documents : {empty_ones, huge, one, Corpus{{}}})
       for (const int k : {1, 3, 20}) {
-        // Small corpora have many restarts by default, which take long under sanitizers.
+        // Small corpora have many restarts by default, by all methods alike, which take long.
         Options options = {{"method", method}, {"max_iter", 50}};
-        if (k != 3) options.emplace_back("restarts", 1);
+        if (k != 3 || std::strcmp(method, "vi") != 0) options.emplace_back("restarts", 1);
         if (std::strcmp(method, "svi") == 0) options.emplace_back("batch_size", 2);
         const Fitted model = fitted(documents, 3, k, options);
         BOOST_TEST(std::isfinite(model->info.objective), method << k);
