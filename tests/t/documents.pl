@@ -2,7 +2,7 @@
 # any number of threads; sorts and files leave nothing behind, and memory is bounded.
 #
 # How long, for the runner:
-# seconds: 70
+# seconds: 40
 use strict;
 use warnings;
 use Effort;
