@@ -30,6 +30,14 @@ inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
   return counter;
 }
 
+/// The output function of SplitMix64 (Steele, Lea and Flood 2014): every bit of the result depends
+/// on all bits of x.
+inline std::uint64_t split_mix(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
 class BAYES_API Random {
  public:
   /// The stream (seed; a, b, c). Any 64-bit values; different names give independent streams.

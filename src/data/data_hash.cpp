@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/random.hpp"
 #include "data/row_order.hpp"
 
 namespace bayes {
@@ -10,16 +11,9 @@ namespace {
 
 constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014).
-std::uint64_t scrambled(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
-void DataHash::mix(std::uint64_t word) { value_ = scrambled(value_ * factor + word); }
+void DataHash::mix(std::uint64_t word) { value_ = split_mix(value_ * factor + word); }
 
 void DataHash::add(RowSource &rows, bool ordered, Control &control) {
   constexpr std::uint64_t seed = 17;
@@ -34,7 +28,7 @@ void DataHash::add(RowSource &rows, bool ordered, Control &control) {
     rows.read_block(first / block_rows, block.data());
     hash_block(numbers, seed, block.data(), hashes);
     for (std::int64_t i = 0; i < std::min<std::int64_t>(block_rows, n - first); ++i)
-      sum = ordered ? scrambled(sum * factor + hashes[i]) : sum + scrambled(hashes[i]);
+      sum = ordered ? split_mix(sum * factor + hashes[i]) : sum + split_mix(hashes[i]);
   }
   mix(std::uint64_t(n));
   mix(sum);
@@ -48,8 +42,8 @@ void DataHash::add(Corpus &corpus, Control &control) {
       each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
         std::uint64_t one = document.size();
         for (std::size_t e = 0; e < document.size(); ++e) {
-          one = scrambled(one * factor + std::uint64_t(document.terms[e]));
-          one = scrambled(one * factor + std::bit_cast<std::uint64_t>(document.counts[e]));
+          one = split_mix(one * factor + std::uint64_t(document.terms[e]));
+          one = split_mix(one * factor + std::bit_cast<std::uint64_t>(document.counts[e]));
         }
         sum += one;
         return true;

@@ -6,18 +6,14 @@
 #include <span>
 #include <unordered_map>
 
+#include "base/random.hpp"
 #include "data/row_order.hpp"
 
 namespace bayes {
 namespace {
 
-/// One number that depends on all bits of both (Steele and others 2014: SplitMix).
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t key) {
-  std::uint64_t z = hash ^ key;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
+/// One number that depends on all bits of both.
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t key) { return split_mix(hash ^ key); }
 
 std::uint64_t whole_number(const PassReader &given, const char *key) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/control.hpp"
+#include "base/random.hpp"
 #include "data/hashed_rows.hpp"
 #include "data/remote_rows.hpp"
 
@@ -12,10 +13,7 @@ namespace bayes {
 
 /// Hashes also order items, so another function of them is used.
 int HoldOut::interval(std::uint64_t hash) {
-  std::uint64_t z = hash + 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return int((z ^ (z >> 31)) >> 52);
+  return int(split_mix(hash + 0x9e3779b97f4a7c15u) >> 52);
 }
 
 void HoldOut::count(std::vector<std::uint64_t> hashes, std::size_t part) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/random.hpp"
 #include "data/ordered_tasks.hpp"
 
 namespace bayes {
@@ -273,13 +274,7 @@ void hash_block(int numbers, std::uint64_t seed, const double *block, std::uint6
       out[b] = h ^ (h >> 29);
     }
   }
-  // The finaliser of SplitMix64: every input bit reaches every output bit.
-  for (int b = 0; b < block_rows; ++b) {
-    std::uint64_t h = out[b];
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111eb;
-    out[b] = h ^ (h >> 31);
-  }
+  for (int b = 0; b < block_rows; ++b) out[b] = split_mix(out[b]);
 }
 
 std::uint64_t hash_row(std::span<const double> x, std::uint64_t seed) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/api.hpp"
+#include "base/random.hpp"
 #include "document/row_columns.hpp"
 
 namespace bayes {
@@ -55,12 +56,7 @@ class BAYES_API RowSample {
 
  private:
   void require_codes() const;
-  static std::uint64_t mixed(std::uint64_t x) {
-    x = (x + 1) * 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
+  static std::uint64_t mixed(std::uint64_t x) { return split_mix((x + 1) * 0x9e3779b97f4a7c15); }
   static std::uint64_t capacity_of(int dimension);
   void put(std::span<const double> x, double weight, std::uint64_t place);
   std::span<const double> row(std::size_t i) const {

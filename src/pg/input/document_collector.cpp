@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/message.hpp"
+#include "base/random.hpp"
 #include "data/data_hash.hpp"
 #include "data/hashed_rows.hpp"
 #include "pg/input/row_store.hpp"
@@ -162,7 +163,7 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
   std::uint64_t hash = n;
   for (std::size_t i = 0; i < n; ++i) {
     // a sum, as the order of its terms must not matter
-    hash += mixed(dictionary_.hash(numbers_[i]) ^ mixed(std::bit_cast<std::uint64_t>(counts_[i])));
+    hash += split_mix(dictionary_.hash(numbers_[i]) ^ split_mix(std::bit_cast<std::uint64_t>(counts_[i])));
     dictionary_.count_document(numbers_[i]);
     slots_[std::size_t(numbers_[i])] = -1;
   }
@@ -180,7 +181,7 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
     const SortColumn columns[] = {{INT8OID, Int8LessOperator}, {BYTEAOID}};
     sorted_ = std::make_unique<Sorter>(context_, columns, int(budget_ / 4096), &files_.emplace());
   }
-  hash = mixed(hash);
+  hash = split_mix(hash);
   if (hold_out_) hashes_.push_back(hash);
   const Datum values[] = {Int64GetDatum(std::int64_t(hash)), PointerGetDatum(packed_.data())};
   const bool nulls[] = {false, false};

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/random.hpp"
+
 namespace bayes::pg {
 namespace {
 
@@ -40,7 +42,9 @@ std::uint64_t rest_of(std::string_view text, std::size_t at) {
 
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = text.size();
-  const auto add = [&hash](std::uint64_t part) { hash = mixed(hash * 0x9e3779b97f4a7c15 + part); };
+  const auto add = [&hash](std::uint64_t part) {
+    hash = split_mix(hash * 0x9e3779b97f4a7c15 + part);
+  };
   std::size_t at = 0;
   for (; at + word <= text.size(); at += word) add(bits_at<std::uint64_t>(text.data() + at));
   if (at < text.size()) add(rest_of(text, at));

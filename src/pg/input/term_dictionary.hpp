@@ -14,13 +14,6 @@ inline constexpr std::size_t max_read_bytes = 256 << 20;
 /// limit of the bytes of a term, as models hold every term
 inline constexpr std::size_t max_term_bytes = 10000;
 
-/// The output function of SplitMix64: a hash of 64 bits.
-inline std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
 /// Numbers distinct terms (UTF-8). Takes about 40 bytes for each, besides its text.
 class TermDictionary {
  public:

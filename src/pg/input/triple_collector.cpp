@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/message.hpp"
+#include "base/random.hpp"
 #include "counts/document_parts.hpp"
 #include "data/data_hash.hpp"
 #include "pg/input/row_store.hpp"
@@ -24,7 +25,7 @@ std::string name_of_cell(const FactorTable &table, std::int32_t line, std::int32
 }
 
 std::uint64_t hash_of_cell(std::int32_t line, std::int32_t other, double number) {
-  return mixed(mixed(std::uint64_t(line) << 32 | std::uint32_t(other)) ^
+  return split_mix(split_mix(std::uint64_t(line) << 32 | std::uint32_t(other)) ^
                std::bit_cast<std::uint64_t>(number));
 }
 
