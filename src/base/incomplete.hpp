@@ -5,7 +5,7 @@
 // inverses and aborts on others, and other versions give other results.
 //
 // Shapes up to 3e4 use power series and continued fractions, whose leading factor is evaluated as
-// densities are (deviance.hpp), to about 12 digits of the smaller tail; larger shapes use
+// densities are (special.hpp), to about 12 digits of the smaller tail; larger shapes use
 // expansions for large shapes. Inverses are computed by Newton's method on the logarithm of the
 // smaller tail, which is concave as a function of log x (gamma) or of the log odds (beta).
 #pragma once

@@ -3,6 +3,7 @@
 #include "base/boost_settings.hpp"
 // after the settings
 #include <boost/math/policies/policy.hpp>
+#include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <cstdint>
@@ -38,5 +39,17 @@ double root_between(const std::function<double(double)> &f, double low, double h
     throw Error(Errc::numeric, message("no root found between {} and {}", low, high));
   }
 }
+
+namespace {
+
+// Boost's headers take the compiler two seconds, so no other file includes them.
+template <unsigned n> GaussLegendre rule() {
+  using Rule = boost::math::quadrature::gauss<double, n>;
+  return {Rule::abscissa(), Rule::weights()};
+}
+
+}  // namespace
+
+const GaussLegendre gauss_legendre_10 = rule<10>(), gauss_legendre_15 = rule<15>();
 
 }  // namespace bayes

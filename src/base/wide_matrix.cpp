@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/control.hpp"
-#include "base/simd_double_double.hpp"
+#include "base/simd.hpp"
 
 namespace bayes {
 namespace {

@@ -4,7 +4,6 @@
 #include <limits>
 #include <span>
 
-#include "base/deviance.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"

@@ -10,7 +10,6 @@
 
 #include "base/control.hpp"
 #include "base/error.hpp"
-#include "base/gauss_legendre.hpp"
 #include "base/root.hpp"
 #include "conjugate/conjugate.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/simd_gamma.hpp"
+#include "base/simd.hpp"
 #include "counts/row_lanes.hpp"
 #include "data/remote_rows.hpp"
 

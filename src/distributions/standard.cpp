@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/deviance.hpp"
 #include "base/error.hpp"
 #include "base/incomplete.hpp"
 #include "base/message.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/control.hpp"
-#include "base/gauss_legendre.hpp"
+#include "base/root.hpp"
 #include "questions/answers.hpp"
 
 namespace bayes {

@@ -5,7 +5,7 @@
 
 #include "base/control.hpp"
 #include "base/linalg.hpp"
-#include "base/simd_double_double.hpp"
+#include "base/simd.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/simd_gamma.hpp"
+#include "base/simd.hpp"
 #include "base/special.hpp"
 #include "counts/row_lanes.hpp"
 

@@ -1,5 +1,5 @@
 // The vector forms of the gamma function's logarithm and its derivative against long double.
-#include "base/simd_gamma.hpp"
+#include "base/simd.hpp"
 
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/gamma.hpp>
