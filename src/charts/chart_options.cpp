@@ -4,7 +4,7 @@
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
 #include "document/members.hpp"
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 
 namespace bayes {
 namespace {

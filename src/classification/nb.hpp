@@ -25,7 +25,6 @@
 #include "base/control.hpp"
 #include "classification/nb_accumulator.hpp"
 #include "document/model.hpp"
-#include "document/parameter.hpp"
 
 namespace bayes {
 

@@ -8,7 +8,7 @@
 #include "base/message.hpp"
 #include "base/special.hpp"
 #include "distributions/standard.hpp"
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 #include "families/parameter.hpp"
 
 namespace bayes {

@@ -22,7 +22,6 @@
 #include "base/api.hpp"
 #include "base/double_double.hpp"
 #include "document/model.hpp"
-#include "document/parameter.hpp"
 #include "families/marginal.hpp"
 
 namespace bayes {

@@ -9,7 +9,7 @@
 #include "base/message.hpp"
 #include "base/special.hpp"
 #include "document/members.hpp"
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 #include "families/parameter.hpp"
 
 namespace bayes {

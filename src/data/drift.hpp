@@ -11,7 +11,7 @@
 
 #include "base/double_double.hpp"
 #include "document/model.hpp"
-#include "document/row_reference.hpp"
+#include "document/row_columns.hpp"
 
 namespace bayes {
 

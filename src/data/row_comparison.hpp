@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/api.hpp"
-#include "document/row_reference.hpp"
+#include "document/row_columns.hpp"
 
 namespace bayes {
 

@@ -10,7 +10,7 @@
 #include "data/row_sample.hpp"
 #include "data/rows.hpp"
 #include "document/model.hpp"
-#include "document/row_reference.hpp"
+#include "document/row_columns.hpp"
 
 namespace bayes {
 

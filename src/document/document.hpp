@@ -6,6 +6,7 @@
 // "Infinity", "-Infinity" and "-0".
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -90,5 +91,27 @@ extern template const std::string *Document::as() const;
 extern template const Tensor *Document::as() const;
 extern template const Document::List *Document::as() const;
 extern template const Document::Object *Document::as() const;
+
+// Lists in their byte form, which are put together without being read.
+
+/// The beginning of the byte form of a list, before its elements.
+using ListHead = std::array<char, 8>;
+/// The beginning of the list that has the elements of both of these, which follow it as they are.
+/// Throws Error(invalid_binary) unless both begin as lists do; elements are not looked at.
+BAYES_API ListHead joined_list_head(std::string_view first, std::string_view second);
+
+// The number of values of a tensor.
+
+/// The number of values in a tensor of this shape; -1 if the shape is invalid or its size above
+/// `most`.
+inline std::int64_t tensor_size(const std::vector<std::int64_t> &shape, std::int64_t most) {
+  if (shape.size() == 1 && shape[0] == 0) return 0;
+  std::int64_t size = shape.empty() ? -1 : 1;
+  for (const std::int64_t extent : shape) {
+    if (extent < 1 || extent > most / size) return -1;
+    size *= extent;
+  }
+  return size;
+}
 
 }  // namespace bayes

@@ -1,8 +1,9 @@
-// What all fitted models have in common: how they were fitted, the trace, the functions of any
+// Fitted models: what all have in common, how they were fitted, the trace, the functions of any
 // model, and the byte and document forms.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,12 +15,75 @@
 #include "base/api.hpp"
 #include "base/method.hpp"
 #include "document/document.hpp"
-#include "document/label_profiles.hpp"
-#include "document/parameter.hpp"
 #include "document/row_columns.hpp"
 #include "document/sealed.hpp"
 
 namespace bayes {
+
+// Components that are distributions over labels: topics over terms, factors over columns.
+
+/// A view of the components of a model.
+struct LabelProfiles {
+  const std::vector<std::string> &labels;
+  /// the weights of the K components; sum to 1
+  const std::vector<double> &weights;
+  /// the index of a label, -1 if the model does not know it
+  std::function<std::int32_t(std::string_view label)> code;
+  /// the probability of a label in a component; those of all labels sum to 1
+  std::function<double(std::int32_t label, int component)> probability;
+  /// the name of the probability among the parameters
+  const char *parameter;
+
+  int size() const { return int(weights.size()); }
+};
+
+// A parameter of a fitted model, as results list it.
+
+/// One parameter. A number that does not exist is NaN.
+struct Parameter {
+  static constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  // The source of a standard deviation and an interval:
+  //
+  // - exact: the posterior itself
+  // - linear response: a mean-field posterior, corrected
+  // - mean field: a mean-field posterior, not corrected and therefore too narrow
+  // - draws: draws from the posterior
+  // - given partition: the posterior given one partition of the rows, without the uncertainty of
+  //   the partition
+  // - components overlap: none, as the rows do not tell the components apart
+  //   (fit/component_need.hpp)
+  // - normal approximation: the normal approximation to the posterior at its mode
+  static constexpr const char *exact = "exact", *linear_response = "linear response",
+                              *mean_field = "mean field", *draws = "draws",
+                              *given_partition = "given partition",
+                              *components_overlap = "components overlap",
+                              *normal_approximation = "normal approximation";
+
+  /// from 0; -1 if it belongs to no component, or to no element
+  int component = 0, element = -1;
+  /// the family of the element; nullptr if there is none
+  const char *likelihood = nullptr;
+  /// weight, mean, sd, probability, rate, initial, transition, coefficient, ...
+  const char *name = "";
+  /// the category, for a categorical element; for a transition the state that it leads to, from 1
+  double category = none;
+  /// the name of the category, if the model's columns do not contain it, of the term of a
+  /// coefficient, or of a key of a table; valid during the call
+  const std::string *label = nullptr;
+  double value = none;
+  /// the posterior standard deviation
+  double deviation = none;
+  /// the quantiles of the posterior that bound an interval of the requested level
+  double lower = none, upper = none;
+  /// one of the constants above; nullptr if the model has no posterior
+  const char *known_by = nullptr;
+
+  /// its index among the numbers of a component's point estimate; -1: none
+  int number = -1;
+  /// Reported as the square root of the stored parameter; E[sqrt x] is not sqrt(E[x]).
+  bool root = false;
+};
+using TakeParameter = std::function<void(const Parameter &)>;
 
 /// the version of the byte form; newer code reads all older ones
 inline constexpr int model_format = 1;

@@ -1,7 +1,10 @@
-// The columns of the rows that a model was fitted to, if they had names. Scoring matches rows to
-// them, and results are labelled with them.
+// The rows of the fit, as far as a model keeps them: their columns, if they had names, to which
+// scoring matches rows, and with which results are labelled; and the distribution of each.
 #pragma once
 
+#include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,5 +46,55 @@ BAYES_API const std::string *label_of(const RowColumn &column, double code);
 
 /// Are the names f1, f2, ..., which PostgreSQL gives to the columns of ROW(...)?
 BAYES_API bool by_position(const RowColumns &columns);
+
+// What a model keeps of the rows of its fit, so that later rows can be compared with them.
+//
+// It is made from a sample of the rows (data/row_reference.hpp), compared with others by a Drift
+// (data/drift.hpp), and an optional member of a model's document: models that were stored before
+// there was one, and merged models, have none.
+
+/// The distribution of one column, as weights of bins.
+struct BinnedColumn {
+  /// The column has categories: `points` are the codes of the frequent ones, ascending. Otherwise
+  /// they are the bounds of bins, ascending: bin i has the numbers x <= points[i] that no bin
+  /// before it has.
+  bool categories = false;
+  std::vector<double> points;
+  /// The weight of every bin, and last that of all numbers above the bounds, or of all other
+  /// categories. Where categories are rare, the weights are those of a part of the rows.
+  std::vector<double> weights;
+  /// the weight of the rows without a value
+  double nulls = 0;
+  /// Of categories: the weights of those that one row has, and of those that two rows have. NaN if
+  /// an earlier version made it.
+  double once = std::numeric_limits<double>::quiet_NaN(), twice = once;
+};
+
+/// The log densities of the rows under the fitted model.
+struct DensityReference {
+  double mean = 0, variance = 0, skewness = 0;
+  /// by how much the mean of other rows of the same distribution is expected to be lower, since the
+  /// model was fitted to these
+  double optimism = 0;
+  BinnedColumn bins;
+};
+
+struct RowReference {
+  /// the number of rows that the weights stand for
+  double rows = 0;
+  /// the weight of the rows without some value
+  double incomplete = 0;
+  /// nothing if the family has no density of rows
+  std::optional<DensityReference> density;
+  /// empty if rows have too many columns
+  std::vector<BinnedColumn> columns;
+};
+
+BAYES_API Document document_of(const RowReference &reference);
+
+/// Reads member "row_reference" of a model's document; nullptr if it has none. Throws
+/// Error(invalid_text) for anything that document_of cannot have written.
+BAYES_API std::shared_ptr<const RowReference> read_reference(const Document &document,
+                                                             int dimension);
 
 }  // namespace bayes

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "document/parameter.hpp"
+#include "document/model.hpp"
 #include "families/marginal.hpp"
 
 namespace bayes {

@@ -17,7 +17,6 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
-#include "document/parameter.hpp"
 
 namespace bayes {
 

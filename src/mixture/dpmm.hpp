@@ -14,7 +14,6 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
-#include "document/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "partition/partition.hpp"
 #include "questions/row_mixture.hpp"

@@ -15,7 +15,6 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
-#include "document/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "questions/row_mixture.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "document/label_profiles.hpp"
+#include "document/model.hpp"
 
 namespace bayes {
 

@@ -13,7 +13,7 @@
 
 #include "base/api.hpp"
 #include "base/random.hpp"
-#include "document/parameter.hpp"
+#include "document/model.hpp"
 #include "families/marginal.hpp"
 #include "families/predicted.hpp"
 #include "questions/density_tail.hpp"

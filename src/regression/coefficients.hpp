@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "document/parameter.hpp"
+#include "document/model.hpp"
 
 namespace bayes {
 

@@ -10,7 +10,7 @@
 #include "base/message.hpp"
 #include "data/rows.hpp"
 #include "document/members.hpp"
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 
 namespace bayes {
 namespace {

@@ -12,7 +12,6 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/list_bytes.hpp"
 #include "document/members.hpp"
 #include "support.hpp"
 

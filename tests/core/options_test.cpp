@@ -1,12 +1,11 @@
 // Options: values read, and the texts of errors.
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 
 #include "base/error.hpp"
-#include "document/option_table.hpp"
 
 using bayes::Document;
 using bayes::OptionReader;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/message.hpp"
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 
 namespace bayes::pg {
 namespace {

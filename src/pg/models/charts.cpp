@@ -4,7 +4,7 @@
 #include "base/message.hpp"
 #include "charts/text_plot.hpp"
 #include "charts/vega_lite.hpp"
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/models/chart_rows.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/message.hpp"
-#include "document/tensor_size.hpp"
+#include "document/document.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/jsonb_text.hpp"
 

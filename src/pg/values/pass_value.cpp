@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/message.hpp"
-#include "document/list_bytes.hpp"
+#include "document/document.hpp"
 #include "pg/server/detoasted.hpp"
 #include "pg/values/varlena.hpp"
 
