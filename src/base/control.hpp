@@ -170,7 +170,7 @@ class BAYES_API PollScope {
 };
 
 /// Throws if the work is to stop: on the main thread of a fit, with no worker thread alive; or on
-/// any thread inside a task, which is then abandoned (data/ordered_tasks.hpp). Does nothing outside
+/// any thread inside a task, which is then abandoned (data/sweep.hpp). Does nothing outside
 /// a PollScope.
 BAYES_API void poll_here();
 

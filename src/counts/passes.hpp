@@ -7,7 +7,7 @@
 #include "base/control.hpp"
 #include "counts/padded_table.hpp"
 #include "data/corpus.hpp"
-#include "data/ordered_tasks.hpp"
+#include "data/sweep.hpp"
 
 namespace bayes {
 

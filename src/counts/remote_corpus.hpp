@@ -106,7 +106,7 @@ struct PartOfDocuments {
   Corpus &held_out_documents() const;
 };
 
-/// The totals that parts have, as fields (data/fields.hpp).
+/// The totals that parts have, as fields (data/pass.hpp).
 template <class F> void totals_fields(F &f, CorpusTotals &totals) {
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
   f.integer("documents", totals.documents, 0, most_rows_of_part);

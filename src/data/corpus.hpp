@@ -16,7 +16,7 @@
 #include "base/aligned.hpp"
 #include "base/api.hpp"
 #include "base/control.hpp"
-#include "data/ordered_tasks.hpp"
+#include "data/sweep.hpp"
 
 namespace bayes {
 

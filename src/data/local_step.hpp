@@ -7,11 +7,13 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/control.hpp"
+#include "base/random.hpp"
 #include "data/pass.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
@@ -81,7 +83,7 @@ struct BlockRows {
 /// scores.
 ///
 /// Soft: responsibilities proportional to exp(logit). Hard: responsibility 1 for the largest logit,
-/// the first one if there are ties (k-means). Others are in data/sampled_allocation.hpp.
+/// the first one if there are ties (k-means). Others are in data/local_step.hpp.
 struct SoftAllocation {
   static constexpr bool scored = true;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
@@ -208,5 +210,106 @@ LocalResult<typename Scorer::Statistics> local_step(RowSource &rows, Control &co
   const LocalStepPass::Sums found = local_sums(rows, control, scorer, log_weights, allocation);
   return {scorer.statistics(found.counts, found.raw), found.sums};
 }
+
+// Allocations that draw a label for every row, and an allocation with given labels.
+
+/// Allocation with given labels; only statistics are computed.
+struct GivenAllocation {
+  static constexpr bool scored = false;
+  static constexpr const char *name_elsewhere = "given";
+  /// of all rows, from 0
+  const int *labels;
+  /// how other servers label the rows that they have; may be null
+  const Document *elsewhere = nullptr;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &) const;
+};
+
+/// Allocation with given labels; also adds up the scores of the rows under these.
+struct ScoredGivenAllocation {
+  static constexpr bool scored = true;
+  static constexpr const char *name_elsewhere = "given, scored";
+  /// as in GivenAllocation
+  const int *labels;
+  const Document *elsewhere = nullptr;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const;
+};
+
+/// Soft allocation, except that for marked rows component `from`, whose weight must be 0, gets the
+/// responsibility of component `into`.
+struct DividedAllocation {
+  static constexpr bool scored = true;
+  int from, into;
+  /// of all rows: 1 or 0
+  const int *marks;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const;
+};
+
+/// Allocates every row to all components, with random responsibilities.
+struct ScatteredAllocation {
+  static constexpr bool scored = false;
+  RowRandom random;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &) const;
+};
+
+/// A label for every row in proportion to exp(logit): the full conditional of a finite mixture's
+/// labels (000, 001), and the sampled E step of Monte Carlo EM (001). The label depends only on the
+/// random stream and the index of the row.
+struct SampledAllocation {
+  static constexpr bool scored = true;
+  RowRandom random;
+  /// may be null
+  int *labels;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const;
+};
+
+/// Responsibilities estimated by `samples` labels drawn for each row (001, Monte Carlo EM); the
+/// entropy is that of the exact ones.
+struct MonteCarloAllocation {
+  static constexpr bool scored = true;
+  RowRandom random;
+  /// at least 1
+  int samples;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const;
+};
+
+/// Slice sampling (Walker 2007): a row's slice variable u is uniform below its component's weight
+/// (the first of its two uniform numbers times that weight), and the row chooses among the
+/// components with weights above u, in proportion to their densities alone.
+struct SliceAllocation {
+  static constexpr bool scored = true;
+  RowRandom random;
+  /// of all components
+  const double *weights;
+  /// the current labels
+  const int *before;
+  /// the labels drawn; a separate array, as an abandoned segment is done again
+  int *labels;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const;
+};
+
+// Overlap of the components of two mixtures, measured by the rows.
+
+/// The weight of the rows that component i of `one` and j of `other` have in common, in entry i * K
+/// + j, both having K components: the sum over rows of weight x r_i x s_j, r and s being the
+/// responsibilities. Of many rows a sample of about 10,000 is used, in blocks. Log weights are as
+/// for local_step().
+std::vector<double> shared_rows(RowSource &rows, Control &control, const BlockScorer &one,
+                                const std::vector<double> &log_weights_of_one,
+                                const BlockScorer &other,
+                                const std::vector<double> &log_weights_of_other);
 
 }  // namespace bayes

@@ -19,12 +19,13 @@
 //                                                    takes what the part keeps between passes
 //   void answered(Data &data, const Sums &sums)      remembers the sums
 //
-// run() computes the sums wherever the data are; fields() describes what travels (data/fields.hpp).
+// run() computes the sums wherever the data are; fields() describes what travels.
 // pass_over<Part, P>() is the same pass on the side of that server; models/passes.cpp lists them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,9 +33,197 @@
 #include <vector>
 
 #include "base/control.hpp"
-#include "data/fields.hpp"
+#include "data/remote_rows.hpp"
 
 namespace bayes {
+
+// What travels between servers, described once for both sides.
+//
+// A struct that travels has a member function template fields(f), which calls one method of f for
+// every member: its key, the member, and the sizes or limits that it has. FieldWriter makes a
+// message of the members; FieldReader reads one and refuses members that are absent, of another
+// type, size or range, so that the reading side checks what another server claims.
+
+namespace detail {
+
+template <class T, class F> void name_fields(T &of, F &f) {
+  if constexpr (requires { of.fields(f); })
+    of.fields(f);
+  else
+    of(f);
+}
+
+}  // namespace detail
+
+/// Makes a message.
+class FieldWriter {
+ public:
+  static constexpr bool reading = false;
+  explicit FieldWriter(Document to = Document::object()) : to_(std::move(to)) {}
+  Document &document() { return to_; }
+  Document take() { return std::move(to_); }
+
+  void flag(const char *key, bool value) { to_.set(key, value); }
+  void number(const char *key, double value) { to_.set(key, value); }
+  void text(const char *key, const std::string &value) { to_.set(key, value); }
+  template <class I> void integer(const char *key, I value, std::int64_t, std::int64_t) {
+    to_.set(key, std::int64_t(value));
+  }
+  void numbers(const char *key, const std::vector<double> &values, std::size_t) {
+    to_.set(key, numbers_document(values));
+  }
+  void numbers(const char *key, const std::vector<double> &values) {
+    to_.set(key, numbers_document(values));
+  }
+  template <class T, class Write, class Read>
+  void list(const char *key, const std::vector<T> &values, std::size_t, Write write, Read) {
+    Document::List out;
+    for (const T &value : values) out.emplace_back(write(value));
+    to_.set(key, std::move(out));
+  }
+  /// a vector of Eigen, of the size that it has
+  template <class V> void vector(const char *key, const V &values) {
+    to_.set(key, numbers_document({values.data(), std::size_t(values.size())}));
+  }
+  void indices(const char *key, const std::vector<std::size_t> &values, std::size_t) {
+    to_.set(key, numbers_document(std::vector<double>(values.begin(), values.end())));
+  }
+  void texts(const char *key, const std::vector<std::string> &values) {
+    to_.set(key, texts_document(values));
+  }
+  void columns(const char *key, const RowColumns &columns) {
+    to_.set(key, columns_message(columns));
+  }
+  void bytes(const char *key, const std::string &bytes) { to_.set(key, bytes_document(bytes)); }
+  void document(const char *key, Document &document) { to_.set(key, document); }
+  /// numbers whose count both sides know
+  void values(const char *key, std::span<const double> values) {
+    to_.set(key, numbers_document(values));
+  }
+  /// a member that has fields of its own, or a function that names them
+  template <class T> void object(const char *key, T &&of) {
+    FieldWriter inner;
+    detail::name_fields(of, inner);
+    to_.set(key, inner.take());
+  }
+  /// a list of such members
+  template <class T> void objects(const char *key, std::vector<T> &values, std::size_t) {
+    Document::List out;
+    for (T &value : values) {
+      FieldWriter inner;
+      value.fields(inner);
+      out.push_back(inner.take());
+    }
+    to_.set(key, std::move(out));
+  }
+  void integers(const char *key, const std::vector<int> &values, std::int64_t, std::int64_t) {
+    to_.set(key, Document::List(values.begin(), values.end()));
+  }
+  /// Members that may be absent, of which `key` is the first: fields(*value) names them.
+  template <class T, class Fields>
+  void optional(const char *, std::optional<T> &value, Fields fields) {
+    if (value) fields(*value);
+  }
+  void require(bool) {}
+
+ private:
+  Document to_;
+};
+
+/// Reads such a message. Throws Error(invalid_binary) for one that FieldWriter cannot have made.
+class FieldReader {
+ public:
+  static constexpr bool reading = true;
+  explicit FieldReader(const Document &from) : from_(from) {}
+  const Document &document() const { return from_.document(); }
+
+  void flag(const char *key, bool &to) { to = from_.flag(key); }
+  /// any double
+  void number(const char *key, double &to) { to = from_.number(key); }
+  void text(const char *key, std::string &to) { to = from_.text(key); }
+  template <class I> void integer(const char *key, I &to, std::int64_t low, std::int64_t high) {
+    to = I(from_.integer(key, low, high));
+  }
+  /// any doubles, as many as this, or as there are
+  void numbers(const char *key, std::vector<double> &to, std::size_t size) {
+    to = from_.numbers(key, size);
+  }
+  void numbers(const char *key, std::vector<double> &to) { to = from_.numbers(key); }
+  /// one Document for each of `size` elements; `read` returns the element
+  template <class T, class Write, class Read>
+  void list(const char *key, std::vector<T> &to, std::size_t size, Write, Read read) {
+    const Document::List &from = from_.list(key);
+    require(from.size() == size);
+    to.clear();
+    for (const Document &each : from) to.push_back(read(each));
+  }
+  template <class V> void vector(const char *key, V &to) {
+    values(key, {to.data(), std::size_t(to.size())});
+  }
+  /// whole numbers below this
+  void indices(const char *key, std::vector<std::size_t> &to, std::size_t below) {
+    to.clear();
+    for (const double i : from_.numbers(key)) {
+      require(i >= 0 && i < double(below));
+      to.push_back(std::size_t(i));
+    }
+  }
+  void texts(const char *key, std::vector<std::string> &to) { to = from_.texts(key); }
+  void columns(const char *key, RowColumns &to) { to = columns_of_message(from_.member(key)); }
+  void bytes(const char *key, std::string &to) { to = bytes_of_document(from_.member(key)); }
+  void document(const char *key, Document &to) { to = from_.member(key); }
+  void values(const char *key, std::span<double> to) {
+    const std::vector<double> &from = from_.numbers(key, to.size());
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+  template <class T> void object(const char *key, T &&of) {
+    FieldReader inner(from_.member(key));
+    detail::name_fields(of, inner);
+  }
+  /// as many as this
+  template <class T> void objects(const char *key, std::vector<T> &to, std::size_t size) {
+    const Document::List &from = from_.list(key);
+    require(from.size() == size);
+    to.assign(size, {});
+    for (std::size_t i = 0; i < size; ++i) {
+      FieldReader inner(from[i]);
+      to[i].fields(inner);
+    }
+  }
+  void integers(const char *key, std::vector<int> &to, std::int64_t low, std::int64_t high) {
+    to.clear();
+    for (const Document &each : from_.list(key)) {
+      const auto *const value = each.as<std::int64_t>();
+      require(value && *value >= low && *value <= high);
+      to.push_back(int(*value));
+    }
+  }
+  template <class T, class Fields>
+  void optional(const char *key, std::optional<T> &value, Fields fields) {
+    if (document().find(key)) fields(value.emplace());
+  }
+  /// what must hold of the members read so far
+  void require(bool holds) {
+    if (!holds) PassReader::refuse();
+  }
+
+ private:
+  PassReader from_;
+};
+
+/// The message of a value with fields(), with these members beside its own.
+template <class T> Document message_of(T &&value, Document with = Document::object()) {
+  FieldWriter out(std::move(with));
+  value.fields(out);
+  return out.take();
+}
+
+/// Reads the message of a value. `to`: with what fields() has to know before.
+template <class T> T read_message(const Document &message, T to = {}) {
+  FieldReader in(message);
+  to.fields(in);
+  return to;
+}
 
 /// Sums that are numbers, as many as both sides know.
 struct NumberSums {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/random.hpp"
-#include "data/ordered_tasks.hpp"
+#include "data/sweep.hpp"
 
 namespace bayes {
 namespace {

@@ -19,7 +19,7 @@ struct SavedFit {
   /// The model that the fit started from, or null; its posterior was the prior if `update`.
   std::shared_ptr<const Model> start;
   bool update = false;
-  /// a hash of the data (data/data_hash.hpp)
+  /// a hash of the data (data/hashed_rows.hpp)
   std::uint64_t data = 0;
   Checkpoint course;
 };

@@ -16,7 +16,7 @@
 #include "base/checkpoint.hpp"
 #include "base/random.hpp"
 #include "data/hashed_rows.hpp"
-#include "data/sampled_allocation.hpp"
+#include "data/local_step.hpp"
 #include "fit/learners.hpp"
 #include "fit/schedule.hpp"
 #include "fit/stochastic_plan.hpp"

@@ -5,7 +5,6 @@
 
 #include "base/message.hpp"
 #include "data/local_step.hpp"
-#include "data/sampled_allocation.hpp"
 #include "data/sketch.hpp"
 #include "document/members.hpp"
 #include "families/normal/normal_scorer.hpp"

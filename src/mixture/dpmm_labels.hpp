@@ -9,7 +9,6 @@
 
 #include "data/local_step.hpp"
 #include "data/pass.hpp"
-#include "data/sampled_allocation.hpp"
 #include "mixture/dpmm.hpp"
 
 namespace bayes {

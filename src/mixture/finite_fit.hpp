@@ -13,7 +13,7 @@
 
 #include "base/assignment.hpp"
 #include "base/error.hpp"
-#include "data/shared_rows.hpp"
+#include "data/local_step.hpp"
 #include "data/sketch.hpp"
 #include "fit/driver.hpp"
 #include "fit/fit_run.hpp"

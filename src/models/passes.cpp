@@ -10,8 +10,8 @@
 
 #include "data/hashed_rows.hpp"
 #include "data/pass.hpp"
-#include "data/reference_rows.hpp"
 #include "data/remote_rows.hpp"
+#include "data/row_reference.hpp"
 #include "data/sketch.hpp"
 #include "factor/nmf_learners.hpp"
 #include "factor/nmf_starts.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "data/sampled_allocation.hpp"
+#include "data/local_step.hpp"
 
 namespace bayes {
 

@@ -10,8 +10,8 @@
 
 #include "base/control.hpp"
 #include "counts/remote_corpus.hpp"
-#include "data/ordered_tasks.hpp"
 #include "data/pass.hpp"
+#include "data/sweep.hpp"
 #include "topics/lda_evaluation.hpp"
 
 namespace bayes {

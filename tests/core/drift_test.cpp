@@ -1,8 +1,8 @@
 // Drift: tests of bins and means against closed forms, and above all that p is uniform where there
 // is no drift, and small where there is.
+#include "data/drift.hpp"
 #include "base/error.hpp"
 #include "base/incomplete.hpp"
-#include "data/row_comparison.hpp"
 #include "drift_support.hpp"
 
 using namespace bayes;

@@ -1,12 +1,11 @@
 // What is held out of a fit: which items, and how a model predicts them where they are, against the
 // same in one piece.
-#include "data/hold_out.hpp"
+#include "data/hashed_rows.hpp"
 
 #include <functional>
 
 #include "base/error.hpp"
 #include "counts/remote_corpus.hpp"
-#include "data/hashed_rows.hpp"
 #include "factor/nmf.hpp"
 #include "models/passes.hpp"
 #include "support.hpp"

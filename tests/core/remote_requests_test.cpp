@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "counts/document_parts.hpp"
 #include "counts/remote_corpus.hpp"
-#include "data/packed_texts.hpp"
 #include "data/remote_rows.hpp"
 #include "models/passes.hpp"
 #include "support.hpp"

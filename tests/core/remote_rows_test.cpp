@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "data/reference_rows.hpp"
+#include "data/row_reference.hpp"
 #include "data/sketch.hpp"
 #include "lying_support.hpp"
 #include "mixture/bmm.hpp"

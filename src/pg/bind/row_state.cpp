@@ -1,6 +1,6 @@
 // Parallel aggregation of rows of numbers: serialisation of transition states. One set of functions
 // serves all model families with rows, another one those with rows and a response.
-#include "data/fields.hpp"
+#include "data/pass.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/input/response_collector.hpp"
 #include "pg/values/varlena.hpp"

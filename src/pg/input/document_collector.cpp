@@ -8,7 +8,6 @@
 
 #include "base/message.hpp"
 #include "base/random.hpp"
-#include "data/data_hash.hpp"
 #include "data/hashed_rows.hpp"
 #include "pg/input/row_store.hpp"
 #include "pg/server/context.hpp"
@@ -163,7 +162,8 @@ void DocumentCollector::add_document(const std::optional<std::string> &name) {
   std::uint64_t hash = n;
   for (std::size_t i = 0; i < n; ++i) {
     // a sum, as the order of its terms must not matter
-    hash += split_mix(dictionary_.hash(numbers_[i]) ^ split_mix(std::bit_cast<std::uint64_t>(counts_[i])));
+    hash += split_mix(dictionary_.hash(numbers_[i]) ^
+                      split_mix(std::bit_cast<std::uint64_t>(counts_[i])));
     dictionary_.count_document(numbers_[i]);
     slots_[std::size_t(numbers_[i])] = -1;
   }

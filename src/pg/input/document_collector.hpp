@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "counts/remote_corpus.hpp"
-#include "data/hold_out.hpp"
+#include "data/hashed_rows.hpp"
 #include "pg/input/collector.hpp"
 #include "pg/input/document_reader.hpp"
 #include "pg/input/document_store.hpp"

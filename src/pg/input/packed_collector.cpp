@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/message.hpp"
-#include "data/data_hash.hpp"
+#include "data/hashed_rows.hpp"
 #include "data/remote_rows.hpp"
 
 namespace bayes::pg {

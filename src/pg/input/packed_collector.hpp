@@ -11,7 +11,7 @@
 
 namespace bayes::pg {
 
-/// What one process or server has read, apart from the rows themselves (data/fields.hpp).
+/// What one process or server has read, apart from the rows themselves (data/pass.hpp).
 struct PackedHead {
   /// stored rows, those that were left out, all that were seen, and those of weight 0
   std::int64_t rows = 0, skipped = 0, seen = 0, zero_weights = 0;

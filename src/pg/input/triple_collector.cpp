@@ -8,7 +8,7 @@
 #include "base/message.hpp"
 #include "base/random.hpp"
 #include "counts/document_parts.hpp"
-#include "data/data_hash.hpp"
+#include "data/hashed_rows.hpp"
 #include "pg/input/row_store.hpp"
 #include "pg/server/server_control.hpp"
 
@@ -26,7 +26,7 @@ std::string name_of_cell(const FactorTable &table, std::int32_t line, std::int32
 
 std::uint64_t hash_of_cell(std::int32_t line, std::int32_t other, double number) {
   return split_mix(split_mix(std::uint64_t(line) << 32 | std::uint32_t(other)) ^
-               std::bit_cast<std::uint64_t>(number));
+                   std::bit_cast<std::uint64_t>(number));
 }
 
 /// The indices of keys in the order of a hash.

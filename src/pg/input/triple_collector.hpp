@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "counts/remote_corpus.hpp"
-#include "data/hold_out.hpp"
+#include "data/hashed_rows.hpp"
 #include "factor/factor_table.hpp"
 #include "pg/input/cell_order.hpp"
 #include "pg/input/cell_store.hpp"

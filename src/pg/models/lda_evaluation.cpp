@@ -2,7 +2,7 @@
 #include <map>
 
 #include "base/message.hpp"
-#include "data/ordered_tasks.hpp"
+#include "data/sweep.hpp"
 #include "document/option_table.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/query_rows.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/message.hpp"
-#include "data/ordered_tasks.hpp"
+#include "data/sweep.hpp"
 #include "pg/models/lda.hpp"
 #include "pg/models/lda_documents.hpp"
 #include "pg/server/context.hpp"

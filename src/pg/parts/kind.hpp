@@ -1,7 +1,7 @@
 // A kind of data whose rows are in several parts: what its servers tell each other, described once
 // for both sides.
 //
-// A kind is a struct K of messages with fields() (data/fields.hpp) and of the part that answers:
+// A kind is a struct K of messages with fields() (data/pass.hpp) and of the part that answers:
 //
 //   static constexpr const char *name   in requests
 //   struct Keep                         how rows are to be read
@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/fields.hpp"
+#include "data/pass.hpp"
 #include "models/passes.hpp"
 #include "pg/input/collector.hpp"
 #include "pg/parts/kept_rows.hpp"

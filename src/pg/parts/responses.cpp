@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "data/data_hash.hpp"
+#include "data/hashed_rows.hpp"
 #include "pg/input/record_fields.hpp"
 #include "pg/input/unlikely_numbers.hpp"
 #include "pg/server/encoding.hpp"

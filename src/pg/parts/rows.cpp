@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/message.hpp"
-#include "data/data_hash.hpp"
+#include "data/hashed_rows.hpp"
 #include "document/members.hpp"
 #include "pg/input/column_checks.hpp"
 

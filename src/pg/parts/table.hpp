@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/packed_texts.hpp"
+#include "data/remote_rows.hpp"
 #include "pg/input/triple_collector.hpp"
 #include "pg/parts/rows.hpp"
 
