@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "counts/allocation_sums.hpp"
+#include "counts/allocation.hpp"
 #include "counts/padded_table.hpp"
 #include "counts/remote_corpus.hpp"
 #include "factor/factor_table.hpp"

@@ -19,7 +19,6 @@
 #include <numeric>
 
 #include "counts/allocation.hpp"
-#include "counts/allocation_sums.hpp"
 
 namespace bayes {
 

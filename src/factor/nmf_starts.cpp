@@ -8,7 +8,7 @@
 
 #include "base/linalg.hpp"
 #include "base/random.hpp"
-#include "counts/allocation_sums.hpp"
+#include "counts/allocation.hpp"
 #include "counts/passes.hpp"
 #include "counts/row_lanes.hpp"
 #include "data/pass.hpp"

@@ -11,7 +11,6 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "counts/minibatches.hpp"
 #include "counts/passes.hpp"
 #include "factor/nmf_local_step.hpp"
 #include "factor/nmf_statistics.hpp"

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "counts/allocation_sums.hpp"
+#include "counts/allocation.hpp"
 #include "counts/passes.hpp"
 #include "counts/row_lanes.hpp"
 #include "fit/driver.hpp"

@@ -4,8 +4,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "counts/allocation_sums.hpp"
-#include "counts/minibatches.hpp"
+#include "counts/allocation.hpp"
 #include "counts/passes.hpp"
 #include "fit/driver.hpp"
 #include "topics/prior_learning.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/special.hpp"
-#include "counts/allocation_sums.hpp"
+#include "counts/allocation.hpp"
 #include "counts/passes.hpp"
 #include "data/pass.hpp"
 #include "fit/driver.hpp"

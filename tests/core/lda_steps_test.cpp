@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "counts/allocation_sums.hpp"
-#include "counts/minibatches.hpp"
+#include "counts/allocation.hpp"
+#include "counts/passes.hpp"
 #include "lda_support.hpp"
 #include "support.hpp"
 #include "topics/document_step.hpp"

@@ -1,4 +1,4 @@
-#include "counts/minibatches.hpp"
+#include "counts/passes.hpp"
 
 #include <algorithm>
 
