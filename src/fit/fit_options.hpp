@@ -14,7 +14,7 @@
 #include "document/option_table.hpp"
 #include "fit/effort.hpp"
 #include "fit/stochastic_plan.hpp"
-#include "mcmc/chain_plan.hpp"
+#include "mcmc/run_chains.hpp"
 
 namespace bayes {
 

@@ -20,7 +20,7 @@
 #include "base/api.hpp"
 #include "base/control.hpp"
 #include "document/document.hpp"
-#include "mcmc/chain_plan.hpp"
+#include "mcmc/run_chains.hpp"
 
 namespace bayes {
 

@@ -2,16 +2,103 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
-#include "mcmc/draw_selection.hpp"
+#include "document/option_table.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {
+namespace {
+
+// Which draws of chains are kept and stored while the chains run (mcmc/run_chains.hpp).
+
+/// Of chains that make equally many draws: kept draws are evenly spaced among all, stored ones
+/// among the kept. A draw is given by its chain and its place there, both from 0.
+struct DrawSelection {
+  /// of each chain
+  int draws = 0;
+  EvenlySpaced keeps{0, 0}, stores{0, 0};
+  /// how many of the stored draws the model has in the end
+  std::int64_t remain = 0;
+
+  DrawSelection() = default;
+  DrawSelection(int chains, int of_each, std::int64_t kept, std::int64_t stored,
+                std::int64_t remaining)
+      : draws(of_each),
+        keeps(std::int64_t(chains) * of_each, kept),
+        stores(kept, stored),
+        remain(remaining) {}
+
+  bool keeps_draw(int chain, int draw) const { return keeps.takes(index(chain, draw)); }
+  bool stores_draw(int chain, int draw) const {
+    return keeps_draw(chain, draw) && stores.takes(keeps.before(index(chain, draw)));
+  }
+  /// Of the first draws of a chain that are kept: is each stored?
+  std::vector<bool> of_chain(int chain, int made) const {
+    std::vector<bool> out;
+    for (int draw = 0; draw < made; ++draw)
+      if (keeps_draw(chain, draw)) out.push_back(stores_draw(chain, draw));
+    return out;
+  }
+  /// Can a chain that made its draws under the selection of a shorter fit go on under this one: has
+  /// it kept the same draws, and stored those that this one stores?
+  bool extends(const DrawSelection &shorter, int chain) const {
+    for (int draw = 0; draw < shorter.draws; ++draw)
+      if (keeps_draw(chain, draw) != shorter.keeps_draw(chain, draw) ||
+          (stores_draw(chain, draw) && !shorter.stores_draw(chain, draw)))
+        return false;
+    return true;
+  }
+  bool operator==(const DrawSelection &other) const {
+    return draws == other.draws && keeps.count() == other.keeps.count() &&
+           stores.count() == other.stores.count() && remain == other.remain;
+  }
+
+  /// among the draws of all chains
+  std::int64_t index(int chain, int draw) const { return std::int64_t(chain) * draws + draw; }
+};
+
+void check(const ChainPlan &plan) {
+  if (plan.warmup >= plan.draws)
+    throw Error(Errc::invalid_argument,
+                message("option \"warmup\" is {}, but must be below option \"draws\", which is {}",
+                        plan.warmup, plan.draws),
+                "Option draws is the length of a chain, the warmup included, which is discarded.");
+  if (plan.stored() < 1)
+    throw Error(Errc::invalid_argument,
+                message("option \"thin\" is {}, but only {} draws follow the warmup", plan.thin,
+                        plan.draws - plan.warmup),
+                "Every thin-th of them is kept, which leaves none.", "Lower thin.");
+  if (plan.all_stored() > 4000000)
+    throw Error(Errc::too_large,
+                message("{} chains of {} draws are too many", plan.chains, plan.stored()),
+                "The limit is 4 million draws.", "Ask for fewer chains or draws, or raise thin.");
+}
+
+}  // namespace
+
+void ChainPlan::lines(OptionTable &t, bool applies) {
+  t.integer({"chains", "number of chains"}, chains, 1, 1000, applies);
+  t.integer({"draws", "steps of a chain, the warmup included"}, draws, 1, 100000000, applies);
+  if (t.reads()) warmup = draws / 2;
+  t.integer({"warmup", "first steps of a chain, which are discarded", "", "half of draws"}, warmup,
+            0, 100000000, applies);
+  t.integer({"thin", "every thin-th step after the warmup is a draw"}, thin, 1, 100000000, applies);
+  if (t.reads()) check(*this);
+}
+
+void ChainPlan::stored_line(OptionTable &t, bool applies) {
+  // Written only if it was given, since the default depends on the draws.
+  if (t.reads() || stored_draws > 0)
+    t.integer({"stored_draws", "draws that the model keeps"}, stored_draws, 1, 1000000, applies);
+}
+
 namespace {
 
 bool chains_agree(const Draws &draws, Control &control) {

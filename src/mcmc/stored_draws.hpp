@@ -10,7 +10,6 @@
 
 #include "base/api.hpp"
 #include "document/model.hpp"
-#include "mcmc/chain_plan.hpp"
 #include "mcmc/diagnostics.hpp"
 #include "mcmc/run_chains.hpp"
 

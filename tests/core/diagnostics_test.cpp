@@ -18,7 +18,6 @@
 #include "base/random.hpp"
 #include "base/special.hpp"
 #include "compare.hpp"
-#include "mcmc/autocovariance.hpp"
 
 using bayes::Chain;
 using bayes::Random;
