@@ -51,7 +51,7 @@ struct Parameter {
   // - given partition: the posterior given one partition of the rows, without the uncertainty of
   //   the partition
   // - components overlap: none, as the rows do not tell the components apart
-  //   (fit/component_need.hpp)
+  //   (fit/linear_response.hpp)
   // - normal approximation: the normal approximation to the posterior at its mode
   static constexpr const char *exact = "exact", *linear_response = "linear response",
                               *mean_field = "mean field", *draws = "draws",
@@ -116,7 +116,7 @@ struct ModelInfo {
   /// likelihood finite, so that the likelihood depends on the bound
   std::vector<int> degenerate;
   /// false: of a variational fit, that the rows do not tell the components apart
-  /// (fit/component_need.hpp), so that nothing is known of the errors of its parameters
+  /// (fit/linear_response.hpp), so that nothing is known of the errors of its parameters
   bool told_apart = true;
   /// the objective that the method maximises, including all constants
   double objective = 0;

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "fit/fit_run.hpp"
-#include "fit/loop_course.hpp"
+#include "fit/schedule.hpp"
 
 namespace bayes {
 namespace {

@@ -19,7 +19,6 @@
 #include "data/local_step.hpp"
 #include "fit/learners.hpp"
 #include "fit/schedule.hpp"
-#include "fit/stochastic_plan.hpp"
 
 namespace bayes {
 

@@ -1,6 +1,8 @@
-// Options that the fits of all models with a fixed number of components share.
+// The number of runs of a fit without option restarts: as many as are cheap. The work of a run is
+// estimated, never measured, so the same rows get the same runs on every machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -12,20 +14,39 @@
 #include "data/rows.hpp"
 #include "document/model.hpp"
 #include "document/option_table.hpp"
-#include "fit/effort.hpp"
-#include "fit/stochastic_plan.hpp"
+#include "fit/schedule.hpp"
 #include "mcmc/run_chains.hpp"
 
 namespace bayes {
+
+/// The work of one run of a learner, as estimated before the run.
+struct RunEffort {
+  /// size of an iteration: rows (tokens, cells) x parameters used for each of them
+  double numbers;
+  /// expected number
+  double iterations;
+
+  /// On one core of 2020. The work for each number differs between families by a small factor,
+  /// which does not matter here.
+  double seconds() const { return numbers * iterations / 1e8; }
+};
+
+/// The number of runs that take two seconds in total by this estimate, but at least `least` and at
+/// most `most`. `least` is the number that a family needs even if a run is expensive; more than
+/// `most` runs seldom find a better optimum.
+inline int affordable_restarts(const RunEffort &effort, int least, int most) {
+  const double runs = 2 / effort.seconds();
+  return int(std::clamp(runs, double(least), double(most)));
+}
 
 struct FitOptions {
   Method method = Method::vi;
   int max_iterations = 10000;
   /// on the objective (Schedule::tolerance)
   double tolerance = 1e-4;
-  /// 0: by the rule of fit/effort.hpp, once the size of the data is known
+  /// 0: by the rule of fit/fit_options.hpp, once the size of the data is known
   int restarts = 0;
-  /// the number of restarts was not given: a fit makes no more once it need not (found_optima.hpp)
+  /// the number of restarts was not given: a fit makes no more once it need not (fit_run.cpp)
   bool restarts_settled = false;
   /// the fit starts from a model: its first run begins there
   bool started = false;
@@ -102,7 +123,7 @@ struct FitOptions {
   /// alpha of the prior; at least 1 for method map
   void alpha_line(OptionTable &prior);
 
-  /// Sets the number of restarts if it was not given (fit/effort.hpp). To be called before a
+  /// Sets the number of restarts if it was not given (fit/fit_options.hpp). To be called before a
   /// FitPlan is made from the options, and before they are written.
   void settle_restarts(const RunEffort &effort, int least, int most) {
     if (restarts != 0) return;

@@ -1,15 +1,69 @@
 #include "fit/fit_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "fit/found_optima.hpp"
 
 namespace bayes {
 namespace {
+
+// When restarts have found the best optimum so often that more of them are not worth their time.
+
+/// The optima that the restarts of a fit have come to, and how often each. It decides from
+/// objectives alone, so that the same rows get the same number of restarts on every machine, in
+/// every plan of a statement.
+class FoundOptima {
+ public:
+  /// Runs whose objectives differ by at most `resolution` have come to the same optimum.
+  explicit FoundOptima(double resolution) : resolution_(resolution) {}
+
+  /// Records the objective at which a run ended.
+  void add(double objective);
+
+  /// Whether at least eight runs have ended, at least five of them at the best optimum, and at
+  /// most a tenth of them at optima that were found once. That share estimates the probability
+  /// that another run comes to an optimum that none has come to yet (Good 1953, The population
+  /// frequencies of species and the estimation of population parameters, Biometrika 40).
+  bool enough() const;
+
+ private:
+  struct Optimum {
+    double objective;
+    int runs;
+  };
+  double resolution_;
+  int runs_ = 0;
+  std::vector<Optimum> optima_;
+};
+
+void FoundOptima::add(double objective) {
+  ++runs_;
+  for (Optimum &each : optima_)
+    if (std::abs(each.objective - objective) <= resolution_) {
+      each.objective = std::max(each.objective, objective);
+      ++each.runs;
+      return;
+    }
+  optima_.push_back({objective, 1});
+}
+
+bool FoundOptima::enough() const {
+  constexpr int least_runs = 8, least_of_best = 5;
+  constexpr double most_found_once = 0.1;
+  if (runs_ < least_runs) return false;
+  const auto best = std::max_element(
+      optima_.begin(), optima_.end(),
+      [](const Optimum &a, const Optimum &b) { return a.objective < b.objective; });
+  const auto once = std::count_if(optima_.begin(), optima_.end(),
+                                  [](const Optimum &each) { return each.runs == 1; });
+  return best != optima_.end() && best->runs >= least_of_best &&
+         double(once) <= most_found_once * runs_;
+}
 
 std::string megabytes(double bytes) { return std::to_string(std::int64_t(bytes / 1048576)); }
 

@@ -54,7 +54,7 @@ struct FitPlan {
   std::uint64_t seed = 1;
   int restarts = 1;
   /// `restarts` is a limit: there are fewer once the best optimum was found often enough
-  /// (found_optima.hpp)
+  /// (fit_run.cpp)
   bool restarts_settled = false;
   int max_iterations = 1000;
   double tolerance = 1e-4;
@@ -142,7 +142,7 @@ class FitRun {
   /// If there are several restarts and runs can be resumed, each stops when its objective hardly
   /// changes any more, or after the plan's brief_iterations; the best one alone is then continued
   /// to the tolerance. If the plan allows it, there are fewer restarts where they come to the same
-  /// optimum again and again (found_optima.hpp). If there are trial data, restarts run on them, and
+  /// optimum again and again (fit_run.cpp). If there are trial data, restarts run on them, and
   /// the best one is continued on all data: its trace is the last.
   template <class Data, class Begin, class Go>
   auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {

@@ -111,7 +111,7 @@ template <class P, class Q> class FiniteFit {
     Vector counts;
     std::optional<MixturePosterior<Q>> posterior;
     std::optional<FiniteDraws<Q>> draws;
-    /// whether the rows tell the components apart (fit/component_need.hpp), if it was looked for
+    /// whether the rows tell the components apart (fit/linear_response.hpp), if it was looked for
     bool told_apart = true;
   } found;
 

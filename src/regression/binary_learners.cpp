@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/special.hpp"
-#include "fit/loop_course.hpp"
+#include "fit/schedule.hpp"
 #include "regression/normal_tail.hpp"
 
 namespace bayes {

@@ -35,7 +35,7 @@ TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPri
 /// The pass of starting_topics() that finds the first documents of each part.
 extern const PassOver<PartOfDocuments> first_documents_pass;
 
-/// The cost of starting_topics() for RunEffort (fit/effort.hpp).
+/// The cost of starting_topics() for RunEffort (fit/fit_options.hpp).
 double effort_of_start(const CorpusTotals &totals, int topics);
 
 /// Initial topics are found by starting_topics(), or are those of a start model. All

@@ -6,9 +6,9 @@
 //
 // The first argument is the number of fits of a design (fewer of tables above 2000 rows), the
 // second the beginning of the designs' names. Printed are the share of fits whose components the
-// rows tell apart (fit/component_need.hpp), so that they have intervals at all; how many parameters
-// their intervals of 90 % hold; and how many parameters of two such fits, of every second table and
-// the one before, differ by more than 1.96 and 3 standard deviations.
+// rows tell apart (fit/linear_response.hpp), so that they have intervals at all; how many
+// parameters their intervals of 90 % hold; and how many parameters of two such fits, of every
+// second table and the one before, differ by more than 1.96 and 3 standard deviations.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

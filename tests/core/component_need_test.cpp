@@ -1,7 +1,7 @@
 // Components that the rows do not tell apart: found by comparing fits with and without them, and
 // what models then say of their parameters.
-#include "fit/component_need.hpp"
 #include "bmm_support.hpp"
+#include "fit/linear_response.hpp"
 #include "hmm_support.hpp"
 #include "models/comparison.hpp"
 

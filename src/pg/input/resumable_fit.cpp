@@ -6,7 +6,7 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "document/option_table.hpp"
-#include "fit/loop_course.hpp"
+#include "fit/schedule.hpp"
 
 namespace bayes::pg {
 namespace {

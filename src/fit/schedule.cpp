@@ -1,4 +1,4 @@
-#include "fit/loop_course.hpp"
+#include "fit/schedule.hpp"
 
 #include <cstdio>
 #include <cstring>
