@@ -9,7 +9,7 @@
 #include "families/product/product_options.hpp"
 #include "fit/fit_options.hpp"
 #include "mixture/dpmm.hpp"
-#include "partition/gamma_prior.hpp"
+#include "partition/partition_prior.hpp"
 
 namespace bayes {
 

@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "partition/partition_search.hpp"
-#include "partition/partition_table.hpp"
 
 namespace bayes {
 namespace {

@@ -18,7 +18,7 @@
 // for every cut. The bound is attained if no weight is negative, and also by two well-separated
 // clusters: there all negative weights are cut and no positive ones.
 //
-// Patterns are not divided, with one exception. By the argument in partition_table.hpp an optimal
+// Patterns are not divided, with one exception. By the argument in partition_search.hpp an optimal
 // cut has all w rows of a pattern on one side, or else one side that consists of t of them only:
 // that costs t (w - t) plus t times the cost of a single row, which is concave in t, so t = 1.
 

@@ -12,9 +12,13 @@
 
 #include "base/random.hpp"
 #include "base/special.hpp"
-#include "partition/gamma_prior.hpp"
 
 namespace bayes {
+
+/// The prior of a Dirichlet process' concentration ~ Gamma(shape, rate), E = shape / rate.
+struct GammaPrior {
+  double shape = 1, rate = 1;
+};
 
 class PartitionPrior {
  public:

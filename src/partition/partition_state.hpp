@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "partition/partition_table.hpp"
+#include "partition/partition_search.hpp"
 
 namespace bayes {
 
