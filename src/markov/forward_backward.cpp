@@ -3,14 +3,72 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
+#include "base/control.hpp"
 #include "base/simd.hpp"
-#include "markov/state_sums.hpp"
-#include "markov/step_poll.hpp"
 
 namespace bayes {
+namespace {
+
+// Polls in loops over the steps of a sequence.
+
+/// operations that take as long as an exponential
+constexpr std::size_t of_exponential = 16;
+
+/// Counts `operations` for every pair of states in each step, and polls when it is due: with many
+/// states a window of steps takes more than a second.
+class StepPoll {
+ public:
+  explicit StepPoll(const MarkovChain &chain, std::size_t operations = 1)
+      : operations_(operations * std::size_t(chain.states()) * std::size_t(chain.padded())) {}
+  void operator()() { work_(operations_); }
+
+ private:
+  std::size_t operations_;
+  WorkPoll work_;
+};
+
+// Sums over the states of a step, which lie in the lanes.
+
+using Lanes = simd::Vector;
+
+/// The sum over the lanes, in every lane.
+template <int Step = simd::lanes / 2> Lanes in_every_lane(Lanes v) {
+  if constexpr (Step == 0)
+    return v;
+  else
+    return in_every_lane<Step / 2>(v + [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return __builtin_shufflevector(v, v, int((I + Step) % simd::lanes)...);
+    }(std::make_index_sequence<simd::lanes>{}));
+}
+
+/// State j is added to partial sum j % sum_lanes. There are as many partial sums for every
+/// instruction set (simd.hpp); padding states are 0 and change nothing.
+struct StateSums {
+  Lanes partial[simd::registers] = {};
+  /// Adds SIMD vector number `vector` of a step.
+  void add(int vector, Lanes v) { partial[vector % simd::registers] += v; }
+  /// The sum, in every lane.
+  Lanes everywhere() const {
+    Lanes half[simd::registers];
+    std::copy_n(partial, simd::registers, half);
+    for (int n = simd::registers / 2; n > 0; n /= 2)
+      for (int i = 0; i < n; ++i) half[i] += half[i + n];
+    return in_every_lane(half[0]);
+  }
+};
+
+/// The sum of a step's variables, in every lane.
+Lanes step_sum(int padded, const double *at) {
+  StateSums sum;
+  for (int j = 0; j < padded; j += simd::lanes) sum.add(j / simd::lanes, simd::load(at + j));
+  return sum.everywhere();
+}
+
+}  // namespace
 
 int padded_states(int k) { return (k + simd::lanes - 1) / simd::lanes * simd::lanes; }
 

@@ -1,23 +1,150 @@
 // The parameters of a fitted hidden Markov model as its accessors give them.
+
 #include "markov/hmm.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "base/control.hpp"
 #include "document/members.hpp"
 #include "families/dirichlet.hpp"
+#include "families/normal/normal_parameters.hpp"
+#include "families/parameter.hpp"
 #include "families/product/product_options.hpp"
+#include "families/product/product_parameters.hpp"
 #include "families/product/product_prior.hpp"
+#include "families/product/unseen_categories.hpp"
 #include "fit/component_overlap.hpp"
-#include "markov/hmm_parameters.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
 #include "markov/markov_learners.hpp"
+#include "questions/make.hpp"
 
 namespace bayes {
 namespace {
+
+// The parameters of a hidden Markov model, as results show them.
+
+void describe_states(const ProductHmm &fitted, const std::vector<std::string> &symbols,
+                     const ModelInfo &info, std::optional<double> level, const TakeParameter &take);
+
+/// The posterior of a parameter: at most one of q and draws.
+struct Known {
+  const Marginal *q = nullptr;
+  std::vector<double> draws = {};
+  /// by linear response, or from all draws
+  double deviation = Parameter::none;
+};
+
+void describe_one(Parameter parameter, Known known, const ParameterTable &out) {
+  if (known.q) return out.under(parameter, *known.q, known.deviation);
+  if (!known.draws.empty()) return out.over(parameter, std::move(known.draws), known.deviation);
+  parameter.deviation = known.deviation;
+  if (known.deviation == known.deviation) parameter.known_by = Parameter::draws;
+  out.at_point(parameter);
+}
+
+/// value(draw) for all stored draws
+template <class Fitted, class F> std::vector<double> over_draws(const Fitted &fitted, F value) {
+  std::vector<double> out;
+  for (const auto &draw : fitted.draws) out.push_back(value(draw));
+  return out;
+}
+
+template <class Fitted>
+void describe_chain(const Fitted &fitted, int i, const std::vector<Marginal> &initial,
+                    const ParameterTable &out) {
+  Parameter begin{.component = i, .name = "initial"};
+  begin.value = fitted.point.initial(i);
+  Known known{.draws = over_draws(fitted, [i](const auto &draw) { return draw.initial(i); })};
+  if (fitted.posterior) known.q = &initial[std::size_t(i)];
+  if (fitted.deviations) known.deviation = fitted.deviations->initial(i);
+  describe_one(begin, std::move(known), out);
+
+  const int k = int(initial.size());
+  std::vector<Marginal> row(initial.size());
+  if (fitted.posterior) {
+    const Vector alpha = fitted.posterior->transition.row(i);
+    dirichlet_marginals({alpha.data(), row.size()}, 0, row.data());
+  }
+  for (int j = 0; j < k; ++j) {
+    const std::string to = std::to_string(j + 1);
+    Parameter move{.component = i, .name = "transition", .category = j + 1.0, .label = &to};
+    move.value = fitted.point.transition(i, j);
+    Known of{.draws = over_draws(fitted, [i, j](const auto &d) { return d.transition(i, j); })};
+    if (fitted.posterior) of.q = &row[std::size_t(j)];
+    if (fitted.deviations) of.deviation = fitted.deviations->transition(i, j);
+    describe_one(move, std::move(of), out);
+  }
+}
+
+template <class Fitted>
+void describe_emissions(const Fitted &fitted, int i, const std::vector<std::string> &symbols,
+                        const ParameterTable &out) {
+  const auto &point = fitted.point.emissions;
+  for (int j = 0; j < point.dimension(); ++j) {
+    std::vector<Parameter> parameters = element_parameters(point, i, j);
+    std::vector<Marginal> marginals;
+    if (fitted.posterior) add_marginals(fitted.posterior->emissions, i, j, marginals);
+    std::vector<std::vector<Parameter>> drawn;
+    for (const auto &draw : fitted.draws) {
+      poll_here();
+      drawn.push_back(element_parameters(draw.emissions, i, j));
+    }
+    for (std::size_t n = 0; n < parameters.size(); ++n) {
+      Parameter &parameter = parameters[n];
+      if (!symbols.empty()) {
+        parameter.category = Parameter::none;
+        parameter.label = &symbols[n];
+      }
+      Known known;
+      if (fitted.posterior) known.q = &marginals[n];
+      for (const std::vector<Parameter> &draw : drawn) known.draws.push_back(draw[n].value);
+      // From draws only probabilities have deviations; those of other parameters are stored as 0.
+      if (fitted.deviations && fitted.deviations->emissions.size() && parameter.number >= 0) {
+        const double deviation = fitted.deviations->emissions(parameter.number, i);
+        if (deviation > 0) known.deviation = deviation;
+      }
+      describe_one(parameter, std::move(known), out);
+    }
+    for (const Parameter &known : known_parameters(point, i, j)) out.at_point(known);
+  }
+}
+
+template <class Fitted>
+void describe_all(const Fitted &fitted, const std::vector<std::string> &symbols,
+                  const ModelInfo &info, std::optional<double> level, const TakeParameter &take) {
+  const ParameterTable corrected(level, take, source_of_variational(info, true)),
+      mean_field(level, take, source_of_variational(info, false));
+  const bool of_chain = fitted.deviations.has_value(),
+             of_emissions = of_chain && fitted.deviations->emissions.size();
+  const int k = int(fitted.point.initial.size());
+  std::vector<Marginal> initial(static_cast<std::size_t>(k));
+  if (fitted.posterior)
+    dirichlet_marginals({fitted.posterior->initial.data(), initial.size()}, 0, initial.data());
+  for (int i = 0; i < k; ++i) {
+    describe_chain(fitted, i, initial, of_chain ? corrected : mean_field);
+    describe_emissions(fitted, i, symbols, of_emissions ? corrected : mean_field);
+  }
+}
+
+/// State by state: initial probability, transitions, emissions. `symbols`: names of the categories
+/// of the only element; empty: none. `info`: of the model.
+void describe_states(const NormalHmm &fitted, const std::vector<std::string> &symbols,
+                     const ModelInfo &info, std::optional<double> level,
+                     const TakeParameter &take) {
+  describe_all(fitted, symbols, info, level, take);
+}
+void describe_states(const ProductHmm &fitted, const std::vector<std::string> &symbols,
+                     const ModelInfo &info, std::optional<double> level,
+                     const TakeParameter &take) {
+  describe_all(fitted, symbols, info, level, take);
+}
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
@@ -284,6 +411,89 @@ void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) cons
                       column.requirement(),
                   std::string("Its emission is ") + column.name + ".");
   });
+}
+
+// The steps of a hidden Markov model as rows: the distribution of one step of which nothing is
+// known but that it is one.
+//
+// It is the mixture of the emissions in which a state has the share of the steps of the fit that is
+// expected to be in it. That is where the steps of the data came from, also for chains that end in
+// a state or never leave one, whose stationary distribution would be that state alone.
+
+namespace {
+
+/// The states of all draws, one draw after the other. A covariance that the states of a draw share
+/// becomes that of each.
+NormalPoint states_of(const std::vector<MarkovPoint<NormalPoint>> &draws) {
+  const NormalPoint &first = draws[0].emissions;
+  const int k = first.components();
+  NormalPoint out{first.shape.shared ? full_covariance : first.shape,
+                  Matrix(first.dimension(), Eigen::Index(draws.size()) * k),
+                  {}};
+  for (std::size_t s = 0; s < draws.size(); ++s) {
+    const NormalPoint &draw = draws[s].emissions;
+    out.mean.middleCols(Eigen::Index(s) * k, k) = draw.mean;
+    for (int i = 0; i < k; ++i)
+      out.covariance.push_back(draw.covariance[std::size_t(draw.shape.index(i))]);
+  }
+  return out;
+}
+
+ProductPoint states_of(const std::vector<MarkovPoint<ProductPoint>> &draws) {
+  const ProductPoint &first = draws[0].emissions;
+  const int k = first.components();
+  ProductPoint out{first.columns, Matrix(first.values.rows(), Eigen::Index(draws.size()) * k)};
+  for (std::size_t s = 0; s < draws.size(); ++s)
+    out.values.middleCols(Eigen::Index(s) * k, k) = draws[s].emissions.values;
+  return out;
+}
+
+std::unique_ptr<RowPart> emissions_part(const NormalHmm &fitted, const Vector &,
+                                        const ModelInfo &info) {
+  std::vector<int> elements = all_elements(info.dimension);
+  if (fitted.posterior) return row_part(std::move(elements), fitted.posterior->emissions);
+  return row_part(std::move(elements),
+                  fitted.draws.empty() ? fitted.point.emissions : states_of(fitted.draws));
+}
+
+std::unique_ptr<RowPart> emissions_part(const ProductHmm &fitted, const Vector &visits,
+                                        const ModelInfo &info) {
+  std::vector<int> elements = all_elements(info.dimension);
+  const Vector alphas = category_alphas(*fitted.point.emissions.columns, info);
+  if (fitted.posterior) return row_part(std::move(elements), fitted.posterior->emissions, alphas);
+  if (fitted.draws.empty())
+    return row_part(std::move(elements), fitted.point.emissions, visits, alphas);
+  return row_part(std::move(elements), states_of(fitted.draws),
+                  visits.replicate(Eigen::Index(fitted.draws.size()), 1), alphas);
+}
+
+}  // namespace
+
+Vector HiddenMarkovModel::State::shares() const {
+  const double all = visits.sum();
+  if (!(all > 0)) return Vector::Constant(visits.size(), 1.0 / double(visits.size()));
+  return visits / all;
+}
+
+RowColumns HiddenMarkovModel::columns_of_steps() const {
+  if (!info.columns.empty() || !state->is_symbols()) return info.columns;
+  return {{"symbol", ValueKind::label, state->symbols}};
+}
+
+std::unique_ptr<RowDistribution> HiddenMarkovModel::row_distribution() const {
+  return std::visit(
+      [&](const auto &fitted) {
+        const Vector shares = state->shares();
+        std::vector<double> weights;
+        for (std::size_t s = 0; s < std::max<std::size_t>(1, fitted.draws.size()); ++s)
+          weights.insert(weights.end(), shares.begin(), shares.end());
+        auto out = std::make_unique<RowDistribution>(
+            columns_of_steps(), dimension(),
+            flat_components(weights, int(weights.size()) / size()));
+        out->add(emissions_part(fitted, state->visits, info));
+        return out;
+      },
+      state->fitted);
 }
 
 }  // namespace bayes

@@ -3,19 +3,174 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "base/assignment.hpp"
+#include "base/control.hpp"
 #include "base/special.hpp"
 #include "families/normal/normal_completion.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product.hpp"
-#include "markov/hmm_sums.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
+
+// Sums over the draws of a sampled hidden Markov model, from which its point estimate and standard
+// deviations are made.
+
+/// E[p^2] of the entries of a Dirichlet.
+Vector squares_of(const Vector &alpha) {
+  const double whole = alpha.sum();
+  const Vector mean = alpha / whole;
+  return (alpha.array() / whole * ((whole - alpha.array()) / whole) / (whole + 1) +
+          mean.array().square())
+      .matrix();
+}
+
+/// E[p^2] of the emission parameters that are probabilities; others may have infinite variance and
+/// report no standard deviation.
+Matrix squares_of(const ProductPosterior &q, const ProductPoint &mean) {
+  Matrix out = Matrix::Zero(mean.values.rows(), mean.values.cols());
+  q.columns->for_each([&](int j, const Column &column, const ColumnOffsets &at) {
+    if (column.probabilities)
+      for (Eigen::Index i = 0; i < out.cols(); ++i) {
+        double *const own = out.col(i).data() + at.point;
+        const double *const means = mean.values.col(i).data() + at.point;
+        column.deviations(q.column(int(i), j), own);
+        for (int n = 0; n < column.numbers_per_name(); ++n)
+          own[n] = own[n] * own[n] + means[n] * means[n];
+      }
+  });
+  return out;
+}
+Matrix squares_of(const NormalWishart &, const NormalPoint &) { return {}; }
+
+Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
+  return (squares - point.values.cwiseProduct(point.values)).cwiseMax(0).cwiseSqrt();
+}
+Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
+
+/// Sums over draws of the chain's parameters and counts.
+class WeightSums {
+ public:
+  void add(const MarkovWeights &q, const MarkovCounts &counts) {
+    const MarkovWeights mean = markov::mean(q);
+    MarkovWeights squares{squares_of(q.initial), q.transition};
+    for (Eigen::Index i = 0; i < q.transition.rows(); ++i)
+      squares.transition.row(i) = squares_of(q.transition.row(i));
+    if (draws_++ == 0) {
+      mean_ = mean;
+      squares_ = squares;
+      visits_ = counts.count;
+      transitions_ = counts.transitions;
+      return;
+    }
+    mean_.initial += mean.initial;
+    mean_.transition += mean.transition;
+    squares_.initial += squares.initial;
+    squares_.transition += squares.transition;
+    visits_ += counts.count;
+    transitions_ += counts.transitions;
+  }
+  /// Adds the sums of another chain.
+  void add(const WeightSums &other) {
+    if (other.draws_ == 0) return;
+    if (draws_ == 0) {
+      *this = other;
+      return;
+    }
+    for (const auto &[to, from] : {std::pair{&mean_, &other.mean_}, {&squares_, &other.squares_}}) {
+      to->initial += from->initial;
+      to->transition += from->transition;
+    }
+    visits_ += other.visits_;
+    transitions_ += other.transitions_;
+    draws_ += other.draws_;
+  }
+  int draws() const { return draws_; }
+  double share() const { return 1.0 / draws_; }
+
+  MarkovWeights mean() const {
+    MarkovWeights out{mean_.initial * share(), mean_.transition * share()};
+    out.initial /= out.initial.sum();
+    out.transition.array().colwise() /= out.transition.rowwise().sum().eval().array();
+    return out;
+  }
+  MarkovWeights deviations(const MarkovWeights &mean) const {
+    const auto root = [&](const auto &squares, const auto &means) {
+      return (squares * share() - means.cwiseProduct(means)).cwiseMax(0).cwiseSqrt().eval();
+    };
+    return {root(squares_.initial, mean.initial), root(squares_.transition, mean.transition)};
+  }
+  /// `k`: the number of states; `draws`: how many draws were added.
+  void exchange(StateNumbers &numbers, Eigen::Index k, int draws) {
+    if (draws == 0) return;
+    if (numbers.reads()) {
+      draws_ = draws;
+      mean_ = squares_ = {Vector::Zero(k), Matrix::Zero(k, k)};
+      visits_ = Vector::Zero(k);
+      transitions_ = Matrix::Zero(k, k);
+    }
+    bayes::exchange(numbers, mean_);
+    bayes::exchange(numbers, squares_);
+    numbers.dense(visits_);
+    numbers.dense(transitions_);
+  }
+  Vector visits() const { return visits_ * share(); }
+  Matrix transitions() const { return transitions_ * share(); }
+
+ private:
+  MarkovWeights mean_, squares_;
+  Vector visits_;
+  Matrix transitions_;
+  int draws_ = 0;
+};
+
+/// Sums over draws, of one chain or of all.
+template <class P, class Q> struct HmmSums {
+  WeightSums weights;
+  P emissions;
+  Matrix squares;
+
+  /// Adds the conditional posterior of a draw, given its counts.
+  void add(const MarkovPosterior<Q> &q, const MarkovCounts &counts) {
+    const P mean = point_estimate(q.emissions);
+    const Matrix of_draw = squares_of(q.emissions, mean);
+    if (weights.draws() == 0) {
+      emissions = mean;
+      squares = of_draw;
+    } else {
+      accumulate(emissions, mean, 1);
+      squares += of_draw;
+    }
+    weights.add(q, counts);
+  }
+  /// Adds the sums of another chain.
+  void add(const HmmSums &other) {
+    if (other.weights.draws() == 0) return;
+    if (weights.draws() == 0) {
+      *this = other;
+      return;
+    }
+    weights.add(other.weights);
+    accumulate(emissions, other.emissions, 1);
+    squares += other.squares;
+  }
+  /// `draws`: how many draws were added, of posteriors of the form of `prior`.
+  void exchange(StateNumbers &numbers, const MarkovPosterior<Q> &prior, int draws) {
+    weights.exchange(numbers, prior.initial.size(), draws);
+    if (draws == 0) return;
+    if (numbers.reads()) {
+      emissions = point_estimate(prior.emissions);
+      squares = squares_of(prior.emissions, emissions);
+    }
+    bayes::exchange(numbers, emissions);
+    numbers.dense(squares);
+  }
+};
 
 /// For families that need whole rows: makes functions that impute the missing elements of a sweep's
 /// steps by draws, each step from a random stream of its own.
@@ -312,3 +467,143 @@ template SampledHmm<ProductPoint, ProductPosterior> sample_hmm(
     const std::function<MarkovPoint<ProductPoint>(int)> &);
 
 }  // namespace bayes
+
+namespace bayes::markov {
+namespace {
+
+std::vector<int> identity(Eigen::Index k) {
+  std::vector<int> out(static_cast<std::size_t>(k));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+/// log p(counts | prior) as far as it depends on the order of the states.
+class Evidence {
+ public:
+  Evidence(const MarkovCounts &counts, const MarkovWeights &prior)
+      : counts_(counts),
+        prior_(prior),
+        leaving_(counts.transitions.rowwise().sum()),
+        prior_leaving_(prior.transition.rowwise().sum()) {}
+
+  double of(const std::vector<int> &order) const {
+    double total = 0;
+    for (int a = 0; a < size(order); ++a) {
+      total += of_state(order, a);
+      for (int b = 0; b < size(order); ++b) total += move(order, a, b);
+    }
+    return total;
+  }
+
+  /// the gain if the states at positions i and j are exchanged
+  double gain(std::vector<int> &order, int i, int j) const {
+    const double before = around(order, i, j);
+    std::swap(order[std::size_t(i)], order[std::size_t(j)]);
+    const double after = around(order, i, j);
+    std::swap(order[std::size_t(i)], order[std::size_t(j)]);
+    return after > minus_infinity ? after - before : minus_infinity;
+  }
+
+ private:
+  static int size(const std::vector<int> &order) { return int(order.size()); }
+
+  /// the term of a Dirichlet's entry; -infinity if a structural zero has a count
+  static double entry(double alpha, double count) {
+    if (alpha > 0) return log_gamma(alpha + std::max(count, 0.0));
+    return count > 1e-9 ? minus_infinity : 0;
+  }
+  double of_state(const std::vector<int> &order, int a) const {
+    const int from = order[std::size_t(a)];
+    const double all = prior_leaving_(a);
+    return entry(prior_.initial(a), counts_.initial(from)) -
+           (all > 0 ? log_gamma(all + std::max(leaving_(from), 0.0)) : 0);
+  }
+  double move(const std::vector<int> &order, int a, int b) const {
+    return entry(prior_.transition(a, b),
+                 counts_.transitions(order[std::size_t(a)], order[std::size_t(b)]));
+  }
+  /// the terms that involve positions i or j
+  double around(const std::vector<int> &order, int i, int j) const {
+    double total = of_state(order, i) + of_state(order, j);
+    for (int b = 0; b < size(order); ++b) {
+      total += move(order, i, b) + move(order, j, b);
+      if (b != i && b != j) total += move(order, b, i) + move(order, b, j);
+    }
+    return total;
+  }
+
+  const MarkovCounts &counts_;
+  const MarkovWeights &prior_;
+  const Vector leaving_, prior_leaving_;
+};
+
+constexpr double min_gain = 1e-9;
+
+std::vector<int> best_of_all(const Evidence &evidence, Eigen::Index k) {
+  std::vector<int> best = identity(k), order = best;
+  double most = evidence.of(order);
+  while (std::next_permutation(order.begin(), order.end())) {
+    const double now = evidence.of(order);
+    if (!(now > most + min_gain)) continue;
+    most = now;
+    best = order;
+  }
+  return best;
+}
+
+}  // namespace
+
+ExchangeableGroups exchangeable_states(const MarkovWeights &prior) {
+  const int k = int(prior.initial.size());
+  const Matrix &a = prior.transition;
+  return exchangeable_groups(k, [&](int i, int j) {
+    if (prior.initial(i) != prior.initial(j) || a(i, i) != a(j, j) || a(i, j) != a(j, i))
+      return false;
+    for (int l = 0; l < k; ++l)
+      if (l != i && l != j && (a(i, l) != a(j, l) || a(l, i) != a(l, j))) return false;
+    return true;
+  });
+}
+
+std::vector<int> best_state_order(const MarkovCounts &counts, const MarkovWeights &prior,
+                                  const ExchangeableGroups &of_prior) {
+  const Evidence evidence(counts, prior);
+  const Eigen::Index k = prior.initial.size();
+  constexpr Eigen::Index few = 6;
+  if (k <= few) return best_of_all(evidence, k);
+  std::vector<int> order = identity(k);
+  for (bool better = true; better;) {
+    better = false;
+    for (int i = 0; i < int(k); ++i) {
+      for (int j = i + 1; j < int(k); ++j) {
+        if (of_prior[std::size_t(i)] == of_prior[std::size_t(j)]) continue;
+        poll_here();
+        if (!(evidence.gain(order, i, j) > min_gain)) continue;
+        std::swap(order[std::size_t(i)], order[std::size_t(j)]);
+        better = true;
+      }
+    }
+  }
+  return order;
+}
+
+std::vector<int> draw_state_order(const MarkovCounts &counts, const MarkovWeights &prior,
+                                  const ExchangeableGroups &of_prior, Random &random) {
+  const Evidence evidence(counts, prior);
+  const auto k = std::uint64_t(prior.initial.size());
+  std::vector<int> order = identity(prior.initial.size());
+  for (std::uint64_t n = 1; n < k; ++n) {
+    const int i = int(random.below(k)), j = int(random.below(k));
+    const double u = random.uniform();
+    if (of_prior[std::size_t(i)] == of_prior[std::size_t(j)]) continue;
+    if (std::log(u) < evidence.gain(order, i, j))
+      std::swap(order[std::size_t(i)], order[std::size_t(j)]);
+  }
+  return order;
+}
+
+bool is_identity(const std::vector<int> &order) {
+  return std::is_sorted(order.begin(), order.end());
+}
+
+}  // namespace bayes::markov

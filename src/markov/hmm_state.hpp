@@ -9,7 +9,7 @@
 #include "families/normal/normal_wishart.hpp"
 #include "families/product/product_components.hpp"
 #include "markov/hmm.hpp"
-#include "markov/markov_parameters.hpp"
+#include "markov/markov_learners.hpp"
 
 namespace bayes {
 

@@ -1,7 +1,9 @@
 #include "markov/markov_learners.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "base/special.hpp"
 #include "families/dirichlet.hpp"
@@ -220,3 +222,93 @@ const Sequences &SequenceMinibatches::draw(Random random) {
 }
 
 }  // namespace bayes
+
+namespace bayes::markov {
+
+Vector stationary(const Matrix &transition) {
+  const Eigen::Index k = transition.rows();
+  // Reachability of states from each other, as bits (Warshall).
+  const std::size_t words = std::size_t(k + 63) / 64;
+  std::vector<std::vector<std::uint64_t>> reach(std::size_t(k),
+                                                std::vector<std::uint64_t>(words, 0));
+  const auto reaches = [&](Eigen::Index i, Eigen::Index j) {
+    return reach[std::size_t(i)][std::size_t(j) / 64] >> (j % 64) & 1;
+  };
+  for (Eigen::Index i = 0; i < k; ++i)
+    for (Eigen::Index j = 0; j < k; ++j)
+      if (i == j || transition(i, j) > 0)
+        reach[std::size_t(i)][std::size_t(j) / 64] |= std::uint64_t(1) << (j % 64);
+  for (Eigen::Index via = 0; via < k; ++via)
+    for (Eigen::Index i = 0; i < k; ++i)
+      if (reaches(i, via))
+        for (std::size_t w = 0; w < words; ++w)
+          reach[std::size_t(i)][w] |= reach[std::size_t(via)][w];
+  // A state belongs to a closed class if every state that it reaches can reach it.
+  std::vector<Eigen::Index> recurrent;
+  for (Eigen::Index i = 0; i < k; ++i) {
+    bool closed = true;
+    for (Eigen::Index j = 0; j < k; ++j) closed &= !reaches(i, j) || reaches(j, i);
+    if (!closed) continue;
+    if (!recurrent.empty() && !reaches(recurrent[0], i))
+      return Vector::Constant(k, std::numeric_limits<double>::quiet_NaN());
+    recurrent.push_back(i);
+  }
+  const Eigen::Index n = Eigen::Index(recurrent.size());
+  Matrix a(n, n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < n; ++j)
+      a(i, j) = transition(recurrent[std::size_t(i)], recurrent[std::size_t(j)]);
+  for (Eigen::Index m = n; m-- > 1;) {
+    a.col(m).head(m) /= a.row(m).head(m).sum();
+    a.topLeftCorner(m, m) += a.col(m).head(m) * a.row(m).head(m);
+  }
+  Vector p = Vector::Ones(n), out = Vector::Zero(k);
+  for (Eigen::Index m = 1; m < n; ++m) p(m) = p.head(m).dot(a.col(m).head(m));
+  p /= p.sum();
+  for (Eigen::Index i = 0; i < n; ++i) out(recurrent[std::size_t(i)]) = p(i);
+  return out;
+}
+
+namespace {
+
+/// f(entry of `of`) for the entries that are not structural zeros of q.
+template <class Of, class F> void for_each_possible(const MarkovWeights &q, Of &of, F f) {
+  for (Eigen::Index i = 0; i < q.initial.size(); ++i)
+    if (q.initial(i) > 0) f(of.initial(i));
+  for (Eigen::Index i = 0; i < q.transition.rows(); ++i)
+    for (Eigen::Index j = 0; j < q.transition.cols(); ++j)
+      if (q.transition(i, j) > 0) f(of.transition(i, j));
+}
+
+}  // namespace
+
+Vector natural_parameters(const MarkovWeights &q) {
+  std::vector<double> out;
+  for_each_possible(q, q, [&out](double alpha) { out.push_back(alpha); });
+  return Eigen::Map<const Vector>(out.data(), Eigen::Index(out.size()));
+}
+
+MarkovWeights from_natural_parameters(const Vector &natural, const MarkovWeights &about) {
+  MarkovWeights out = about;
+  const double *next = natural.data();
+  for_each_possible(about, out, [&next](double &alpha) { alpha = *next++; });
+  return out;
+}
+
+std::vector<PosteriorFactor> posterior_factors(const MarkovWeights &q) {
+  std::vector<PosteriorFactor> out = {dirichlet_factor(possible(q.initial, q.initial))};
+  for (Eigen::Index i = 0; i < q.transition.rows(); ++i)
+    out.push_back(dirichlet_factor(possible(q.transition.row(i), q.transition.row(i))));
+  return out;
+}
+
+MarkovWeights deviations(const Vector &found, const MarkovWeights &q, Vector &rest) {
+  MarkovWeights out{Vector::Zero(q.initial.size()),
+                    Matrix::Zero(q.transition.rows(), q.transition.cols())};
+  const double *next = found.data();
+  for_each_possible(q, out, [&next](double &deviation) { deviation = *next++; });
+  rest = found.tail(found.size() - (next - found.data()));
+  return out;
+}
+
+}  // namespace bayes::markov

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "data/pass.hpp"
+#include "document/members.hpp"
 #include "families/product/product_options.hpp"
 #include "markov/hmm_observations.hpp"
 

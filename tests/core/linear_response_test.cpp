@@ -7,7 +7,7 @@
 #include "families/normal/normal_response.hpp"
 #include "families/product/product_response.hpp"
 #include "hmm_support.hpp"
-#include "markov/markov_response.hpp"
+#include "markov/markov_learners.hpp"
 #include "product_support.hpp"
 
 using namespace bayes;

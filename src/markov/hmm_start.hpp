@@ -1,14 +1,19 @@
-// Starting points of hidden Markov models that are found on a path of their states.
+// Where restarts of a hidden Markov model begin: on a path of its states, and on a subset of the
+// sequences if there are many.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/control.hpp"
 #include "data/sequences.hpp"
 #include "markov/emission_scorer.hpp"
+#include "markov/hmm_observations.hpp"
 #include "markov/markov_learners.hpp"
 
 namespace bayes {
+
+// Starting points of hidden Markov models that are found on a path of their states.
 
 /// A chain, and the emissions that its states begin with.
 struct PathStart {
@@ -30,5 +35,22 @@ struct PathStart {
 /// Polls.
 PathStart start_on_path(const Sequences &sequences, Control &control, const MarkovChain &chain,
                         const EmissionScorer &scorer, int keep, std::uint64_t seed, int number);
+
+// The subset on which restarts run if there are many sequences.
+
+/// Beyond this number of steps restarts run on a subset of the sequences.
+inline constexpr std::int64_t max_trial_steps = 100000;
+
+/// The first sequence and a random sample of the others, each truncated to max_trial_steps / 2
+/// steps.
+class Trial {
+ public:
+  Trial(const Sequences &from, std::uint64_t seed, Control &control);
+  const Sequences &sequences() const { return sequences_; }
+
+ private:
+  MemoryRows rows_;
+  Sequences sequences_;
+};
 
 }  // namespace bayes

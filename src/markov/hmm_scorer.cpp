@@ -1,4 +1,4 @@
-#include "markov/markov_paths.hpp"
+#include "markov/hmm_scorer.hpp"
 
 #include <algorithm>
 #include <cmath>
