@@ -8,7 +8,7 @@
 
 #include "fit/fit_options.hpp"
 #include "topics/lda.hpp"
-#include "topics/lda_prior.hpp"
+#include "topics/lda_state.hpp"
 
 namespace bayes {
 

@@ -10,7 +10,7 @@
 #include "counts/column_matching.hpp"
 #include "document/members.hpp"
 #include "mcmc/stored_draws.hpp"
-#include "topics/topic_samplers.hpp"
+#include "topics/topic_chain.hpp"
 
 namespace bayes {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "fit/fit_run.hpp"
 #include "topics/lda_options.hpp"
-#include "topics/lda_prior.hpp"
 #include "topics/lda_start.hpp"
+#include "topics/lda_state.hpp"
 
 namespace bayes {
 

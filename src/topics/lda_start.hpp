@@ -14,7 +14,7 @@
 #include "counts/remote_corpus.hpp"
 #include "data/corpus.hpp"
 #include "topics/lda_options.hpp"
-#include "topics/lda_prior.hpp"
+#include "topics/lda_state.hpp"
 
 namespace bayes {
 

@@ -1,13 +1,36 @@
 // Internal state of a fitted topic model, for the files of this model only.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "counts/padded_table.hpp"
 #include "topics/lda.hpp"
-#include "topics/lda_prior.hpp"
 
 namespace bayes {
+
+// The prior of a topic model: given parameters, or current values of learned ones.
+
+struct LdaPrior {
+  /// K parameters of the prior of a document's proportions
+  std::vector<double> alpha;
+  /// parameter of the prior of a topic's terms
+  double eta = 0;
+  /// added to eta by seeded topics, or by the posterior of the model that is updated; may be empty
+  PaddedMatrix added;
+};
+
+/// Gamma hyperpriors of the learned parameters: alpha_k (or the common alpha) and eta.
+inline constexpr double lda_hyper_shape = 1, lda_hyper_rate = 1;
+
+/// The parameters of the prior that a chain draws.
+struct DrawnPrior {
+  bool alpha = false, symmetric = false, eta = false;
+  /// log density of their hyperprior
+  double log_density(const LdaPrior &prior) const;
+};
 
 /// Topics that documents are scored under.
 struct FittedTopics {

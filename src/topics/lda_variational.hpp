@@ -1,6 +1,6 @@
 // Learners of topic models: variational inference (002 L7; Blei, Ng and Jordan 2003; Hoffman, Blei
 // and Bach 2010), its stochastic form (002 L8; Hoffman and others 2013), its collapsed form
-// (lda_collapsed.cpp), and EM with topics that are point estimates (004).
+// (lda_variational.cpp), and EM with topics that are point estimates (004).
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 #include "fit/schedule.hpp"
 #include "topics/document_step.hpp"
 #include "topics/lda_options.hpp"
-#include "topics/lda_prior.hpp"
+#include "topics/lda_state.hpp"
 
 namespace bayes {
 
@@ -56,12 +56,12 @@ double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const 
 TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &schedule,
                     Control &control);
 
-/// Method svi with minibatches that are smaller than the corpus (lda_stochastic.cpp). The trace has
-/// noisy estimates of the bound, and at the end the exact one.
+/// Method svi with minibatches that are smaller than the corpus (lda_variational.cpp). The trace
+/// has noisy estimates of the bound, and at the end the exact one.
 TopicRun run_minibatches(const TopicTask &task, TopicState state, const Schedule &schedule,
                          Control &control);
 
-/// Method cvb0 (lda_collapsed.cpp): passes over all documents. The trace has the sum over all
+/// Method cvb0 (lda_variational.cpp): passes over all documents. The trace has the sum over all
 /// tokens of log p(token | the expected topics of all others), the normaliser of q_i. It is no
 /// bound, and may fall.
 TopicRun run_collapsed(const TopicTask &task, TopicState state, const Schedule &schedule,

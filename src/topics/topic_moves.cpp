@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "topics/topic_samplers.hpp"
+#include "topics/topic_chain.hpp"
 
 namespace bayes {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/assignment.hpp"
 #include "data/pass.hpp"
-#include "topics/topic_samplers.hpp"
+#include "topics/topic_chain.hpp"
 
 namespace bayes {
 namespace {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/special.hpp"
-#include "topics/topic_samplers.hpp"
+#include "topics/topic_chain.hpp"
 
 using namespace bayes;
 

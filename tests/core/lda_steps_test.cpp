@@ -10,7 +10,7 @@
 #include "support.hpp"
 #include "topics/document_step.hpp"
 #include "topics/lda_variational.hpp"
-#include "topics/prior_learning.hpp"
+#include "topics/topic_posterior.hpp"
 
 using namespace topics;
 using bayes::PaddedMatrix;

@@ -11,7 +11,7 @@
 #include "base/special.hpp"
 #include "support.hpp"
 #include "topics/lda_sampling.hpp"
-#include "topics/topic_samplers.hpp"
+#include "topics/topic_chain.hpp"
 
 namespace topics {
 
