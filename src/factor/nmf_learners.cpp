@@ -8,7 +8,6 @@
 
 #include "counts/passes.hpp"
 #include "data/pass.hpp"
-#include "factor/nmf_local_step.hpp"
 #include "factor/nmf_statistics.hpp"
 #include "fit/driver.hpp"
 

@@ -12,7 +12,6 @@
 
 #include "base/random.hpp"
 #include "counts/passes.hpp"
-#include "factor/nmf_local_step.hpp"
 #include "factor/nmf_statistics.hpp"
 #include "fit/driver.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "factor/factor_table.hpp"
 #include "factor/pmf.hpp"
-#include "factor/pmf_prior.hpp"
+#include "factor/pmf_chain.hpp"
 #include "fit/fit_options.hpp"
 
 namespace bayes {

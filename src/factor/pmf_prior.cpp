@@ -1,4 +1,4 @@
-#include "factor/pmf_prior.hpp"
+#include "factor/pmf_chain.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 
 #include "base/special.hpp"
 #include "counts/document_parts.hpp"
+#include "factor/nmf_learners.hpp"
 #include "factor/nmf_starts.hpp"
-#include "factor/weight_gamma.hpp"
 #include "nmf_support.hpp"
 
 using namespace factors;

@@ -2,7 +2,7 @@
 // priors.
 #include <limits>
 
-#include "factor/weight_gamma.hpp"
+#include "factor/nmf_learners.hpp"
 #include "nmf_support.hpp"
 
 using namespace factors;

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/linalg.hpp"
-#include "factor/pmf_start.hpp"
+#include "factor/pmf_state.hpp"
 #include "pmf_support.hpp"
 
 using namespace bayes;
