@@ -1,20 +1,186 @@
 // Fitting a logistic or probit regression: terms, prior, method, and the results that the model
 // keeps.
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
 #include "fit/fit_run.hpp"
+#include "mcmc/draw_moments.hpp"
 #include "mcmc/stored_draws.hpp"
-#include "regression/binary_gibbs.hpp"
+#include "regression/binary_learners.hpp"
 #include "regression/binary_options.hpp"
 #include "regression/binary_state.hpp"
-#include "regression/normal_tail.hpp"
+#include "regression/link_moments.hpp"
 
 namespace bayes {
 namespace {
+
+// The Gibbs samplers of logistic and probit regression.
+
+/// The inputs and outputs that all chains share.
+struct BinaryTask {
+  BinaryRows &rows;
+  const PriorPrecision &precision;
+  /// added to the log joint density of u to report it in the units of the columns
+  double log_units = 0;
+  /// For the probit, R with R'R = (sum of z z' + precision)^-1, the covariance of u given the
+  /// latent variables; empty for the logit, for which that covariance changes from draw to draw.
+  const Matrix &root;
+  /// Chains begin at draws from a normal approximation of the posterior with doubled standard
+  /// deviations.
+  const BinaryMode &mode;
+  std::uint64_t seed = 1;
+  /// the recorded quantities of a draw u: coefficients in units of the columns
+  std::function<std::vector<double>(const Vector &u)> record;
+  /// receives stored draws
+  std::vector<double> &draws;
+  /// Receives all draws after warmup and thinning: u, with u_0 replaced by the intercept in units
+  /// of the columns, which `own_intercept` computes from u.
+  DrawMoments &moments;
+  std::function<double(const Vector &u)> own_intercept;
+};
+
+/// A random stream is selected by the seed, the chain, the sweep and one of these.
+enum BinaryStream : std::uint64_t { stream_of_coefficients, stream_of_rows };
+
+/// L'v for lower triangular L
+Vector transposed_times(const Matrix &lower, const Vector &v) {
+  Vector out(v.size());
+  for (Eigen::Index j = 0; j < v.size(); ++j)
+    out(j) = lower.col(j).tail(v.size() - j).dot(v.tail(v.size() - j));
+  return out;
+}
+
+/// The part that both samplers share: u given the latent variables of the rows, then these given u.
+class BinaryChain : public ChainSampler {
+ public:
+  BinaryChain(const BinaryTask &task, int chain) : task_(task), chain_(std::uint64_t(chain)) {
+    const Matrix spread = inverse_lower(task.mode.factor);
+    Random random = stream(0);
+    u_ = task.mode.state + 2 * transposed_times(spread, normals(random));
+  }
+
+  double sweep(int index, Control &) override {
+    const std::uint64_t number = std::uint64_t(index) + 1;
+    if (swept_ == 0) sums_ = augment(u_, rows_of(0));
+    Random random = stream(number);
+    draw(random);
+    sums_ = augment(u_, rows_of(number));
+    swept_ = number;
+    return sums_.log_likelihood + log_prior(task_.precision, u_) + task_.log_units;
+  }
+
+  void record(std::vector<double> &values) const override {
+    values.push_back(without_rounding_errors(sums_.log_likelihood));
+    const std::vector<double> all = task_.record(u_);
+    values.insert(values.end(), all.begin(), all.end());
+  }
+
+  void exchange_state(StateNumbers &numbers) override {
+    numbers.dense(u_);
+    numbers.whole(swept_, 0, std::numeric_limits<int>::max());
+    if (!numbers.reads()) return;
+    // Draws of the rows' variables would not end.
+    if (!(u_.array().abs() < 1e100).all()) refuse_checkpoint();
+    if (swept_ > 0) sums_ = augment(u_, rows_of(swept_));
+  }
+
+  void keep(double) override { task_.moments.add(reported(u_), reported(expected_)); }
+
+  void store(double) override {
+    task_.draws.insert(task_.draws.end(), u_.data(), u_.data() + u_.size());
+  }
+
+ protected:
+  /// Draws the latent variables of all rows given u, and returns the sums with them.
+  virtual BinarySums augment(const Vector &u, const RowRandom &random) = 0;
+  /// Draws u_ given the sums, and sets expected_ to the mean of its conditional distribution.
+  virtual void draw(Random &random) = 0;
+
+  Vector normals(Random &random) const {
+    Vector out(task_.precision.size());
+    for (double &each : out) each = random.normal();
+    return out;
+  }
+
+  const BinaryTask &task_;
+  Vector u_, expected_;
+  BinarySums sums_;
+  /// the number of sweeps
+  std::uint64_t swept_ = 0;
+
+ private:
+  Random stream(std::uint64_t number) const {
+    return Random(task_.seed, chain_, number, stream_of_coefficients);
+  }
+  RowRandom rows_of(std::uint64_t number) const {
+    return RowRandom(task_.seed, chain_, number, stream_of_rows);
+  }
+  Vector reported(const Vector &u) const {
+    Vector out = u;
+    if (task_.rows.intercept()) out(0) = task_.own_intercept(u);
+    return out;
+  }
+
+  const std::uint64_t chain_;
+};
+
+class ProbitChain final : public BinaryChain {
+  using BinaryChain::BinaryChain;
+
+  BinarySums augment(const Vector &u, const RowRandom &random) override {
+    return task_.rows.augment(u, random);
+  }
+
+  void draw(Random &random) override {
+    // With u integrated out, y* has a density proportional to exp(-(y*'y* - b'A^-1 b) / 2) where
+    // its signs agree with y.
+    Vector image = bayes::product(task_.root, sums_.gradient);
+    const double rest = std::max(sums_.squares - image.squaredNorm(), 1e-300);
+    image *= std::sqrt(2 * random.gamma(0.5 * task_.rows.weight()) / rest);
+    expected_ = transposed_times(task_.root, image);
+    u_ = transposed_times(task_.root, image + normals(random));
+  }
+};
+
+class LogitChain final : public BinaryChain {
+  using BinaryChain::BinaryChain;
+
+  BinarySums augment(const Vector &u, const RowRandom &random) override {
+    return task_.rows.augment_logit(u, random);
+  }
+
+  void draw(Random &random) override {
+    Matrix precision = std::move(sums_.curvature), lower;
+    precision.diagonal() += task_.precision;
+    if (!cholesky(precision, lower))
+      throw Error(Errc::numeric, "the precision of the coefficients is not positive definite",
+                  "Columns are nearly collinear, and the prior is wide.",
+                  "Give a smaller prior.c, or leave out columns.");
+    const Vector half = forward_solved(lower, sums_.gradient);
+    expected_ = backward_solved(lower, half);
+    u_ = backward_solved(lower, half + normals(random));
+  }
+};
+
+/// Polson, Scott and Windle's sampler (2013): Polya-Gamma variables omega given u, u given omega.
+std::unique_ptr<ChainSampler> logit_chain(const BinaryTask &task, int chain) {
+  return std::make_unique<LogitChain>(task, chain);
+}
+
+/// Albert and Chib's sampler (1993): latent variables y* given u, u given y*. Between the two all
+/// y* are multiplied by a number drawn from its conditional distribution with u integrated out (Liu
+/// and Wu 1999), which costs almost nothing and lets chains move along the ray through 0.
+std::unique_ptr<ChainSampler> probit_chain(const BinaryTask &task, int chain) {
+  return std::make_unique<ProbitChain>(task, chain);
+}
 
 /// The largest number of coefficients whose draws are recorded: a model has at most 64 quantities.
 constexpr int max_recorded_draws = 60;
@@ -282,6 +448,98 @@ std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const R
         "two and a half times.",
         "Use method laplace, or repeat rows by FROM t, generate_series(1, t.count).");
   return BinaryFit(rows, columns, std::move(read), control, warnings).run();
+}
+
+// A logistic or probit regression as a document, and back, with every number checked.
+
+namespace {
+
+/// largest magnitudes of centres and scales; of coefficients in the model's units
+constexpr double max_of_column = 1e155, max_of_coefficient = 1e100;
+
+/// p (p + 1) / 2
+std::int64_t triangle(std::int64_t p) { return p * (p + 1) / 2; }
+
+std::vector<double> read_numbers(const MemberReader &in, const char *key,
+                                 const std::vector<std::int64_t> &shape, double most) {
+  std::vector<double> out = in.tensor(key, shape).values;
+  WorkPoll poll;
+  for (const double x : out) {
+    poll(1);
+    if (!(std::fabs(x) <= most))
+      in.reject(key, message("contains {}, but must hold numbers of magnitude up to {}",
+                             describe(x), describe_number(most)));
+  }
+  return out;
+}
+
+std::span<const Method> methods_of(Link link) {
+  if (link == Link::logit) return logreg_methods;
+  return probit_methods;
+}
+
+std::unique_ptr<Model> read_binary(Link link, const Document &document) {
+  auto model = std::make_unique<BinaryRegression>(link);
+  const MemberReader in(document);
+  ModelInfo &info = model->info;
+  info = read_model_info(document, methods_of(link), max_predictors, 1, 0);
+  BinaryRegression::State &state = *model->state;
+  const MemberReader options = in.object("options");
+  state.terms = RegressionTerms(info.columns, info.dimension, options.boolean("intercept"),
+                                options.has("reference") ? options.value("reference") : Document());
+  const std::int64_t p = state.terms.size();
+  if (p == 0) in.reject("row_columns", "must give at least one term");
+  state.observations = in.number("observations", 0, 1e300, true);
+  state.parameters = int(in.integer("parameters", 0, p));
+  state.scales.centre = read_numbers(in, "centre", {p}, max_of_column);
+  state.scales.scale = read_numbers(in, "scale", {p}, max_of_column);
+  for (const double x : state.scales.scale)
+    if (!(x >= 1 / max_of_column)) in.reject("scale", "must be positive");
+  state.mean = read_numbers(in, "mean", {p}, max_of_coefficient);
+  if (info.method == Method::gibbs) {
+    const Tensor draws = in.tensor("coefficient_draws", {-1, p});
+    if (draws.shape[0] == 0) in.reject("coefficient_draws", "must not be empty");
+    state.draws = read_numbers(in, "coefficient_draws", draws.shape, max_of_coefficient);
+    if (in.has("deviations")) {
+      state.deviations = in.tensor("deviations", {p}).values;
+      for (const double x : state.deviations)
+        if (!(x >= 0)) in.reject("deviations", "must not be negative");
+    }
+  } else if (info.method != Method::em) {
+    state.root = read_numbers(in, "root", {triangle(p)}, max_of_coefficient);
+    for (std::int64_t j = 0; j < p; ++j)
+      if (!(state.root[std::size_t(triangle(j) + j)] > 0))
+        in.reject("root", "must have a positive diagonal");
+  }
+  return model;
+}
+
+}  // namespace
+
+void BinaryRegression::write(Document &document) const {
+  const State &s = *state;
+  const auto p = std::int64_t(s.size());
+  document.set("observations", s.observations);
+  document.set("parameters", s.parameters);
+  document.set("centre", Tensor{{p}, s.scales.centre});
+  document.set("scale", Tensor{{p}, s.scales.scale});
+  document.set("mean", Tensor{{p}, s.mean});
+  const auto set = [&document](const char *key, const std::vector<std::int64_t> &shape,
+                               const std::vector<double> &values) {
+    Tensor tensor{shape, {}};
+    append_numbers(tensor.values, values);
+    document.set(key, std::move(tensor));
+  };
+  if (!s.root.empty()) set("root", {triangle(p)}, s.root);
+  if (!s.deviations.empty()) document.set("deviations", Tensor{{p}, s.deviations});
+  if (!s.draws.empty()) set("coefficient_draws", {stored_draws(), p}, s.draws);
+}
+
+std::unique_ptr<Model> read_logistic_regression(const Document &document) {
+  return read_binary(Link::logit, document);
+}
+std::unique_ptr<Model> read_probit_regression(const Document &document) {
+  return read_binary(Link::probit, document);
 }
 
 }  // namespace bayes

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/special.hpp"
 #include "fit/schedule.hpp"
-#include "regression/normal_tail.hpp"
+#include "regression/link_moments.hpp"
 
 namespace bayes {
 namespace {

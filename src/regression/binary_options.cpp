@@ -1,6 +1,7 @@
 #include "regression/binary_options.hpp"
 
 #include "document/members.hpp"
+#include "regression/binary_regression.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {

@@ -1,4 +1,4 @@
-// The rows of a binary regression for its learners: standardised terms z (term_scales.hpp), and
+// The rows of a binary regression for its learners: standardised terms z (terms.hpp), and
 // passes over all rows.
 #pragma once
 
@@ -14,7 +14,6 @@
 #include "data/sweep.hpp"
 #include "document/document.hpp"
 #include "regression/link_moments.hpp"
-#include "regression/term_scales.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {

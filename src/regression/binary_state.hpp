@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "regression/binary_regression.hpp"
-#include "regression/term_scales.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {

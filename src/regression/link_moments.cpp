@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "regression/normal_tail.hpp"
-
 namespace bayes {
 namespace {
 

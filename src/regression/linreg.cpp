@@ -10,7 +10,7 @@
 #include "families/marginal.hpp"
 #include "families/parameter.hpp"
 #include "regression/linreg_state.hpp"
-#include "regression/packed_root.hpp"
+#include "regression/regression_model.hpp"
 
 namespace bayes {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "document/members.hpp"
+#include "regression/linreg.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {

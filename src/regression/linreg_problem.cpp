@@ -6,9 +6,187 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "base/simd.hpp"
 #include "base/special.hpp"
 
 namespace bayes {
+namespace {
+
+std::size_t whole_vectors(int size) {
+  return (std::size_t(size) + simd::sum_lanes - 1) / simd::sum_lanes * simd::sum_lanes;
+}
+
+/// factor (h + l) - p, where p is the rounded product of the high parts.
+simd::Vector low_product(DoubleDouble factor, simd::Vector h, simd::Vector l, simd::Vector p) {
+  const simd::Vector f = simd::all(factor.hi);
+  return product_error(f, h, p) + (f * l + simd::all(factor.lo) * h);
+}
+
+}  // namespace
+
+WideMatrix::WideMatrix(int size)
+    : size_(size),
+      stride_(whole_vectors(size)),
+      hi_(std::size_t(size) * stride_, 0.0),
+      lo_(std::size_t(size) * stride_, 0.0) {}
+
+void WideMatrix::subtract_row(int i, DoubleDouble factor, const WideMatrix &other, int k,
+                              int first) {
+  const DoubleDouble minus = -factor;
+  const std::size_t begin = std::size_t(first) / simd::sum_lanes * simd::sum_lanes;
+  double *const hi = hi_.data() + at(i, 0), *const lo = lo_.data() + at(i, 0);
+  const double *const other_hi = other.hi_.data() + other.at(k, 0);
+  const double *const other_lo = other.lo_.data() + other.at(k, 0);
+  for (std::size_t j = begin; j < stride_; j += simd::lanes) {
+    const simd::Vector x = simd::load(other_hi + j), p = simd::all(minus.hi) * x;
+    const simd::Vector e = low_product(minus, x, simd::load(other_lo + j), p);
+    simd::Vector h = simd::load(hi + j), l = simd::load(lo + j);
+    const simd::Vector s = h + p;
+    l = l + (sum_error(h, p, s) + e);
+    h = s;
+    renormalize(h, l);
+    simd::store(hi + j, h);
+    simd::store(lo + j, l);
+  }
+}
+
+void WideMatrix::scale_row(int i, DoubleDouble factor, int first, int end) {
+  for (int j = first; j < end; ++j) set(i, j, (*this)(i, j) * factor);
+}
+
+WideCholesky::WideCholesky(WideMatrix a, std::span<const double> tolerance, int border)
+    : u_(std::move(a)),
+      size_(u_.size() - border),
+      dependent_(std::size_t(size_), false) {
+  std::vector<double> whole;
+  for (int k = 0; k < size_; ++k) whole.push_back(u_(k, k).hi);
+  WorkPoll poll;
+  for (int k = 0; k < size_; ++k) {
+    const DoubleDouble pivot = u_(k, k);
+    const double share = pivot.hi / whole[std::size_t(k)];
+    if (!(share > tolerance[std::size_t(k)])) {
+      dependent_[std::size_t(k)] = true;
+      u_.scale_row(k, 0.0, k, u_.size());
+      continue;
+    }
+    const DoubleDouble root = sqrt(pivot);
+    u_.scale_row(k, DoubleDouble(1) / root, k + 1, u_.size());
+    u_.set(k, k, root);
+    for (int i = k + 1; i < u_.size(); ++i) {
+      u_.subtract_row(i, u_(k, i), u_, k, i);
+      poll(std::size_t(8 * (u_.size() - i)));
+    }
+  }
+}
+
+int WideCholesky::rank() const {
+  return int(std::count(dependent_.begin(), dependent_.end(), false));
+}
+
+double WideCholesky::log_determinant() const {
+  double out = 0;
+  for (int k = 0; k < size_; ++k)
+    if (!dependent(k)) out += 2 * std::log(u_(k, k).hi);
+  return out;
+}
+
+std::vector<DoubleDouble> WideCholesky::solve(int column) const {
+  std::vector<DoubleDouble> x(static_cast<std::size_t>(size_));
+  for (int i = size_ - 1; i >= 0; --i) {
+    if (dependent(i)) continue;
+    DoubleDouble rest = u_(i, size_ + column);
+    for (int k = i + 1; k < size_; ++k) rest = rest - u_(i, k) * x[std::size_t(k)];
+    x[std::size_t(i)] = rest / u_(i, i);
+  }
+  return x;
+}
+
+WideMatrix WideCholesky::inverse_factor() const {
+  WideMatrix out(size_);
+  WorkPoll poll;
+  for (int i = 0; i < size_; ++i) {
+    if (dependent(i)) continue;
+    out.set(i, i, 1.0);
+    for (int k = 0; k < i; ++k) {
+      if (!dependent(k)) out.subtract_row(i, u_(k, i), out, k, 0);
+      poll(std::size_t(8 * size_));
+    }
+    out.scale_row(i, DoubleDouble(1) / u_(i, i), 0, i + 1);
+  }
+  return out;
+}
+
+namespace {
+
+/// If all numbers are the same, less than this share of their sum of squares is left about the
+/// mean: the rounding errors of 100 bits.
+constexpr double constant_share = 1e-26;
+/// Smallest LinregSystem::tolerance. Errors in the last place of its numbers leave a share of 1e-32
+/// of a collinear term unexplained; polynomials of degree 10, which are not collinear, have been
+/// seen to leave 1e-19.
+constexpr double min_tolerance = 1e-23;
+/// Below this the low half of a sum of squares in double-double arithmetic is not exact.
+constexpr double min_exact_squares = 1e-250;
+/// relative error of one rounding of a sum, with some allowance
+constexpr double sum_rounding = 0x1p-98;
+
+/// The exponent e for which squares x 2^(-2 e) is between 1/4 and 1.
+int half_exponent(double squares) {
+  int exponent;
+  std::frexp(squares, &exponent);
+  return exponent >= 0 ? (exponent + 1) / 2 : -(-exponent / 2);
+}
+
+}  // namespace
+
+LinregSystem::LinregSystem(const LinregSums &sums, bool with_intercept, const Document &reference)
+    : all_terms(sums.columns, sums.dimension, with_intercept, reference),
+      intercept(with_intercept),
+      size(all_terms.size() - (with_intercept ? 1 : 0)),
+      rows(sums.rows),
+      weight(sums.weight()),
+      mean(std::size_t(size) + 1),
+      products(size + 1),
+      exponent(std::size_t(size) + 1, 0),
+      underflows(std::size_t(size) + 1, false),
+      tolerance(std::size_t(size), 0.0) {
+  std::vector<int> cell;
+  for (int t = intercept ? 1 : 0; t < all_terms.size(); ++t)
+    cell.push_back(sums.cell_of(all_terms[t].column) + std::max(0, all_terms[t].label));
+  cell.push_back(response_cell);
+  const DoubleDouble count = sums.at(one_cell, one_cell);
+  if (intercept)
+    for (std::size_t i = 0; i < cell.size(); ++i) mean[i] = sums.at(cell[i], one_cell) / count;
+  const auto about_mean = [&](std::size_t i, std::size_t j) {
+    const DoubleDouble product = sums.at(cell[i], cell[j]);
+    return intercept ? product - sums.at(cell[i], one_cell) * mean[j] : product;
+  };
+  std::vector<bool> none(cell.size());
+  const double roundings = sum_rounding * std::sqrt(sums.operations);
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    const double all = sums.at(cell[i], cell[i]).hi, squares = about_mean(i, i).hi;
+    underflows[i] = all < min_exact_squares && (all > 0 || sums.at(cell[i], one_cell).hi != 0);
+    none[i] = !(squares > std::max(constant_share, roundings) * all);
+    if (none[i]) continue;
+    exponent[i] = half_exponent(squares);
+    if (i < tolerance.size()) tolerance[i] = std::max(min_tolerance, roundings * (all / squares));
+  }
+  WorkPoll poll;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    poll(64 * cell.size());
+    for (std::size_t j = i; j < cell.size() && !none[i]; ++j) {
+      if (none[j]) continue;
+      const DoubleDouble product = scaled(about_mean(i, j), -(exponent[i] + exponent[j]));
+      products.set(int(i), int(j), product);
+      products.set(int(j), int(i), product);
+    }
+  }
+}
+
+double LinregSystem::squares(int term) const {
+  return std::ldexp(products(term, term).hi, 2 * exponent[std::size_t(term)]);
+}
+
 namespace {
 
 /// Default prior standard deviations of the coefficients of terms with variance 1, in units of the

@@ -6,16 +6,120 @@
 // lambda_unit. Densities of the response refer to its original units.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/aligned.hpp"
+#include "base/api.hpp"
+#include "base/double_double.hpp"
 #include "base/linalg.hpp"
 #include "base/special.hpp"
+#include "document/document.hpp"
+#include "fit/fit_run.hpp"
 #include "regression/linreg_options.hpp"
 #include "regression/linreg_state.hpp"
-#include "regression/linreg_system.hpp"
+#include "regression/linreg_sums.hpp"
+#include "regression/terms.hpp"
 
 namespace bayes {
+
+// Symmetric linear systems in double-doubles: for matrices too ill-conditioned for doubles, such as
+// the normal equations of a regression on powers of a number.
+
+/// A square matrix of double-doubles, row by row.
+class BAYES_API WideMatrix {
+ public:
+  explicit WideMatrix(int size);
+  int size() const { return size_; }
+  DoubleDouble operator()(int i, int j) const { return {hi_[at(i, j)], lo_[at(i, j)]}; }
+  void set(int i, int j, DoubleDouble x) {
+    hi_[at(i, j)] = x.hi;
+    lo_[at(i, j)] = x.lo;
+  }
+  /// Subtracts factor times row k of `other` from row i, from column `first` on. Whole vectors are
+  /// changed, so up to 7 columns before `first` change too.
+  void subtract_row(int i, DoubleDouble factor, const WideMatrix &other, int k, int first);
+  /// Multiplies columns `first` to `end` - 1 of row i by factor.
+  void scale_row(int i, DoubleDouble factor, int first, int end);
+
+ private:
+  std::size_t at(int i, int j) const { return std::size_t(i) * stride_ + std::size_t(j); }
+  int size_;
+  /// doubles of a row, padded to whole vectors
+  std::size_t stride_;
+  Buffer hi_, lo_;
+};
+
+/// The Cholesky factor A = U'U of a positive semidefinite matrix. Polls.
+class BAYES_API WideCholesky {
+ public:
+  /// `a`: its upper triangle is read. Column k is *dependent*, and is left out, if its pivot (a_kk
+  /// less the part explained by the columns before it) is at most tolerance[k] times a_kk. The last
+  /// `border` columns are not factored: they are only reduced to their Schur complement, by
+  /// subtracting the part that the others explain.
+  WideCholesky(WideMatrix a, std::span<const double> tolerance, int border);
+
+  /// columns that are factored
+  int size() const { return size_; }
+  bool dependent(int k) const { return dependent_[std::size_t(k)]; }
+  int rank() const;
+  /// log of the determinant, without dependent columns
+  double log_determinant() const;
+  /// Element (i, j) of the Schur complement of the border, from 0.
+  DoubleDouble left(int i, int j) const { return u_(size_ + i, size_ + j); }
+  /// Solves A x = b, where b is a column of the border; x is 0 for dependent columns.
+  std::vector<DoubleDouble> solve(int column) const;
+  /// The lower triangular W = U^-T, so that A^-1 = W'W; rows and columns that belong to dependent
+  /// columns are 0.
+  WideMatrix inverse_factor() const;
+
+ private:
+  WideMatrix u_;
+  int size_;
+  std::vector<bool> dependent_;
+};
+
+// The normal equations of a linear regression, from its sufficient statistics.
+
+/// An intercept, which has a flat prior, is integrated out: then sums are about the means, with one
+/// degree of freedom less. In what follows terms are those besides the intercept, numbered from 0;
+/// the response follows the last of them.
+struct LinregSystem {
+  LinregSystem(const LinregSums &sums, bool intercept, const Document &reference);
+
+  /// all terms, the intercept first
+  RegressionTerms all_terms;
+  bool intercept;
+  /// number of terms
+  int size;
+  std::int64_t rows;
+  /// total weight of all rows
+  double weight;
+  /// The effective number of observations: weight, less 1 with an intercept. Not n - p, as
+  /// coefficients with a proper prior take no degrees of freedom.
+  double observations() const { return weight - (intercept ? 1 : 0); }
+
+  /// Means of the terms and of the response; 0 without an intercept.
+  std::vector<DoubleDouble> mean;
+  /// Products of term or response i and j, summed over the rows, times 2^-(exponent i + exponent
+  /// j): their squares are 1/4 to 1, or 0.
+  WideMatrix products;
+  std::vector<int> exponent;
+  /// of terms and the response: their squares are so small that they lose digits, or vanish
+  std::vector<bool> underflows;
+  /// A term is taken for a linear combination of others if they explain all of its squares but this
+  /// share: what is left is rounding errors.
+  std::vector<double> tolerance;
+
+  /// The name of a term.
+  const std::string &name(int term) const { return all_terms.name(term + (intercept ? 1 : 0)); }
+  /// The sum of squares of a term, or of the response.
+  double squares(int term) const;
+  bool constant(int term) const { return products(term, term).hi == 0; }
+};
 
 /// The least-squares fit, without any prior.
 struct LeastSquares {
@@ -101,5 +205,22 @@ void initialise_state(const LinregSystem &system, LinregModel::State &state);
 /// log of the density of Gamma(q) at x, and of its normalizer: shape log rate - log Gamma(shape).
 double log_gamma_density(const GammaPosterior &q, double x);
 double log_gamma_normalizer(const GammaPosterior &q);
+
+// The methods of linear regression. Each fills the state of a model, and sets objective and trace.
+
+/// The posterior in closed form: with known noise a normal (002 L2), else Normal-inverse-gamma:
+/// exactly so under the conjugate prior, otherwise by Laplace's method for the noise, which is
+/// exact in the limit of a flat prior. Throws Error(numeric) if there is no posterior.
+void fit_exactly(const LinregSystem &system, const LeastSquares &least,
+                 const LinregOptions &options, LinregModel &model);
+
+/// EM for the mode of p(w | y), alpha and lambda integrated out (002 L5), with method laplace
+/// followed by Laplace's approximation there; or variational inference (002 L6).
+void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options,
+                      LinregModel &model, FitRun &run);
+
+/// Gibbs sampling of w, alpha and lambda from their full conditionals.
+void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, LinregModel &model,
+                  FitRun &run, Control &control);
 
 }  // namespace bayes

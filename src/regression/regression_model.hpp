@@ -1,14 +1,73 @@
 // What all regressions answer about their coefficients.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
+#include <functional>
 #include <span>
+#include <string>
 
 #include "base/api.hpp"
 #include "document/model.hpp"
-#include "regression/coefficients.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {
+
+// The coefficients of regressions in results, for all regression models.
+
+/// A row of bayes_coefficients(model [, level]).
+struct Coefficient {
+  /// the term's name; valid during the call
+  const std::string *term = nullptr;
+  /// of the posterior, in units of the response for one unit of the term
+  double mean = 0, sd = 0;
+  /// the bounds of the equal-tailed credible interval of the requested level
+  double lower = 0, upper = 0;
+};
+using TakeCoefficient = std::function<void(const Coefficient &)>;
+
+/// A coefficient, or the noise variance, as a parameter of a model. `interval`: include the bounds.
+/// `known_by`: the source of the posterior standard deviation, used if there is one.
+inline Parameter parameter_of(const Coefficient &coefficient, const char *name, bool interval,
+                              const char *known_by) {
+  Parameter out;
+  out.component = -1;
+  out.name = name;
+  out.label = coefficient.term;
+  out.value = coefficient.mean;
+  out.deviation = coefficient.sd;
+  if (interval) {
+    out.lower = coefficient.lower;
+    out.upper = coefficient.upper;
+  }
+  if (!std::isnan(coefficient.sd)) out.known_by = known_by;
+  return out;
+}
+
+// The root R of a covariance R'R: lower triangular, packed row by row, as models store it.
+
+/// |R z|^2, R of as many rows as z has numbers
+inline double packed_square(std::span<const double> root, std::span<const double> z) {
+  double out = 0;
+  const double *row = root.data();
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j <= i; ++j) sum += row[j] * z[j];
+    out += sum * sum;
+    row += i + 1;
+  }
+  return out;
+}
+
+/// The sum of squares of column j of R, which has `rows` rows.
+inline double packed_column_square(std::span<const double> root, std::size_t rows, std::size_t j) {
+  double out = 0;
+  for (std::size_t i = j; i < rows; ++i) {
+    const double x = root[i * (i + 1) / 2 + j];
+    out += x * x;
+  }
+  return out;
+}
 
 class BAYES_API RegressionModel : public Model {
  public:

@@ -11,7 +11,7 @@
 
 #include "base/simd.hpp"
 #include "regression/binary_rows.hpp"
-#include "regression/linreg_accumulator.hpp"
+#include "regression/linreg_sums.hpp"
 
 using namespace bayes;
 

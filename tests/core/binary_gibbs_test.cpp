@@ -5,7 +5,7 @@
 
 #include "base/special.hpp"
 #include "binary_support.hpp"
-#include "regression/polya_gamma.hpp"
+#include "regression/link_moments.hpp"
 
 using namespace bayes;
 using binary::coefficients;

@@ -2,7 +2,7 @@
 // the tail of the normal distribution, and moments of probabilities against quadrature.
 #include "binary_support.hpp"
 #include "regression/binary_learners.hpp"
-#include "regression/normal_tail.hpp"
+#include "regression/link_moments.hpp"
 
 using namespace bayes;
 using binary::Real;

@@ -14,7 +14,7 @@
 #include "base/random.hpp"
 #include "compare.hpp"
 #include "regression/linreg.hpp"
-#include "regression/linreg_accumulator.hpp"
+#include "regression/linreg_sums.hpp"
 
 #ifndef BAYES_TEST_DATA
 #define BAYES_TEST_DATA "tests/data"  // tests are run in the top directory

@@ -34,7 +34,7 @@
 #include "questions/conditional_model.hpp"
 #include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
-#include "regression/linreg_accumulator.hpp"
+#include "regression/linreg_sums.hpp"
 #include "topics/lda.hpp"
 
 namespace valid_models {

@@ -8,7 +8,7 @@
 #include "pg/bind/sums.hpp"
 #include "pg/input/row_reader.hpp"
 #include "regression/linreg.hpp"
-#include "regression/linreg_accumulator.hpp"
+#include "regression/linreg_sums.hpp"
 
 namespace bayes::pg {
 
