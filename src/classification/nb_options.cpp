@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "classification/nb.hpp"
 
 namespace bayes {
 namespace {
