@@ -50,7 +50,7 @@ std::vector<std::string> names_of_components(const Model &model);
 /// The name of a column, or x[1] for elements of arrays.
 std::string name_of_column(const RowColumns &columns, int dimension, int element);
 
-// Of models that are distributions over rows (row_charts.cpp, density_charts.cpp).
+// Of models that are distributions over rows (row_charts.cpp, row_charts.cpp).
 void ellipses_chart(const ChartRequest &request);
 void density_chart(const ChartRequest &request);
 void columns_chart(const ChartRequest &request);
@@ -58,7 +58,7 @@ void band_chart(const ChartRequest &request);
 /// The number of columns that are numbers; -1 for a model that is no distribution over rows.
 int numbers_of_rows(const Model &model);
 
-// Of the partition of rows (similarity_chart.cpp).
+// Of the partition of rows (several_charts.cpp).
 /// Can rows of the model be alike?
 bool has_similarity(const Model &model);
 /// As many of the rows as a plot of so many characters has columns for, a random sample.
@@ -92,7 +92,7 @@ void residuals_chart(const ChartRequest &request);
 void calibration_chart(const ChartRequest &request);
 void confusion_chart(const ChartRequest &request);
 
-// Of the course of a fit (course_charts.cpp).
+// Of the course of a fit (parameter_charts.cpp).
 void trace_chart(const ChartRequest &request);
 void ranks_chart(const ChartRequest &request);
 void ess_chart(const ChartRequest &request);

@@ -1,15 +1,17 @@
 // What a chart shows, in terms of the data: panels with axes and layers of marks. Who draws it
-// (vega_lite.hpp, text_plot.hpp) knows nothing of models, and who makes it nothing of drawing; its
+// (figure.hpp, figure.hpp) knows nothing of models, and who makes it nothing of drawing; its
 // items are also what bayes_chart_data returns.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/api.hpp"
+#include "document/document.hpp"
 
 namespace bayes {
 
@@ -102,5 +104,29 @@ std::uint32_t shown(std::uint32_t code);
 std::string shortened(const std::string &text, std::size_t most);
 /// The same for names that have to remain different.
 std::vector<std::string> shortened(const std::vector<std::string> &texts, std::size_t most);
+
+// Charts as Vega-Lite specifications, version 6 (https://vega.github.io/vega-lite), and pages that
+// show them.
+
+/// A specification with its data inline, numbers with six significant digits. Fields of the data
+/// have names of our own, and names of columns and labels are only ever text, so that none can be
+/// taken for an expression. Throws Error(too_large) if it has more than 200,000 bytes.
+BAYES_API Document vega_lite(const Figure &figure);
+
+/// One HTML page that shows so many charts, specifications of Vega-Lite, below each other: chart(i)
+/// returns the JSON of one. `scripts`: where the page finds vega.min.js, vega-lite.min.js and
+/// vega-embed.min.js, a directory or an address; empty: their public address. All texts are
+/// escaped. Throws Error(too_large) if the page has more than 1000 MB.
+BAYES_API std::string chart_page(std::string_view title, std::size_t charts,
+                                 const std::function<std::string(std::size_t)> &chart,
+                                 std::string scripts);
+
+// Charts for terminals: braille dots, blocks and lines of Unicode.
+
+/// The smallest and the largest width of a plot.
+inline constexpr int min_plot_width = 30, max_plot_width = 1000;
+
+/// The panels one below the other, each line of at most `width` characters.
+BAYES_API std::string text_plot(const Figure &figure, int width);
 
 }  // namespace bayes

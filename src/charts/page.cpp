@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/figure.hpp"
-#include "charts/vega_lite.hpp"
 
 namespace bayes {
 namespace {

@@ -1,4 +1,4 @@
-#include "charts/text_plot.hpp"
+#include "charts/figure.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "charts/vega_lite.hpp"
+#include "charts/figure.hpp"
 
 #include <algorithm>
 #include <cmath>

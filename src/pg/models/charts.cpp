@@ -2,8 +2,7 @@
 #include "charts/charts.hpp"
 
 #include "base/message.hpp"
-#include "charts/text_plot.hpp"
-#include "charts/vega_lite.hpp"
+#include "charts/figure.hpp"
 #include "document/option_table.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
