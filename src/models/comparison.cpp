@@ -1,16 +1,90 @@
 #include "models/comparison.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/control.hpp"
+#include "base/error.hpp"
 #include "base/message.hpp"
-#include "models/label_profiles.hpp"
-#include "models/matching.hpp"
+#include "fit/component_overlap.hpp"
 
 namespace bayes {
+
+std::vector<std::int32_t> places_of_labels(const LabelProfiles &before,
+                                           const LabelProfiles &after) {
+  std::vector<std::int32_t> out;
+  WorkPoll poll;
+  for (const std::string &label : before.labels) {
+    poll(20);
+    out.push_back(after.code(label));
+  }
+  return out;
+}
+
+std::vector<double> profile_overlaps(const LabelProfiles &before, const LabelProfiles &after) {
+  const int k = before.size(), other_k = after.size();
+  const std::vector<std::int32_t> places = places_of_labels(before, after);
+  std::vector<double> out(std::size_t(k) * std::size_t(other_k), 0.0),
+      roots(static_cast<std::size_t>(k)), other_roots(static_cast<std::size_t>(other_k));
+  WorkPoll poll;
+  for (std::size_t label = 0; label < places.size(); ++label) {
+    if (places[label] < 0) continue;
+    poll(out.size());
+    for (int i = 0; i < k; ++i)
+      roots[std::size_t(i)] = std::sqrt(before.probability(std::int32_t(label), i));
+    for (int j = 0; j < other_k; ++j)
+      other_roots[std::size_t(j)] = std::sqrt(after.probability(places[label], j));
+    auto overlap = out.begin();
+    for (const double root : roots)
+      for (const double other : other_roots) *overlap++ += root * other;
+  }
+  for (double &x : out) x = std::min(1.0, x);
+  return out;
+}
+
+namespace {
+
+ComponentOverlaps overlaps_of(const Model &before, const Model &after) {
+  const auto one = before.label_profiles();
+  if (!one) return before.overlaps(after);
+  const auto other = after.label_profiles();
+  return {one->weights, other->weights, profile_overlaps(*one, *other)};
+}
+
+}  // namespace
+
+std::vector<MatchedComponents> match_components(const Model &before, const Model &after) {
+  if (before.info.family != after.info.family)
+    throw Error(
+        Errc::wrong_family,
+        message("the models are of families {} and {}", before.info.family, after.info.family),
+        "Components of two models of one family can be compared.");
+  const auto [weights, other_weights, overlaps] = overlaps_of(before, after);
+  const std::vector<int> partner = best_matching(weights, other_weights, overlaps);
+  const std::size_t k = weights.size(), other_k = other_weights.size();
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  std::vector<MatchedComponents> out;
+  std::vector<bool> taken(other_k, false);
+  for (std::size_t i = 0; i < k; ++i) {
+    const std::size_t j = std::size_t(partner[i]);
+    const double overlap = j < other_k ? overlaps[i * other_k + j] : 0;
+    if (overlap > 0) {
+      taken[j] = true;
+      out.push_back({int(i), int(j), overlap});
+    } else {
+      out.push_back({int(i), -1, none});
+    }
+  }
+  for (std::size_t j = 0; j < other_k; ++j)
+    if (!taken[j]) out.push_back({-1, int(j), none});
+  return out;
+}
+
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();

@@ -3,7 +3,6 @@
 
 #include "bmm_support.hpp"
 #include "models/comparison.hpp"
-#include "models/matching.hpp"
 #include "nmf_support.hpp"
 
 using namespace latent;

@@ -1,7 +1,6 @@
 // Matches and compares the components of two models.
-#include "models/matching.hpp"
-
 #include "models/comparison.hpp"
+
 #include "pg/bind/any_model.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
