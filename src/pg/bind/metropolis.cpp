@@ -8,7 +8,6 @@
 
 #include "base/message.hpp"
 #include "pg/server/context.hpp"
-#include "pg/server/read_only.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"

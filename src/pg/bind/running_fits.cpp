@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "pg/server/fit_progress.hpp"
+#include "pg/server/server_control.hpp"
 #include "pg/values/results.hpp"
 
 using namespace bayes;

@@ -4,7 +4,6 @@
 
 #include "pg/bind/questions.hpp"
 #include "pg/server/context.hpp"
-#include "pg/server/detoasted.hpp"
 #include "questions/several_anomalies.hpp"
 
 namespace bayes::pg {

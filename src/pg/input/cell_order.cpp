@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "pg/server/sorter.hpp"
+#include "pg/server/temporary_files.hpp"
 
 namespace bayes::pg {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "pg/server/spill_file.hpp"
+#include "pg/server/temporary_files.hpp"
 
 namespace bayes::pg {
 

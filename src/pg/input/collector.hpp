@@ -17,7 +17,7 @@
 #include "pg/input/fit_request.hpp"
 #include "pg/input/row_store.hpp"
 #include "pg/server/context.hpp"
-#include "pg/server/fit_progress.hpp"
+#include "pg/server/server_control.hpp"
 #include "pg/values/convert.hpp"
 
 namespace bayes::pg {

@@ -12,7 +12,7 @@
 #include "pg/input/document_reader.hpp"
 #include "pg/input/document_store.hpp"
 #include "pg/input/term_dictionary.hpp"
-#include "pg/server/sorter.hpp"
+#include "pg/server/temporary_files.hpp"
 #include "topics/lda.hpp"
 
 namespace bayes::pg {

@@ -5,7 +5,7 @@
 
 #include "base/message.hpp"
 #include "pg/input/record_fields.hpp"
-#include "pg/server/detoasted.hpp"
+#include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"

@@ -6,7 +6,7 @@
 
 #include "data/corpus.hpp"
 #include "pg/input/read_buffers.hpp"
-#include "pg/server/spill_file.hpp"
+#include "pg/server/temporary_files.hpp"
 
 namespace bayes::pg {
 

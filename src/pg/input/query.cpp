@@ -6,9 +6,9 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/input/unlikely_numbers.hpp"
+#include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
-#include "pg/server/fit_progress.hpp"
-#include "pg/server/read_only.hpp"
+#include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
 namespace {

@@ -7,7 +7,7 @@
 #include "data/row_order.hpp"
 #include "data/rows.hpp"
 #include "pg/input/read_buffers.hpp"
-#include "pg/server/spill_file.hpp"
+#include "pg/server/temporary_files.hpp"
 
 namespace bayes::pg {
 

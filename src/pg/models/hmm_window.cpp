@@ -11,7 +11,7 @@
 #include "pg/models/hmm.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
-#include "pg/server/spill_file.hpp"
+#include "pg/server/temporary_files.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "data/remote_rows.hpp"
+#include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
-#include "pg/server/read_only.hpp"
 
 namespace bayes::pg {
 namespace {

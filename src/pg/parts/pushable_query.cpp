@@ -4,8 +4,8 @@
 
 #include "pg/input/query.hpp"
 #include "pg/parts/flat_query.hpp"
+#include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
-#include "pg/server/read_only.hpp"
 
 namespace bayes::pg {
 namespace {

@@ -9,9 +9,9 @@
 #include "base/message.hpp"
 #include "document/model.hpp"
 #include "pg/parts/shard_request.hpp"
+#include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
-#include "pg/server/fit_progress.hpp"
-#include "pg/server/read_only.hpp"
+#include "pg/server/server_control.hpp"
 #include "pg/values/pass_value.hpp"
 
 namespace bayes::pg {

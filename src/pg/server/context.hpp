@@ -1,10 +1,12 @@
-// C++ objects that live exactly as long as a memory context.
+// C++ objects for what PostgreSQL keeps: memory contexts and objects that live exactly as long,
+// detoasted values, transactions that must not write.
 #pragma once
 
 #include <memory_resource>
 #include <utility>
 
 #include "pg/server/boundary.hpp"
+#include "pg/server/postgres.hpp"
 
 namespace bayes::pg {
 
@@ -84,5 +86,42 @@ template <class T, class... A> T &call_site(FunctionCallInfo fcinfo, A &&...args
         make_in<T>(function.fn_mcxt, "pg_bayes call site", std::forward<A>(args)...);
   return *static_cast<T *>(function.fn_extra);
 }
+
+// Detoasted varlena values: decompressed, and fetched if they are stored out of line.
+
+/// A detoasted value, freed on destruction if it is a copy.
+class Detoasted {
+ public:
+  explicit Detoasted(Datum value) : original_(DatumGetPointer(value)) {
+    plain_ = guarded([value] { return PG_DETOAST_DATUM(value); });
+  }
+  ~Detoasted() {
+    if (reinterpret_cast<Pointer>(plain_) != original_) pfree(plain_);
+  }
+  Detoasted(const Detoasted &) = delete;
+  Detoasted &operator=(const Detoasted &) = delete;
+  struct varlena *get() const {
+    return plain_;
+  }
+
+ private:
+  Pointer original_;
+  struct varlena *plain_;
+};
+
+// Code of users that must not write.
+
+/// While this lives the transaction is read-only: functions that a statement calls can change
+/// nothing but temporary tables.
+class ReadOnly {
+ public:
+  ReadOnly() { XactReadOnly = true; }
+  ~ReadOnly() { XactReadOnly = before_; }
+  ReadOnly(const ReadOnly &) = delete;
+  ReadOnly &operator=(const ReadOnly &) = delete;
+
+ private:
+  const bool before_ = XactReadOnly;
+};
 
 }  // namespace bayes::pg

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "document/document.hpp"
-#include "pg/server/detoasted.hpp"
+#include "pg/server/context.hpp"
 
 namespace bayes::pg {
 

@@ -2,7 +2,7 @@
 #include "pg/values/linreg_value.hpp"
 
 #include "base/message.hpp"
-#include "pg/server/detoasted.hpp"
+#include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/varlena.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/message.hpp"
 #include "document/document.hpp"
-#include "pg/server/detoasted.hpp"
+#include "pg/server/context.hpp"
 #include "pg/values/varlena.hpp"
 
 namespace bayes::pg {

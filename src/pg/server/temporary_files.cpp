@@ -1,9 +1,95 @@
-#include "pg/server/sorter.hpp"
+#include "pg/server/temporary_files.hpp"
 
 #include <exception>
 #include <optional>
 
 namespace bayes::pg {
+namespace {
+
+FileOwner *all_owners = nullptr;
+bool registered = false;
+
+}  // namespace
+
+FileOwner::FileOwner()
+    : owner_(guarded([] {
+        if (!registered) RegisterResourceReleaseCallback(released, nullptr);
+        registered = true;
+        return ResourceOwnerCreate(TopTransactionResourceOwner, "pg_bayes files");
+      })) {
+  next_ = all_owners;
+  link_ = &all_owners;
+  if (next_) next_->link_ = &next_;
+  all_owners = this;
+}
+
+FileOwner::~FileOwner() {
+  *link_ = next_;
+  if (next_) next_->link_ = link_;
+  if (!owner_) return;
+  // as after an error: files are closed without a word
+  for (const ResourceReleasePhase phase :
+       {RESOURCE_RELEASE_BEFORE_LOCKS, RESOURCE_RELEASE_LOCKS, RESOURCE_RELEASE_AFTER_LOCKS})
+    ResourceOwnerRelease(owner_, phase, false, false);
+  ResourceOwnerDelete(owner_);
+}
+
+/// The owner of the transaction releases those below it first, and takes them with it.
+void FileOwner::released(ResourceReleasePhase phase, bool, bool, void *) {
+  if (phase != RESOURCE_RELEASE_AFTER_LOCKS || CurrentResourceOwner != TopTransactionResourceOwner)
+    return;
+  for (FileOwner *each = all_owners; each; each = each->next_) each->owner_ = nullptr;
+}
+
+SpillFile::SpillFile(MemoryContext context) {
+  const FileOwner::Scope files(owner_);
+  file_ = guarded([context] {
+    const MemoryContext before = MemoryContextSwitchTo(context);
+    BufFile *const out = BufFileCreateTemp(false);
+    MemoryContextSwitchTo(before);
+    return out;
+  });
+}
+
+SpillFile::~SpillFile() {
+  if (owner_.alive() && flushed_) BufFileClose(file_);
+  // Not flushed: a write failed, and the owner closes the file.
+}
+
+void SpillFile::require_open() const {
+  if (!owner_.alive()) elog(ERROR, "pg_bayes: temporary file is already closed");
+}
+
+void SpillFile::append(const void *data, std::size_t bytes) {
+  flushed_ = false;
+  guarded([this, data, bytes] {
+    require_open();
+    if (BufFileSeek(file_, 0, size_, SEEK_SET) != 0)
+      ereport(ERROR,
+              (errcode_for_file_access(), errmsg("could not seek in temporary file of pg_bayes")));
+    BufFileWrite(file_, const_cast<void *>(data), bytes);
+    // Seeking makes BufFile write out its buffer.
+    if (BufFileSeek(file_, 0, 0, SEEK_SET) != 0)
+      ereport(ERROR,
+              (errcode_for_file_access(), errmsg("could not seek in temporary file of pg_bayes")));
+  });
+  size_ += std::int64_t(bytes);
+  flushed_ = true;
+}
+
+void SpillFile::read(std::int64_t offset, void *to, std::size_t bytes) {
+  guarded([this, offset, to, bytes] {
+    require_open();
+    if (BufFileSeek(file_, 0, offset, SEEK_SET) != 0)
+      ereport(ERROR,
+              (errcode_for_file_access(), errmsg("could not seek in temporary file of pg_bayes")));
+    if (BufFileRead(file_, to, bytes) != bytes)
+      ereport(ERROR,
+              (errcode_for_file_access(),
+               errmsg("could not read temporary file of pg_bayes: fewer bytes than were written")));
+  });
+}
+
 namespace {
 
 constexpr std::size_t max_columns = 8;
