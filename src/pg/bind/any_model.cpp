@@ -14,7 +14,7 @@
 #include "pg/bind/density.hpp"
 #include "pg/bind/questions.hpp"
 #include "pg/bind/scalar.hpp"
-#include "pg/input/resumable_fit.hpp"
+#include "pg/input/fit_request.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"

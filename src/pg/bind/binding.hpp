@@ -15,7 +15,7 @@
 #include "data/row_reference.hpp"
 #include "document/model.hpp"
 #include "pg/input/collector.hpp"
-#include "pg/input/resumable_fit.hpp"
+#include "pg/input/fit_request.hpp"
 #include "pg/input/row_collector.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"

@@ -7,7 +7,7 @@
 #include "base/unseen.hpp"
 #include "pg/bind/filled_row.hpp"
 #include "pg/bind/scalar.hpp"
-#include "pg/input/unknown_names.hpp"
+#include "pg/input/record_fields.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/json.hpp"

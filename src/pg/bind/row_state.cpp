@@ -2,7 +2,7 @@
 // serves all model families with rows, another one those with rows and a response.
 #include "data/pass.hpp"
 #include "pg/bind/aggregate.hpp"
-#include "pg/input/response_collector.hpp"
+#include "pg/input/row_collector.hpp"
 #include "pg/values/varlena.hpp"
 
 using namespace bayes;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <string>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
@@ -182,6 +183,170 @@ std::vector<std::string> quoted_names(const RowColumns &columns) {
   std::vector<std::string> out;
   for (const RowColumn &column : columns) out.push_back(describe(Document(column.name)));
   return out;
+}
+
+namespace {
+
+std::string lower(std::string name) {
+  for (char &c : name)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return name;
+}
+
+bool names_a_row(const std::string &name) {
+  return name == "id" || (name.size() > 3 && name.ends_with("_id"));
+}
+
+bool names_a_frequency(const std::string &name) {
+  for (const char *const each : {"count", "freq", "frequency", "weight", "n"})
+    if (name == each) return true;
+  return false;
+}
+
+/// Columns with more different values are hardly named by them.
+constexpr std::size_t max_of_few = 10;
+/// With so few rows the check for identifiers proves nothing.
+constexpr std::int64_t min_rows = 200;
+
+constexpr const char *leave_out_name =
+    "If so, leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r; or, in a query, name it by "
+    "option id.";
+
+std::string as_number(const RowColumn &column) {
+  return message("column {} is taken as a number", describe(Document(column.name)));
+}
+
+void report_name_of_row(const RowColumn &column) {
+  report_once(NOTICE, as_number(column),
+              "Its name suggests that it identifies the row, or something else.", leave_out_name);
+}
+
+}  // namespace
+
+void report_name_taken(const std::string &column, const char *what, const char *advice) {
+  if (names_a_row(lower(column))) return;
+  report_once(NOTICE,
+              message("column {} of the query is taken as the name of {}",
+                      describe(Document(column)), what),
+              "It is the first column, and not part of the fit.", advice);
+}
+
+void report_name_of_response(const char *given, bool is_class, const char *hint) {
+  const std::string name = lower(given);
+  if (is_class ? name == "id" : names_a_row(name))
+    report_once(NOTICE,
+                message("column {} is taken as the {}", describe(Document(std::string(given))),
+                        is_class ? "class" : "response"),
+                "It is the first one, and its name suggests that it identifies the row.", hint);
+}
+
+void report_names_of_rows(const RowColumns &columns) {
+  for (const RowColumn &column : columns)
+    if (column.kind == ValueKind::number && names_a_row(lower(column.name)))
+      report_name_of_row(column);
+}
+
+NumberFacts number_facts(RowSource &rows, std::size_t columns,
+                         const std::vector<std::size_t> &asked) {
+  constexpr std::int64_t max_numbers = 1 << 22;
+  NumberFacts out;
+  out.columns.resize(columns);
+  out.rows = rows.rows();
+  out.examined = std::min(
+      out.rows, std::clamp<std::int64_t>(max_numbers / std::max<std::int64_t>(1, std::ssize(asked)),
+                                         4096, 16384));
+  out.squares = double(out.examined) * double(out.examined);
+  std::vector<std::vector<double>> values(asked.size());
+  std::vector<double> block(rows.shape().block_doubles());
+  for (std::int64_t first = 0; first < out.examined && !asked.empty(); first += block_rows) {
+    rows.read_block(first / block_rows, block.data());
+    const std::int64_t size = std::min<std::int64_t>(block_rows, out.examined - first);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const double *const x = block.data() + asked[i] * block_rows;
+      values[i].insert(values[i].end(), x, x + size);
+    }
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    std::vector<double> &x = values[i];
+    NumberFacts::Column &column = out.columns[asked[i]];
+    column.whole = std::ranges::all_of(x, [](double v) { return v == std::floor(v); });
+    if (!column.whole || x.empty()) continue;
+    std::sort(x.begin(), x.end());
+    column.low = x.front();
+    column.high = x.back();
+    const auto end = std::unique(x.begin(), x.end());
+    column.different = end == x.end();
+    x.resize(std::min(std::size_t(end - x.begin()), max_of_few + 1));
+    column.values = std::move(x);
+  }
+  return out;
+}
+
+void NumberFacts::add(const NumberFacts &other) {
+  rows += other.rows;
+  examined += other.examined;
+  squares += other.squares;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    Column &own = columns[j];
+    const Column &more = other.columns[j];
+    own.whole &= more.whole;
+    own.different &= more.different;
+    own.low = std::min(own.low, more.low);
+    own.high = std::max(own.high, more.high);
+    std::vector<double> both;
+    std::ranges::set_union(own.values, more.values, std::back_inserter(both));
+    if (both.size() > max_of_few + 1) both.resize(max_of_few + 1);
+    own.values = std::move(both);
+  }
+}
+
+/// Measurements that are whole numbers repeat: n of them from a range R all differ with probability
+/// exp(-n^2 / 2 R), below 5e-5 for R up to n^2 / 20; of several parts only those of the same part
+/// are compared. More rows than the range has numbers do not all differ.
+bool NumberFacts::identifies(std::size_t j) const {
+  const Column &column = columns[j];
+  const double range = column.high - column.low;
+  return examined >= min_rows && column.whole && column.different &&
+         range <= std::min(10 * double(rows), squares / 20) && 0.99 * double(rows) <= range + 1;
+}
+
+/// Columns with few values are hardly normal: each value becomes a component of variance nearly 0.
+/// Few rows have few values of any column, so each value must come many times.
+bool NumberFacts::has_few_values(std::size_t j) const {
+  constexpr std::size_t min_repetitions = 10;
+  const Column &column = columns[j];
+  return column.whole && column.values.size() > 2 && column.values.size() <= max_of_few &&
+         examined >= std::int64_t(min_repetitions * column.values.size());
+}
+
+void report_unlikely_numbers(const RowColumns &columns, const std::vector<std::size_t> &numbers,
+                             const char *weights, const FindFacts &find) {
+  std::vector<std::size_t> others;
+  const auto say = [](const std::string &what, const char *detail, const std::string &hint) {
+    report_once(NOTICE, what, detail, hint);
+  };
+  for (const std::size_t j : numbers) {
+    const std::string name = lower(columns[j].name);
+    if (names_a_row(name))
+      report_name_of_row(columns[j]);
+    else if (names_a_frequency(name))
+      say(as_number(columns[j]),
+          "Its name suggests that it is the number of times that the row counts.", weights);
+    else
+      others.push_back(j);
+  }
+  const NumberFacts found = find(others);
+  for (const std::size_t j : others)
+    if (found.identifies(j))
+      say(as_number(columns[j]),
+          "It has a different whole number in every row, as an identifier would.", leave_out_name);
+  for (const std::size_t j : others)
+    if (found.has_few_values(j))
+      say(as_number(columns[j]),
+          "It has few different values, all of them whole numbers. In a normal column each value "
+          "may become a component of its own, and elbo and bic then prefer the largest k.",
+          "Cast it to text (categories) or boolean, or use bmm with option likelihood, such as "
+          "\"poisson\" or \"categorical\".");
 }
 
 }  // namespace bayes::pg

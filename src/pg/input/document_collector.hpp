@@ -10,7 +10,7 @@
 #include "data/hashed_rows.hpp"
 #include "pg/input/collector.hpp"
 #include "pg/input/document_reader.hpp"
-#include "pg/input/document_store.hpp"
+#include "pg/input/row_store.hpp"
 #include "pg/input/term_dictionary.hpp"
 #include "pg/server/temporary_files.hpp"
 #include "topics/lda.hpp"

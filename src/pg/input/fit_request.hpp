@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/control.hpp"
 #include "document/saved_fit.hpp"
 #include "pg/server/boundary.hpp"
 
@@ -142,5 +144,29 @@ class Parameters {
   static void check_contents(Value &value, const NullableDatum &argument);
   std::vector<Value> values_;
 };
+
+// Fits that are resumed (option resume), or can be (option resumable).
+
+/// If the options say so, replaces the request, a start model and options, by that of the fit
+/// which the start model is to continue. Throws Error(invalid_argument) if the model keeps nothing
+/// to resume from, or if options are given that the fit must not change.
+void apply_resume(FitRequest &request);
+
+/// The record of one fit that can be resumed; nothing for others.
+class ResumableFit {
+ public:
+  /// `hash`: identifies the data. Throws Error(invalid_argument) if the data are not those of the
+  /// fit that is resumed.
+  ResumableFit(const FitRequest &request, const std::function<std::uint64_t()> &hash,
+               Control &control);
+  /// Stores the record in the model.
+  void save(Model &model);
+
+ private:
+  std::shared_ptr<SavedFit> saved_;
+};
+
+/// Removes what the model keeps to be resumed from.
+void compact(Model &model);
 
 }  // namespace bayes::pg

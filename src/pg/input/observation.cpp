@@ -6,8 +6,8 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "pg/input/record_fields.hpp"
 #include "pg/input/sequence_collector.hpp"
-#include "pg/input/unknown_names.hpp"
 
 namespace bayes::pg {
 namespace {

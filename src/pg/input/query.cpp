@@ -5,7 +5,7 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "pg/input/unlikely_numbers.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/server_control.hpp"

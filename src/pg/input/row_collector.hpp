@@ -1,15 +1,102 @@
 // Collects rows of numbers: checks, counts and weights them, and skips rows as options say.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/remote_rows.hpp"
+#include "pg/input/collector.hpp"
 #include "pg/input/column_checks.hpp"
-#include "pg/input/packed_collector.hpp"
-#include "pg/input/unlikely_numbers.hpp"
+#include "pg/input/row_reader.hpp"
 
 namespace bayes::pg {
+
+// Common to collectors of rows with columns: the columns, the codes of their labels, and the
+// transfer of rows from parallel workers.
+
+/// What one process or server has read, apart from the rows themselves (data/pass.hpp).
+struct PackedHead {
+  /// stored rows, those that were left out, all that were seen, and those of weight 0
+  std::int64_t rows = 0, skipped = 0, seen = 0, zero_weights = 0;
+  /// the number of elements that rows have in their columns; 0 while it is unknown
+  std::int64_t dimension = 0;
+  /// with their labels, if rows are records
+  std::optional<RowColumns> columns;
+
+  template <class F> void fields(F &f) {
+    f.integer("rows", rows, 0, most_rows_of_part);
+    f.integer("skipped", skipped, 0, most_rows_of_part);
+    f.integer("seen", seen, 0, most_rows_of_part);
+    f.integer("zero_weights", zero_weights, 0, most_rows_of_part);
+    f.integer("dimension", dimension, 0, most_elements);
+    f.optional("columns", columns, [&](RowColumns &all) {
+      f.columns("columns", all);
+      f.require(std::ssize(all) == dimension);
+    });
+  }
+  /// An array has no more.
+  static constexpr std::int64_t most_elements = std::int64_t(1) << 27;
+};
+
+class PackedCollector : public WeightedCollector {
+ public:
+  /// The columns of records, labels in the order of their codes.
+  RowColumns columns() const { return reader_.columns(); }
+  /// The number of elements of a packed row that precede those of the columns.
+  int before() const { return before_; }
+
+  /// Identifies the data (DataHash); called after arrange().
+  std::uint64_t hash(Control &control);
+
+  /// Everything about the rows except their blocks; sorts labels.
+  PackedHead head();
+  /// number of bytes that write_blocks() writes
+  std::size_t bytes() const;
+  /// Replaces the codes of labels by those of `all`, which has the same columns and all labels, if
+  /// rows have columns. Throws Error(invalid_binary) unless it has them.
+  void recode(const std::optional<RowColumns> &all);
+  /// Do rows have columns with names?
+  bool described() const { return reader_.described(); }
+  /// Gives labels codes in the order of their bytes.
+  void sort_labels();
+  /// The rows themselves; may throw Pending.
+  void write_blocks(char *to);
+  /// Appends the rows of another process, as head() and write_blocks() give them.
+  void absorb(const PackedHead &head, std::string_view blocks);
+  /// Counts the rows of a part that another server keeps, and adds their columns; `described`: they
+  /// must have some.
+  void hear(const PackedHead &head, bool described);
+
+ protected:
+  /// `before`: see before(); `type`: of the rows that have the columns.
+  PackedCollector(MemoryContext context, bool weighted, Oid type, int before)
+      : WeightedCollector(context, weighted, "row"),
+        before_(before),
+        reader_(context, type) {}
+
+  /// Called for a row whose length differs from dimension_: sets dimension_ if it is the first row;
+  /// throws Error for a later row, or for a length above `limit` (0: no limit).
+  void check_length(std::size_t length, int limit);
+  /// Counts items that are read elsewhere.
+  void count_elsewhere(const PackedHead &head) {
+    seen_ += head.seen;
+    zero_weights_ += head.zero_weights;
+  }
+
+  const int before_;
+  /// number of elements that rows have in their columns; 0 while it is unknown
+  int dimension_ = 0;
+  /// what determined the length, for messages
+  const char *expected_by_ = "the first row";
+  RowReader reader_;
+  /// number of rows that have been arranged
+  std::int64_t arranged_ = 0;
+};
 
 /// How rows are to be read.
 struct RowPolicy {
@@ -120,6 +207,76 @@ class RowCollector : public PackedCollector {
   std::vector<std::size_t> normal_by_default_;
   /// numeric columns without an explicit likelihood
   std::vector<std::size_t> numbers_;
+};
+
+// Collects rows of a response and predictors, for regressions.
+
+/// How rows with a response are to be read.
+struct ResponsePolicy {
+  /// rows with a NULL are skipped and counted; if false, they are an error
+  bool skip_missing = true;
+  /// maximum number of predictors
+  int max_dimension = 0;
+};
+
+/// Rows (y, x): the response is element 0 of a packed row, the predictors follow. y is a boolean,
+/// or a number that is 0 or 1; x is read as RowReader does, and may be an empty array.
+class ResponseCollector final : public PackedCollector {
+ public:
+  /// Throws Error for invalid options.
+  using Check = ResponsePolicy (*)(const FitRequest &request);
+
+  /// `form`: two arguments, of which the first is the response. Throws Error for a type that a
+  /// response cannot have.
+  ResponseCollector(MemoryContext context, ItemForm form);
+
+  void begin(const FitRequest &request, Check check);
+  const ResponsePolicy &policy() const { return policy_; }
+  /// Begins a collection for the fit of another server, which has made the checks.
+  void begin_part(const char *family, const ResponsePolicy &policy) {
+    progress.begin(family);
+    policy_ = policy;
+  }
+
+  /// The rows, wherever they are.
+  RowSource &source() { return remote ? static_cast<RowSource &>(*remote) : rows; }
+  /// If set, the rows are there, and `rows` is empty.
+  std::unique_ptr<RemoteRows> remote;
+  bool empty() const override { return remote ? remote->rows() == 0 : PackedCollector::empty(); }
+  /// The names of the elements of rows of this many predictors, for messages.
+  std::vector<std::string> names_of_elements(int predictors) const;
+
+  void add(const Item &item) {
+    count();
+    const NullableDatum &y = item.values[0], &x = item.values[1];
+    if (x.isnull || (y.isnull && policy_.skip_missing)) return rows.skip();
+    if (!admit(item.weight)) return;
+    packed_[0] = response(y);
+    if (reader_.records()) reader_.open(x.value);
+    const auto read = predictors(x.value);
+    if (!read) return rows.skip();
+    if (std::ptrdiff_t(read->size()) != dimension_) set_length(read->size());
+    std::copy(read->begin(), read->end(), packed_.begin() + 1);
+    rows.append(packed_.data(), int(packed_.size()), weight_of(item));
+  }
+
+  /// There were rows, but all were skipped because of a NULL.
+  bool no_row_complete() const { return empty() && seen_ > 0 && zero_weights_ == 0; }
+
+  /// Makes a fit independent of the order of the rows, as RowCollector::arrange does.
+  void arrange(Control &control);
+
+ private:
+  double response(const NullableDatum &y) const;
+  std::optional<std::span<const double>> predictors(Datum x);
+  void set_length(std::size_t length);
+
+  /// base type of the response
+  Oid base_ = InvalidOid;
+  /// x is an array, which may be empty
+  bool arrays_ = false;
+  ResponsePolicy policy_;
+  std::vector<double> packed_{0.0};
 };
 
 }  // namespace bayes::pg

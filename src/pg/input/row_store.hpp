@@ -1,15 +1,47 @@
 // The rows of one fit in the server: in memory up to a budget, beyond it in a temporary file.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "data/corpus.hpp"
 #include "data/row_order.hpp"
 #include "data/rows.hpp"
-#include "pg/input/read_buffers.hpp"
 #include "pg/server/temporary_files.hpp"
 
 namespace bayes::pg {
+
+// Buffers for stretches of a file, for stores of rows and documents.
+
+/// Two buffers, used alternately: while threads work on one stretch the next one is read.
+template <class Memory, class Piece> class ReadBuffers {
+ public:
+  struct Buffer {
+    Memory memory;
+    std::vector<Piece> pieces;
+  };
+
+  /// The buffer that holds a stretch, numbered from 1. If neither holds it, read(buffer) reads it
+  /// into the buffer that was not returned last.
+  template <class Read> Buffer &with(std::int64_t stretch, Read read) {
+    const int chosen = held_[last_] == stretch ? last_ : 1 - last_;
+    if (held_[chosen] != stretch) {
+      held_[chosen] = 0;
+      read(buffers_[chosen]);
+      held_[chosen] = stretch;
+    }
+    return buffers_[last_ = chosen];
+  }
+  /// Empties both buffers, as the file has changed.
+  void forget() { held_[0] = held_[1] = 0; }
+
+ private:
+  Buffer buffers_[2];
+  /// the stretch that each holds, 0 for none
+  std::int64_t held_[2] = {};
+  int last_ = 0;
+};
 
 /// Memory that rows take from one statement to the next, while this lives: all below a context.
 class HeldMemory {
@@ -119,6 +151,55 @@ class RowStore final : public RowSource {
   std::vector<Recoded> recoded_;
   std::vector<std::string> names_;
   using Buffers = ReadBuffers<Memory, Piece>;
+  Buffers buffers_;
+};
+
+// The documents of one fit in the server: in memory up to a budget, beyond it in a temporary file.
+
+/// Packed documents in the order in which they are appended; all pieces of stretch 0 are in memory,
+/// those of the others in the file.
+class DocumentStore final : public Corpus {
+ public:
+  /// Memory is taken below `context`, `budget` bytes for all pieces and buffers. `skipped`:
+  /// documents that were left out.
+  DocumentStore(MemoryContext context, std::int32_t vocabulary, std::int64_t skipped,
+                std::size_t budget);
+
+  void append(const DocumentTerms &document);
+  /// After the last document.
+  void finish();
+
+  std::int64_t stretches() const override { return 1 + std::int64_t(stretches_.size()); }
+  std::span<const CorpusPiece> stretch(std::int64_t index) override;
+  std::int64_t stretch_of(std::int64_t document) override;
+
+ private:
+  /// A piece in the file: where it begins in its stretch, in doubles.
+  struct Extent {
+    std::size_t begin;
+    std::int64_t documents, first;
+  };
+  struct Stretch {
+    std::int64_t offset;
+    std::size_t doubles = 0;
+    std::vector<Extent> pieces;
+  };
+  void close_piece();
+
+  MemoryContext context_;
+  /// capacity for pieces in memory, and of each of the two buffers, in doubles
+  std::size_t in_memory_, in_buffer_;
+  std::size_t used_ = 0;
+  std::vector<CorpusPiece> pieces_;
+
+  /// the unfinished piece
+  Buffer tail_;
+  std::size_t tail_doubles_ = 0;
+  std::int64_t tail_documents_ = 0, tail_entries_ = 0;
+
+  std::unique_ptr<SpillFile> file_;
+  std::vector<Stretch> stretches_;
+  using Buffers = ReadBuffers<Buffer, CorpusPiece>;
   Buffers buffers_;
 };
 

@@ -4,7 +4,7 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "pg/input/unlikely_numbers.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/models/hmm.hpp"
 #include "pg/parts/sequences.hpp"
 #include "pg/server/encoding.hpp"

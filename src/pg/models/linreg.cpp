@@ -9,7 +9,6 @@
 #include "pg/bind/scalar.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"
-#include "pg/input/unlikely_numbers.hpp"
 #include "pg/models/coefficients.hpp"
 #include "pg/models/linreg_data.hpp"
 #include "pg/models/response_score.hpp"

@@ -8,7 +8,6 @@
 #include "data/row_reference.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/input/column_checks.hpp"
-#include "pg/input/unlikely_numbers.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"

@@ -11,8 +11,8 @@
 #include "classification/nb.hpp"
 #include "data/row_sample.hpp"
 #include "pg/bind/sums.hpp"
-#include "pg/input/feature_reader.hpp"
 #include "pg/input/fit_request.hpp"
+#include "pg/input/response_query.hpp"
 #include "pg/input/row_reader.hpp"
 
 namespace bayes::pg {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "data/hashed_rows.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/input/record_fields.hpp"
-#include "pg/input/unlikely_numbers.hpp"
 #include "pg/server/encoding.hpp"
 #include "regression/terms.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pg/input/column_checks.hpp"
-#include "pg/input/response_collector.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/input/row_collector.hpp"
 #include "pg/parts/rows.hpp"
 
 namespace bayes::pg {
