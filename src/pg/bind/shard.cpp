@@ -9,7 +9,7 @@
 
 #include "data/remote_rows.hpp"
 #include "pg/bind/pass_call.hpp"
-#include "pg/parts/shard_request.hpp"
+#include "pg/parts/pushed_rows.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/pass_value.hpp"
 
