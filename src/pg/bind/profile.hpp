@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/profile.hpp"
-#include "pg/bind/family_reader.hpp"
+#include "pg/bind/score.hpp"
 
 namespace bayes::pg {
 

@@ -1,6 +1,5 @@
 #include "pg/bind/window.hpp"
 
-#include "pg/bind/partition.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
-#include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"

@@ -3,8 +3,8 @@
 
 #include "base/message.hpp"
 #include "conjugate/dirichlet_categorical.hpp"
-#include "pg/bind/density.hpp"
 #include "pg/bind/scalar.hpp"
+#include "pg/bind/score.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/values/array_elements.hpp"

@@ -10,7 +10,7 @@
 
 #include "data/corpus.hpp"
 #include "pg/bind/binding.hpp"
-#include "pg/bind/push_down.hpp"
+#include "pg/bind/query_rows.hpp"
 #include "pg/bind/score.hpp"
 #include "pg/input/triple_collector.hpp"
 #include "pg/values/model_value.hpp"

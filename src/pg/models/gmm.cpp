@@ -3,7 +3,6 @@
 
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
 using namespace bayes;

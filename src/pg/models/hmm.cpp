@@ -3,7 +3,6 @@
 
 #include "base/message.hpp"
 #include "pg/bind/choice.hpp"
-#include "pg/bind/selection.hpp"
 #include "pg/models/hmm_query.hpp"
 #include "pg/server/argument_type.hpp"
 #include "pg/server/server_control.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "pg/bind/partition.hpp"
+#include "pg/bind/window.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/models/hmm.hpp"
 #include "pg/server/argument_type.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pg/bind/push_down.hpp"
+#include "pg/bind/query_rows.hpp"
 #include "pg/input/collector.hpp"
 #include "pg/input/document_collector.hpp"
 #include "topics/lda_evaluation.hpp"

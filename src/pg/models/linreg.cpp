@@ -4,7 +4,6 @@
 
 #include "base/message.hpp"
 #include "data/row_reference.hpp"
-#include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/column_checks.hpp"

@@ -10,8 +10,6 @@
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "document/members.hpp"
-#include "pg/bind/density.hpp"
-#include "pg/bind/push_down.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/score.hpp"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/message.hpp"
-#include "pg/bind/density.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/score.hpp"
 
