@@ -9,8 +9,7 @@
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"
 #include "pg/input/row_collector.hpp"
-#include "pg/models/coefficients.hpp"
-#include "pg/models/response_score.hpp"
+#include "pg/models/regression.hpp"
 #include "pg/parts/responses.hpp"
 #include "regression/terms.hpp"
 
