@@ -14,11 +14,9 @@
 #include "families/product/product_response.hpp"
 #include "fit/component_overlap.hpp"
 #include "fit/fit_run.hpp"
-#include "markov/hmm_emissions.hpp"
 #include "markov/hmm_gibbs.hpp"
 #include "markov/hmm_start.hpp"
 #include "markov/markov_learners.hpp"
-#include "markov/sequence_checks.hpp"
 
 namespace bayes {
 namespace {
@@ -100,7 +98,7 @@ class HmmFitBase {
   std::optional<Trial> trial_;
 };
 
-/// E: the observation family (hmm_emissions.hpp).
+/// E: the observation family (hmm_start.hpp).
 template <class E> class HmmFit : HmmFitBase {
   using P = typename E::Point;
   using Q = typename E::Posterior;

@@ -1,17 +1,169 @@
-// Where restarts of a hidden Markov model begin: on a path of its states, and on a subset of the
-// sequences if there are many.
+// What a fit of a hidden Markov model does before its first iteration: checks of the sequences,
+// wherever they are; survey, prior and floors of its observation family; and where restarts begin:
+// with emissions found in the data, on a path of states, and on a subset of the sequences if there
+// are many.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/control.hpp"
 #include "data/sequences.hpp"
+#include "document/document.hpp"
+#include "families/normal/normal_completion.hpp"
+#include "families/normal/normal_prior.hpp"
+#include "families/normal/normal_scorer.hpp"
+#include "families/product/product.hpp"
+#include "families/product/product_prior.hpp"
+#include "families/product/product_scorer.hpp"
+#include "families/product/product_starts.hpp"
+#include "fit/seeding.hpp"
 #include "markov/emission_scorer.hpp"
 #include "markov/hmm_observations.hpp"
+#include "markov/hmm_state.hpp"
 #include "markov/markov_learners.hpp"
 
 namespace bayes {
+
+// What a fit of a hidden Markov model finds out about its sequences before the first iteration,
+// wherever they are.
+
+/// Which elements of observations there are.
+struct ObservedElements {
+  /// some element of some step is observed
+  bool any = false;
+  /// some step is observed in part
+  bool incomplete = false;
+};
+ObservedElements observed_elements(const Sequences &sequences, Control &control);
+
+/// Throws Error(invalid_argument), naming sequence and step, if an element has a value that its
+/// emission does not allow. `emissions`: one for each element; `started`: they are those of a start
+/// model.
+void check_emissions(const Sequences &sequences, const std::vector<ColumnSpec> &emissions,
+                     bool started, Control &control);
+
+/// Has some step a symbol whose number is below `known`?
+bool has_symbol_below(const Sequences &sequences, std::int64_t known, Control &control);
+
+/// The passes of these that other servers make.
+extern const PassOver<PartOfSequences> observed_elements_pass, check_emissions_pass,
+    symbol_below_pass;
+
+// The parts of a fit of a hidden Markov model that depend on its observation family: survey, prior,
+// floors of maximum likelihood, and initialization.
+
+/// A multivariate normal in every state.
+class NormalEmissions {
+ public:
+  using Fitted = NormalHmm;
+  using Point = NormalPoint;
+  using Posterior = NormalWishart;
+  using Statistics = NormalStatistics;
+  static constexpr bool whole_steps = true;
+
+  NormalEmissions(const Sequences &sequences, const HmmOptions &options, const Fitted *,
+                  const std::vector<std::string> &, Control &control);
+
+  int dimension() const { return int(survey_.mean.size()); }
+  const CovarianceFloor &floor() const { return floor_; }
+  const Posterior &prior() const { return prior_; }
+  void write_prior(Document &out) const { write_normal_prior(out, prior_); }
+  double numbers(int d, int k) const;
+  /// Numbers in a worker's sums; with few elements each SIMD lane has sums of its own.
+  double sums(int d, int k) const {
+    return numbers(d, k) * NormalScorer::sums_per_number(survey_.shape, d);
+  }
+
+  /// Allocates the sample to K groups. `grouped`: groups around distinct rows, even if there are
+  /// fewer of these than states, some of which then have none.
+  Statistics starting_statistics(int restart, bool grouped);
+
+  /// The first covariances are regularised by the default prior, so that a small group does not
+  /// begin with a nearly singular one.
+  Point first_point(const Statistics &statistics) const;
+
+  MemoryRows &sample() { return sample_; }
+
+ private:
+  static Survey look(const CovarianceShape &shape, const Sequences &sequences, Control &control);
+  Statistics allocated_to_nearest(const KMeans &kmeans, const Matrix &centres);
+
+  const HmmOptions &options_;
+  int k_;
+  Control &control_;
+  Survey survey_;
+  MemoryRows sample_;
+  CovarianceFloor floor_;
+  Posterior prior_, neutral_;
+  /// the sample with missing elements imputed, if it has any
+  std::optional<RowCompletion> completion_;
+};
+
+/// Independent columns, or the one column of symbols.
+class ProductEmissions {
+ public:
+  using Fitted = ProductHmm;
+  using Point = ProductPoint;
+  using Posterior = ProductPosterior;
+  using Statistics = ProductStatistics;
+  static constexpr bool whole_steps = false;
+
+  ProductEmissions(const Sequences &sequences, const HmmOptions &options, const Fitted *start,
+                   const std::vector<std::string> &symbols, Control &control);
+
+  const Columns &columns() const { return *survey_.columns; }
+  const SharedColumns &shared_columns() const { return survey_.columns; }
+  int dimension() const { return columns().count(); }
+  const ProductFloor &floor() const { return floor_; }
+  const Posterior &prior() const { return prior_; }
+  void write_prior(Document &out) const;
+  double numbers(int, int k) const { return double(k) * columns().size().posterior; }
+  double sums(int, int k) const { return double(k) * ProductScorer::sums_per_component(columns()); }
+
+  /// As of NormalEmissions.
+  Statistics starting_statistics(int restart, bool grouped);
+
+  /// The probabilities of option init. Throws Error(invalid_argument) if they name other symbols,
+  /// or all symbols with a sum below 1.
+  Point given_probabilities(const std::vector<std::string> &symbols) const;
+
+  /// Posterior means, not modes: no probability begins at 0 or 1, where it would stay.
+  Point first_point(const Statistics &statistics) const;
+
+  MemoryRows &sample() { return sample_; }
+
+ private:
+  static ProductSurvey look(const Sequences &sequences, const HmmOptions &options,
+                            const Fitted *start, const std::vector<std::string> &symbols,
+                            Control &control);
+
+  /// Symbols are numbered in the order of appearance, on which starting points must not depend.
+  void sort_sample(const std::vector<std::string> &symbols);
+
+  void check_means() const;
+
+  /// Sets the means to those of option init.means.
+  void set_given_means(Point &point) const;
+
+  /// Checks values before the survey does, so that errors name sequence and step, not a row of the
+  /// store.
+  static void check_values(const Sequences &sequences, const HmmOptions &options, bool started,
+                           Control &control);
+
+  const HmmOptions &options_;
+  int k_;
+  Control &control_;
+  ProductSurvey survey_;
+  MemoryRows sample_;
+  ProductFloor floor_;
+  Posterior prior_, neutral_;
+  std::optional<ProductStarts> starts_;
+};
 
 // Starting points of hidden Markov models that are found on a path of their states.
 

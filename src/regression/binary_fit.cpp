@@ -15,7 +15,6 @@
 #include "mcmc/draw_moments.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "regression/binary_learners.hpp"
-#include "regression/binary_options.hpp"
 #include "regression/binary_state.hpp"
 #include "regression/link_moments.hpp"
 

@@ -1,11 +1,41 @@
-// The posterior mode of a binary regression's coefficients, by Newton's method or by EM.
+// The options of binary regressions, and the posterior mode of the coefficients, by Newton's method
+// or by EM.
 #pragma once
 
+#include <optional>
+#include <string>
+
+#include "fit/fit_options.hpp"
 #include "fit/schedule.hpp"
 #include "mcmc/run_chains.hpp"
 #include "regression/binary_rows.hpp"
+#include "regression/link_moments.hpp"
 
 namespace bayes {
+
+// The options of logistic and probit regression.
+
+struct BinaryOptions : FitOptions {
+  explicit BinaryOptions(Link link) : link(link) {}
+
+  Link link;
+  bool intercept = true;
+  /// option reference as given, or null; after the fit, the reference labels of all columns
+  Document reference;
+  /// Prior variance of the coefficients: if given, in units of the columns; the default applies in
+  /// units of their scales.
+  std::optional<double> variance;
+  std::optional<bool> standardize;
+  /// prior variance of the intercept
+  double intercept_variance = 100;
+
+  bool scaled() const { return standardize.value_or(!variance); }
+  double prior_variance() const;
+  Document document() const;
+};
+
+/// Throws Error(invalid_argument).
+BinaryOptions read_binary_options(Link link, const Document &options);
 
 /// The prior of the coefficients u of z: independent normals about 0 with these precisions.
 using PriorPrecision = Vector;

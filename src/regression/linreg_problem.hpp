@@ -19,7 +19,6 @@
 #include "base/special.hpp"
 #include "document/document.hpp"
 #include "fit/fit_run.hpp"
-#include "regression/linreg_options.hpp"
 #include "regression/linreg_state.hpp"
 #include "regression/linreg_sums.hpp"
 #include "regression/terms.hpp"

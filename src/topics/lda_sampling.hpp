@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "fit/fit_run.hpp"
-#include "topics/lda_options.hpp"
 #include "topics/lda_start.hpp"
 #include "topics/lda_state.hpp"
 

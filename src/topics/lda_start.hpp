@@ -13,7 +13,6 @@
 #include "base/control.hpp"
 #include "counts/remote_corpus.hpp"
 #include "data/corpus.hpp"
-#include "topics/lda_options.hpp"
 #include "topics/lda_state.hpp"
 
 namespace bayes {

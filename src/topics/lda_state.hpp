@@ -1,12 +1,15 @@
-// Internal state of a fitted topic model, for the files of this model only.
+// The options of topic models, and the internal state of a fitted one, for the files of this model
+// only.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "counts/padded_table.hpp"
+#include "fit/fit_options.hpp"
 #include "topics/lda.hpp"
 
 namespace bayes {
@@ -54,5 +57,31 @@ struct TopicModel::State {
   /// with em the number of tokens that were fitted; 0 in models that do not store it
   double tokens = 0;
 };
+
+// The options of topic models.
+
+/// Which parameters of a Dirichlet prior are learned.
+enum class Learned : char { no, symmetric, asymmetric };
+
+struct LdaOptions : FitOptions {
+  int k = 0;
+  LdaRowOptions documents;
+  /// prior.alpha, the prior of a document's proportions: a number or k numbers; learned if absent
+  std::optional<Tensor> alpha;
+  /// prior.eta, the prior of a topic's terms: a number; learned if absent
+  std::optional<double> eta;
+  /// how alpha, and whether eta, are learned if absent
+  Learned learn_alpha = Learned::asymmetric;
+  bool learn_eta = true;
+  /// prior.terms, for seeded topics: null, or k objects {"term": pseudo-count} or nulls; the
+  /// pseudo-counts are added to eta
+  Document terms;
+
+  Document document() const;
+  /// The parameters of the prior that samplers draw.
+  DrawnPrior drawn() const;
+};
+
+LdaOptions read_lda_options(int k, const Document &options, const TopicModel *start, bool update);
 
 }  // namespace bayes

@@ -9,7 +9,6 @@
 #include "data/corpus.hpp"
 #include "fit/schedule.hpp"
 #include "topics/document_step.hpp"
-#include "topics/lda_options.hpp"
 #include "topics/lda_state.hpp"
 
 namespace bayes {
