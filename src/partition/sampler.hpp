@@ -25,7 +25,7 @@ struct SamplerSetting {
   PartitionPrior partition = PartitionPrior::dirichlet_process(1);
   bool learn_concentration = false;
   GammaPrior concentration;
-  /// largest number of rows of a split to allocate sequentially; see split_merge.hpp
+  /// largest number of rows of a split to allocate sequentially; see samplers.hpp
   std::int64_t max_sequential = 1000;
   /// largest number of clusters: those whose parameters fit into memory
   int most_clusters = std::numeric_limits<int>::max();

@@ -2,7 +2,7 @@
 
 #include "base/message.hpp"
 #include "pg/server/argument_type.hpp"
-#include "pg/values/varlena.hpp"
+#include "pg/values/convert.hpp"
 
 namespace bayes::pg {
 

@@ -3,7 +3,7 @@
 #include "data/pass.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/input/row_collector.hpp"
-#include "pg/values/varlena.hpp"
+#include "pg/values/convert.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;

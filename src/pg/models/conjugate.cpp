@@ -15,7 +15,6 @@
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
-#include "pg/values/varlena.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;

@@ -14,8 +14,8 @@
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/server_control.hpp"
+#include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
-#include "pg/values/varlena.hpp"
 #include "regression/linreg.hpp"
 
 using namespace bayes;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "data/row_sample.hpp"
+#include "data/row_reference.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/input/row_reader.hpp"
 #include "regression/linreg.hpp"

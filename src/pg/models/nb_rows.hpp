@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "classification/nb.hpp"
-#include "data/row_sample.hpp"
+#include "data/row_reference.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/input/fit_request.hpp"
 #include "pg/input/response_query.hpp"

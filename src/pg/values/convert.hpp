@@ -1,4 +1,4 @@
-// Conversion of PostgreSQL's arrays and numbers.
+// Conversion of PostgreSQL's arrays and numbers; new values of variable length.
 #pragma once
 
 #include <cstdint>
@@ -75,5 +75,16 @@ class ArrayReader {
 /// Checks that the caller may execute the function, as the executor does for functions named in a
 /// query. Raises if not.
 void require_execute(Oid function);
+
+// New values of variable length.
+
+/// maximum size of the data of a PostgreSQL value, in bytes
+inline constexpr std::size_t max_varlena_bytes = MaxAllocSize - VARHDRSZ;
+
+/// Copies bytes, and polls.
+void copy_bytes(char *to, std::string_view bytes);
+
+/// A new value in CurrentMemoryContext, of `max_varlena_bytes` bytes at most.
+Datum new_varlena(std::string_view bytes);
 
 }  // namespace bayes::pg

@@ -7,9 +7,9 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/results.hpp"
-#include "pg/values/varlena.hpp"
 
 namespace bayes::pg {
 namespace {

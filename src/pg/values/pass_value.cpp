@@ -6,7 +6,7 @@
 #include "base/message.hpp"
 #include "document/document.hpp"
 #include "pg/server/context.hpp"
-#include "pg/values/varlena.hpp"
+#include "pg/values/convert.hpp"
 
 namespace bayes::pg {
 namespace {
