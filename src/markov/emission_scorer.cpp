@@ -242,8 +242,7 @@ class ScoringEmissions : public EmissionScorer {
 /// Posterior predictive densities, with the parameters of the states integrated out, row by row.
 class PredictiveEmissions final : public ScoringEmissions {
  public:
-  /// `make`: returns a function, for use by one thread, that scores a row under the K states.
-  PredictiveEmissions(int states, int dimension, std::function<RowScorer()> make)
+  PredictiveEmissions(int states, int dimension, std::function<std::unique_ptr<RowPart>()> make)
       : states_(states),
         dimension_(dimension),
         make_(std::move(make)) {}
@@ -258,7 +257,7 @@ class PredictiveEmissions final : public ScoringEmissions {
    public:
     explicit Worker(const PredictiveEmissions &scorer)
         : states_(scorer.states_),
-          score_(scorer.make_()),
+          steps_(scorer.make_()),
           x_(std::size_t(scorer.dimension_)),
           out_(std::size_t(scorer.states_ + simd::lanes - 1) / simd::lanes * simd::lanes) {}
     void score(const double *block, int from, int to, double *out) override {
@@ -268,10 +267,8 @@ class PredictiveEmissions final : public ScoringEmissions {
           x_[j] = block[j * block_rows + std::size_t(b)];
           missing &= x_[j] != x_[j];
         }
-        if (missing)
-          std::fill(out_.begin(), out_.end(), 0.0);
-        else
-          score_(x_.data(), out_.data());
+        std::fill(out_.begin(), out_.end(), 0.0);
+        if (!missing) steps_->condition(x_.data(), false, out_.data());
         for (int k = 0; k < states_; ++k)
           out[std::size_t(k) * block_rows + std::size_t(b)] = out_[std::size_t(k)];
       }
@@ -279,13 +276,13 @@ class PredictiveEmissions final : public ScoringEmissions {
 
    private:
     int states_;
-    RowScorer score_;
+    std::unique_ptr<RowPart> steps_;
     std::vector<double> x_;
     Buffer out_;
   };
 
   int states_, dimension_;
-  std::function<RowScorer()> make_;
+  std::function<std::unique_ptr<RowPart>()> make_;
 };
 
 /// The scores of other emissions plus a term for each step and state.
@@ -396,8 +393,8 @@ std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> 
   return std::make_unique<TableEmissions>(std::move(of), values);
 }
 
-std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
-                                                     std::function<RowScorer()> make) {
+std::unique_ptr<EmissionScorer> predictive_emissions(
+    int states, int dimension, std::function<std::unique_ptr<RowPart>()> make) {
   return std::make_unique<PredictiveEmissions>(states, dimension, std::move(make));
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/aligned.hpp"
 #include "data/local_step.hpp"
+#include "questions/row_part.hpp"
 
 namespace bayes {
 
@@ -78,9 +79,10 @@ std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> 
 using RowScorer = std::function<void(const double *x, double *out)>;
 
 /// Posterior predictive densities, with the parameters of the states integrated out, row by row;
-/// for scoring only. `make`: returns a function that scores rows, for use by one thread.
-std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
-                                                     std::function<RowScorer()> make);
+/// for scoring only. `make`: returns the distribution of steps under the K states, for use by one
+/// thread.
+std::unique_ptr<EmissionScorer> predictive_emissions(
+    int states, int dimension, std::function<std::unique_ptr<RowPart>()> make);
 
 /// For scoring only: the scores of `of`, which must outlive them, plus the terms that `add`
 /// computes for a step of d numbers under the K states.

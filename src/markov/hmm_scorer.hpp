@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "base/control.hpp"
-#include "families/marginal_scorers.hpp"
-#include "families/normal/normal_clusters.hpp"
-#include "families/normal/normal_marginal.hpp"
 #include "families/product/product.hpp"
 #include "markov/hmm_state.hpp"
 #include "markov/markov_learners.hpp"
 #include "markov/markov_window.hpp"
+#include "questions/make.hpp"
 
 namespace bayes {
 
@@ -114,23 +112,11 @@ class HmmScorer {
                                                     const HiddenMarkovModel::State &state,
                                                     int dimension) {
     const auto q = untied(posterior);
-    using Clusters = typename std::decay_t<decltype(q)>::Clusters;
-    auto out = predictive_emissions(q.components(), dimension, [q]() -> RowScorer {
-      const auto clusters = std::make_shared<Clusters>(pick(q, {0}), q);
-      if constexpr (std::is_same_v<Q, NormalWishart>) {
-        const auto marginals = std::make_shared<MarginalScorers<Clusters>>();
-        return [clusters, marginals, q](const double *x, double *scores) {
-          const std::span<const double> row(x, std::size_t(q.dimension()));
-          if (!misses_element(row)) return clusters->log_predictive(x, scores);
-          Clusters &of = marginals->of(row, q.components() * (parameters_of(q) + 4),
-                                       [&q](std::span<const int> elements) {
-                                         const auto some = marginal(q, elements);
-                                         return std::make_unique<Clusters>(pick(some, {0}), some);
-                                       });
-          of.log_predictive(marginals->observed().data(), scores);
-        };
-      }
-      return [clusters](const double *x, double *scores) { clusters->log_predictive(x, scores); };
+    auto out = predictive_emissions(q.components(), dimension, [q, dimension] {
+      if constexpr (std::is_same_v<Q, NormalWishart>)
+        return row_part(all_elements(dimension), q);
+      else
+        return row_part(all_elements(dimension), q, Vector::Zero(dimension));
     });
     if (!state.is_symbols()) return out;
     return table_emissions(std::move(out), int(state.symbols.size()));

@@ -25,17 +25,6 @@ NormalClusters::NormalClusters(const NormalWishart &prior)
   v_.resize(std::size_t(d_));
 }
 
-NormalClusters::NormalClusters(const NormalWishart &prior, const NormalWishart &q)
-    : NormalClusters(prior) {
-  reserve(q.components());
-  std::vector<double> root;
-  for (int k = 0; k < q.components(); ++k) {
-    if (!factor_of(q.B[std::size_t(k)], root)) not_positive_definite("posterior scale B", k);
-    const int slot = open();
-    fill(slot, pick(q, {k}), root);
-  }
-}
-
 int NormalClusters::padded() const { return (size_ + simd::lanes - 1) / simd::lanes * simd::lanes; }
 
 int NormalClusters::open() {

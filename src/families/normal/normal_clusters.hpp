@@ -22,10 +22,6 @@ class NormalClusters {
   /// Without clusters. `prior`: one component.
   explicit NormalClusters(const NormalWishart &prior);
 
-  /// Clusters whose posteriors are q's components, for scoring rows; rows must not be removed from
-  /// them.
-  NormalClusters(const NormalWishart &prior, const NormalWishart &q);
-
   int size() const { return size_; }
   /// size(), rounded up to whole vectors
   int padded() const;
