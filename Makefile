@@ -164,15 +164,15 @@ build/pg/precompiled.hpp.gch: Makefile
 	printf '#include %s\n' $(foreach name,$(precompiled),'$(name)') > $(@:.gch=)
 	$(compile) -MF $(@:.gch=.d) -MT $@ -o $@ -x c++-header $(@:.gch=)
 
-# An included source file looks to gcc like a header, where one option would be a mistake. The first
-# file that a unit includes has no empty rule (-MP), without which make stops once it is gone; so that
-# is a header that stays.
+# An included source file looks to gcc like a header, where one option would be a mistake.
 define unit_object
 build/pg/$1.o: $(call sources_of,$1) $(header:=.gch) Makefile
 	@mkdir -p $$(@D)
-	printf '#include "%s"\n' src/base/api.hpp $(call sources_of,$1) | $$(compile) $(header:%=-include %) \
+	printf '#include "%s"\n' $(call sources_of,$1) | $$(compile) $(header:%=-include %) \
 	  -Wno-subobject-linkage -iquote . -MF $$(@:.o=.d) -MT $$@ -c -o $$@ -x c++ -
 endef
+# Files that units no longer have: gcc (-MP) gives the first file of a unit no empty rule.
+src/pg/%.cpp: ;
 $(foreach unit,$(units),$(eval $(call unit_object,$(unit))))
 
 -include $(OBJS:.o=.d) $(header:.hpp=.hpp.d)

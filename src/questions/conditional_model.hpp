@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "document/model.hpp"
+#include "questions/row_distribution.hpp"
 #include "questions/row_mixture.hpp"
 
 namespace bayes {

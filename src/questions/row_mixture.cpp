@@ -5,8 +5,14 @@
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "mcmc/stored_draws.hpp"
+#include "questions/row_distribution.hpp"
 
 namespace bayes {
+
+RowMixture::RowMixture() = default;
+RowMixture::~RowMixture() = default;
+
+void RowMixture::set_rows(std::unique_ptr<RowDistribution> rows) { rows_ = std::move(rows); }
 
 RowDistribution &RowMixture::rows() const {
   if (!rows_) rows_ = row_distribution();

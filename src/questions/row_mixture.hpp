@@ -6,7 +6,6 @@
 #include <span>
 
 #include "document/model.hpp"
-#include "questions/row_distribution.hpp"
 
 namespace bayes {
 
@@ -14,6 +13,8 @@ namespace bayes {
 /// integrated out; with draws, the average of these over the draws. Not thread-safe.
 class BAYES_API RowMixture : public Model {
  public:
+  RowMixture();
+  ~RowMixture() override;
   // For a row as checked() takes it. NaN is a missing value, which is integrated out. An unseen
   // category (base/unseen.hpp) counts as missing, except in log densities, where it has a
   // probability (families/product/unseen_categories.hpp).
@@ -28,7 +29,7 @@ class BAYES_API RowMixture : public Model {
   virtual std::span<const double> checked(std::span<const double> x) const { return x; }
   /// made for the first row, unless it was set
   RowDistribution &rows() const;
-  void set_rows(std::unique_ptr<RowDistribution> rows) { rows_ = std::move(rows); }
+  void set_rows(std::unique_ptr<RowDistribution> rows);
 
  private:
   mutable std::unique_ptr<RowDistribution> rows_;

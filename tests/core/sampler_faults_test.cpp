@@ -18,10 +18,6 @@ class FaultyClusters : public NormalClusters {
       : Base(prior),
         c_(prior.c(0)),
         d_(prior.dimension()) {}
-  FaultyClusters(const NormalWishart &prior, const NormalWishart &q)
-      : Base(prior, q),
-        c_(prior.c(0)),
-        d_(prior.dimension()) {}
   double count(int slot) const {
     return Base::count(slot) + (fault == Fault::count && Base::count(slot) > 1.5);
   }
