@@ -267,6 +267,55 @@ BOOST_AUTO_TEST_CASE(the_page_of_options_is_what_the_options_declare) {
              "options_reference tests/run core makes it anew");
 }
 
+/// The complaint about these options; empty if there is none.
+std::string complaint(const Family &family, const std::string &method, const std::string &key,
+                      Document value) {
+  Document options = Document::object();
+  if (!method.empty()) options.set("method", method);
+  const std::size_t dot = key.find('.');
+  if (dot == std::string::npos)
+    options.set(key, std::move(value));
+  else
+    options.set(key.substr(0, dot), with(key.substr(dot + 1).c_str(), std::move(value)));
+  try {
+    family.read(options);
+  } catch (const Error &error) {
+    BOOST_TEST((error.code() == Errc::invalid_argument), key << " of " << family.title);
+    return error.what();
+  }
+  return "";
+}
+
+// Of every option of every method: what it cannot be is refused, and named.
+BOOST_AUTO_TEST_CASE(every_option_refuses_what_it_cannot_be) {
+  int refused = 0;
+  for (const Family &family : families) {
+    std::vector<std::string> methods;
+    for (const Method method : family.methods) methods.emplace_back(method_name(method));
+    if (methods.empty()) methods.emplace_back();
+    for (const std::string &method : methods) {
+      BOOST_TEST(complaint(family, method, "colour", 1) == "unknown option \"colour\"");
+      for (const OptionLine &line : lines_of(family, method, Document())) {
+        if (line.key == "method") continue;
+        const std::string named = message("option \"{}\" ", line.key);
+        int own = 0;
+        for (const Document &value :
+             {with("colour", "red"), Document("nonsense"), Document(true), Document(-1.5)}) {
+          const std::string said = complaint(family, method, line.key, value);
+          if (said.empty()) continue;
+          ++own;
+          // Of options that are objects the members are options, too.
+          BOOST_TEST((said.starts_with(named) || said.find("colour") != std::string::npos),
+                     line.key << " of " << family.title << ": " << said);
+        }
+        BOOST_TEST(own >= 2, line.key << " of " << family.title << " takes anything");
+        refused += own;
+      }
+    }
+  }
+  BOOST_TEST(refused > 1500);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_listed_once_a_listing_is_gone) {
   std::size_t lines;
   {
