@@ -181,7 +181,7 @@ std::unique_ptr<EllipticalPart::Pattern> EllipticalPart::pattern_of(
     each->assign(std::size_t(padded_), 0.0);
   for (int c = 0; c < of_.components(); ++c)
     set_constants(p, c, log_determinant[std::size_t(of_.shape.index(c))]);
-  if (of_.shape.dense && of_.shape.shared) whiten_means(p);
+  if (of_.shape.dense && of_.shape.shared && o > 0) whiten_means(p);
   return out;
 }
 
