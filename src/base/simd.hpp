@@ -11,7 +11,9 @@
 // the flags of the build.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -183,6 +185,23 @@ inline Vector log(Vector x) {
 }
 
 }  // namespace bayes::simd
+
+namespace bayes {
+
+/// Lets formulas be written once for lanes and single numbers.
+inline double lane_log(double x) { return std::log(x); }
+inline simd::Vector lane_log(simd::Vector x) { return simd::log(x); }
+/// Bounded by 1e300, infinity included: the range of lane_log.
+inline double lane_bounded(double x) { return std::min(x, 1e300); }
+inline simd::Vector lane_bounded(simd::Vector x) { return x < 1e300 ? x : simd::all(1e300); }
+/// log(1 + x), 0 <= x <= 1e300, without loss of the digits of a small x: the logarithm of the sum
+/// as rounded, times x divided by what the sum has of it.
+template <class T> T lane_log1p(T x) {
+  const T one = 1.0 + x, slack = one - 1.0;
+  return slack == 0.0 ? x : lane_log(one) * (x / (slack == 0.0 ? one : slack));
+}
+
+}  // namespace bayes
 
 // Double-double arithmetic on vectors.
 

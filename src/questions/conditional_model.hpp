@@ -51,6 +51,10 @@ class BAYES_API ConditionalModel final : public RowMixture {
   void probabilities(std::span<const double> x, std::span<double> out) const override;
   std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
   int outcomes() const override;
+  /// There are none: the density of a row given others is a ratio of averages over draws.
+  PredictiveErrors mcse(std::span<const double> x, Control &control) const override {
+    return Model::mcse(x, control);
+  }
   std::unique_ptr<RowDistribution> row_distribution() const override;
 
   friend std::unique_ptr<Model> condition(std::unique_ptr<Model> model,

@@ -122,8 +122,10 @@ EllipticalDensity elliptical_density(const Predicted &of) {
 double density_tail(const EllipticalDensity &of, double log_density) {
   const double away = std::max(0.0, of.centre - log_density), o = of.elements;
   if (!(of.degrees > 0)) return chi_square_tail(2 * away, o);
-  // away = (nu + o) / 2 log(1 + square / nu)
-  return beta_below(of.degrees / 2, o / 2, std::exp(-2 * away / (of.degrees + o)));
+  if (away == 0) return 1;
+  // away = (nu + o) / 2 log(1 + square / nu), and the odds are nu / square: of many degrees of
+  // freedom they keep the digits that nu / (nu + square) loses.
+  return beta_below_at(of.degrees / 2, o / 2, -std::log(std::expm1(2 * away / (of.degrees + o))));
 }
 
 PowerLogs power_logs(const EllipticalDensity &of) {

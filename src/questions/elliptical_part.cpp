@@ -9,7 +9,6 @@
 #include "base/message.hpp"
 #include "base/simd.hpp"
 #include "base/special.hpp"
-#include "families/product/column_family.hpp"
 #include "questions/box.hpp"
 #include "questions/make.hpp"
 
@@ -67,8 +66,8 @@ NormalNodes normal_nodes(const NormalIndependent &q) {
   for (int k = 0; k < q.components(); ++k) {
     // The density of t = log g, to a constant; rows far away move it to the left. The step is 0.7
     // of the width of the narrowest peak that a row can make, which leaves an error of e^-40.
-    const double nu = std::min(q.a(k) + 1 - d, 1e8),  // more would lose digits
-        step = 0.7 * std::sqrt(2 / (nu + double(d)));
+    const double nu = std::min(q.a(k) + 1 - d, most_integrated_degrees),
+                 step = 0.7 * std::sqrt(2 / (nu + double(d)));
     const auto log_density = [nu](double t) { return nu / 2 * (t - std::expm1(t)); };
     const std::size_t first = out.share.size();
     double total = 0;

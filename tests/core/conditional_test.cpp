@@ -49,6 +49,18 @@ BOOST_AUTO_TEST_CASE(densities_are_those_given_the_same_columns) {
   }
 }
 
+// The errors of the base are not those of a ratio of two averages.
+BOOST_AUTO_TEST_CASE(have_no_monte_carlo_errors) {
+  for (Asked &asked : all_models())
+    each_pattern(asked, [&](const std::vector<double> &x, unsigned pattern) {
+      const auto model = given(asked, with_holes(x, ~pattern));
+      std::vector<double> rest = remaining(x, pattern);
+      rest.resize(std::size_t(model->info.dimension));
+      bayes::Control control;
+      BOOST_CHECK_THROW(model->mcse(rest, control), bayes::Error);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(conditioning_twice_is_conditioning_on_both) {
   for (Asked &asked : all_models())
     each_pattern(asked, [&](const std::vector<double> &x, unsigned pattern) {

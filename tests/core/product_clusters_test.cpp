@@ -55,6 +55,42 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
   }
 }
 
+// Caught: the curvature of log Z left out, its half, the difference of two large logarithms.
+BOOST_AUTO_TEST_CASE(a_row_beside_a_heavy_posterior_keeps_its_digits) {
+  const auto log_beta_of = [](long double a, long double b) {
+    return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
+  };
+  for (const auto &[name, known] : {std::pair<const char *, std::vector<double>>("geometric", {}),
+                                    {"binomial", {9}},
+                                    {"negative_binomial", {3}}})
+    for (const double weight : {1.5e6, 1e8, 1e12}) {
+      ColumnSpec spec{*likelihood_named(name)};
+      spec.known = known;
+      ProductPosterior q{std::make_shared<const Columns>(std::vector<ColumnSpec>{spec}),
+                         Matrix(2, 1)};
+      q.values << weight, 2.5 * weight;
+      const Column &column = q.columns->column(0);
+      for (const double x : {0.0, 1.0, 7.0}) {
+        double s[4] = {};
+        column.add(column.element(x), s);
+        const long double a = weight, b = 2.5 * weight,
+                          direct = log_beta_of(a + s[0], b + s[1]) - log_beta_of(a, b);
+        // Beyond that the reference loses its digits, too.
+        if (weight < 1e7)
+          BOOST_TEST(
+              std::abs(column.log_marginal_likelihood(s, q.column(0, 0)) - double(direct)) < 1e-10,
+              name << " " << x);
+        const double p = weight / (3.5 * weight),
+                     limit = s[0] * std::log(p) + s[1] * std::log1p(-p);
+        BOOST_TEST(std::abs(column.log_marginal_likelihood(s, q.column(0, 0)) - limit) <
+                       200 / weight + 1e-13,
+                   name << " " << x);
+        BOOST_TEST(std::abs(ProductClusters(q, q).log_predictive(0, &x) - column.log_carrier(x) -
+                            column.log_marginal_likelihood(s, q.column(0, 0))) < 1e-13);
+      }
+    }
+}
+
 // Caught: a scatter updated with one mean twice, x! that stays when its row goes, zeros left out of
 // a normal column.
 BOOST_AUTO_TEST_CASE(opening_closing_and_removing_restore_clusters) {

@@ -1,5 +1,5 @@
 -- Gaussian mixtures: what a fitted model says, on real data, for every method and covariance.
-SELECT plan(75);
+SELECT plan(76);
 \ir ../lib/checks.sql
 
 
@@ -342,4 +342,18 @@ SELECT never($$SELECT w, product, class, whole_class, NOT (near(product, diagona
     FROM faithful, unnest('{1e10,1e12,1e14,1e18}'::float8[]) AS w GROUP BY 1) AS f,
     LATERAL (SELECT '{2,50}'::float8[] AS x) AS far) AS d$$,
   'heavy rows of columns and of classes');
+-- So do tails, boxes and intervals.
+SELECT never($$SELECT w, covariance, NOT (near(bayes_anomaly(vi, far), bayes_anomaly(em, far), 1e-8)
+    AND near(bayes_probability(vi, low, high), bayes_probability(em, low, high), 1e-8)
+    AND near(v.lower, e.lower, 1e-8) AND near(v.upper, e.upper, 1e-8)
+    AND near(v.sd, e.sd, 1e-8)) AS wrong
+  FROM (SELECT w, covariance, gmm_fit(x, 1, jsonb_build_object('covariance', covariance), w) AS vi,
+      gmm_fit(x, 1, jsonb_build_object('covariance', covariance, 'method', 'em'), w) AS em
+    FROM faithful, unnest('{1e10,1e12,1e15,1e20}'::float8[]) AS w,
+      unnest('{full,spherical}'::text[]) AS covariance GROUP BY 1, 2) AS f,
+    LATERAL (SELECT '{2,50}'::float8[] AS far, '{3,60}'::float8[] AS low,
+      '{5,90}'::float8[] AS high) AS rows,
+    LATERAL bayes_conditional(vi, '{2,NULL}'::float8[]) AS v,
+    LATERAL bayes_conditional(em, '{2,NULL}'::float8[]) AS e$$, 'tails of heavy rows');
+
 SELECT * FROM finish();

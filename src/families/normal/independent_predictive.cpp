@@ -8,12 +8,6 @@
 #include "families/normal/normal_marginal.hpp"
 
 namespace bayes {
-namespace {
-
-/// Of more degrees of freedom the integrand would lose its digits.
-constexpr double most_degrees = 1e8;
-
-}  // namespace
 
 IndependentPredictive::IndependentPredictive(const NormalIndependent &q, Vector log_weights)
     : q_(q),
@@ -31,7 +25,7 @@ std::vector<IndependentPredictive::Component> IndependentPredictive::compile(
     const FactoredScale &b = scales[std::size_t(k)];
     const SymmetricEigen eigen =
         symmetric_eigen(nu * product_transposed(product(b.whiten, q.C[std::size_t(k)]), b.whiten));
-    const double degrees = std::min(nu, most_degrees);
+    const double degrees = std::min(nu, most_integrated_degrees);
     out.push_back({std::sqrt(nu) * transposed_product(eigen.vectors, b.whiten), q.m.col(k),
                    eigen.values.cwiseMax(0.0), degrees,
                    degrees / 2 * std::log(degrees / 2) - log_gamma(degrees / 2) -

@@ -8,6 +8,10 @@
 
 namespace bayes {
 
+/// Degrees of freedom above which predictive densities are computed with these, as the integral
+/// over the precision's weight loses digits with them.
+inline constexpr double most_integrated_degrees = 1e8;
+
 /// The parameters of K priors or posteriors.
 struct NormalIndependent {
   Matrix m;               // d x K

@@ -169,6 +169,7 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
   }
   double log_marginal_likelihood(const double *s, const double *prior) const override {
     auto q = F::offset;
+    if (heavy(prior, s)) return increment(prior, s);
     self().posterior(s, prior, q.data());
     return self().log_normaliser(q.data()) - self().log_normaliser(prior);
   }
@@ -269,12 +270,8 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
     const auto one = [this, x](auto number) {
       const auto row = self().statistic(x);
       auto q = row;
-      bool heavy = true;
-      for (std::size_t i = 0; i < q.size(); ++i) {
-        q[i] = number(int(i));
-        heavy &= q[i] > heavy_from * std::max(1.0, row[i]);
-      }
-      if (heavy) return increment(q.data(), row);
+      for (std::size_t i = 0; i < q.size(); ++i) q[i] = number(int(i));
+      if (heavy(q.data(), row.data())) return self().log_marginal_likelihood(row.data(), q.data());
       for (std::size_t i = 0; i < q.size(); ++i) q[i] += row[i];
       return self().log_normaliser(q.data()) - number(int(q.size()));
     };
@@ -292,16 +289,23 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
   static constexpr double rounding = std::numeric_limits<double>::epsilon();
 
  private:
-  /// log Z(q + row) - log Z(q), whose digits cancel, by its Taylor series: the next term is below
-  /// 1e-12 of the row.
-  template <class Row> double increment(const double *q, const Row &row) const {
-    constexpr std::size_t n = std::tuple_size_v<Row>;
+  /// Is q that of so many rows that log Z(q + s) - log Z(q) would lose its digits?
+  static bool heavy(const double *q, const double *s) {
+    bool out = true;
+    for (std::size_t i = 0; i < F::offset.size(); ++i)
+      out &= q[i] > heavy_from * std::max(1.0, s[i]);
+    return out;
+  }
+  /// The difference by its Taylor series: the next term is below 1e-10 of s, as are the digits
+  /// that the difference of logarithms loses just before.
+  double increment(const double *q, const double *s) const {
+    constexpr std::size_t n = F::offset.size();
     const auto slope = self().expected(q);
     double curvature[n * n] = {}, named[n * n] = {}, out = 0;
     self().covariances(q, curvature, named);
     for (std::size_t i = 0; i < n; ++i) {
-      out += slope[i] * row[i];
-      for (std::size_t j = 0; j < n; ++j) out += 0.5 * curvature[i * n + j] * row[i] * row[j];
+      out += slope[i] * s[i];
+      for (std::size_t j = 0; j < n; ++j) out += 0.5 * curvature[i * n + j] * s[i] * s[j];
     }
     return out;
   }
