@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_interrupts) {
     control.threads = 2;
     const Fitted busy =
         bayes::lda_fit(corpus, names(50), 5, Document(options), start.get(), false, control);
-    BOOST_TEST(control.asked > 1100, method << control.asked);
+    BOOST_TEST(control.asked > 1100, method << " asked " << control.asked << " times");
     BOOST_TEST((bits(*quiet) == bits(*busy)), method);
     if (!start) start = std::move(quiet);
   }
