@@ -53,11 +53,11 @@ struct Parameter {
   // - components overlap: none, as the rows do not tell the components apart
   //   (fit/linear_response.hpp)
   // - normal approximation: the normal approximation to the posterior at its mode
-  static constexpr const char *exact = "exact", *linear_response = "linear response",
-                              *mean_field = "mean field", *draws = "draws",
-                              *given_partition = "given partition",
-                              *components_overlap = "components overlap",
-                              *normal_approximation = "normal approximation";
+  static constexpr std::string_view exact = "exact", linear_response = "linear response",
+                                    mean_field = "mean field", draws = "draws",
+                                    given_partition = "given partition",
+                                    components_overlap = "components overlap",
+                                    normal_approximation = "normal approximation";
 
   /// from 0; -1 if it belongs to no component, or to no element
   int component = 0, element = -1;
@@ -75,8 +75,8 @@ struct Parameter {
   double deviation = none;
   /// the quantiles of the posterior that bound an interval of the requested level
   double lower = none, upper = none;
-  /// one of the constants above; nullptr if the model has no posterior
-  const char *known_by = nullptr;
+  /// one of the constants above; empty if the model has no posterior
+  std::string_view known_by;
 
   /// its index among the numbers of a component's point estimate; -1: none
   int number = -1;
@@ -138,7 +138,7 @@ struct ModelInfo {
 
 /// What is known of the parameters of a mixture, or of a hidden Markov model, from its q, which is
 /// `corrected` or not: a constant of Parameter.
-inline const char *source_of_variational(const ModelInfo &info, bool corrected) {
+inline std::string_view source_of_variational(const ModelInfo &info, bool corrected) {
   return !info.told_apart ? Parameter::components_overlap
          : corrected      ? Parameter::linear_response
                           : Parameter::mean_field;

@@ -38,7 +38,7 @@ void require_level(double level) {
 }
 
 ParameterTable::ParameterTable(std::optional<double> level, const TakeParameter &take,
-                               const char *under)
+                               std::string_view under)
     : level_(level),
       take_(take),
       under_(under) {

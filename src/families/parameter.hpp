@@ -29,7 +29,7 @@ class BAYES_API ParameterTable {
   /// passed to under(), which have neither deviation nor interval if components overlap. Throws
   /// Error(invalid_argument) for a level that is not between 0 and 1.
   ParameterTable(std::optional<double> level, const TakeParameter &take,
-                 const char *under = Parameter::exact);
+                 std::string_view under = Parameter::exact);
 
   /// A parameter at a point, without a posterior.
   void at_point(const Parameter &parameter) const { take_(parameter); }
@@ -49,7 +49,7 @@ class BAYES_API ParameterTable {
  private:
   std::optional<double> level_;
   const TakeParameter &take_;
-  const char *under_;
+  std::string_view under_;
 };
 
 }  // namespace bayes

@@ -262,7 +262,7 @@ const ModelWords &LinregModel::words() const {
 
 void LinregModel::describe_parameters(std::optional<double> level,
                                       const TakeParameter &take) const {
-  const char *const known_by = state->draws() > 0             ? Parameter::draws
+  const std::string_view known_by = state->draws() > 0             ? Parameter::draws
                                : info.method == Method::exact ? Parameter::exact
                                : info.method == Method::vi    ? Parameter::linear_response
                                                               : Parameter::normal_approximation;

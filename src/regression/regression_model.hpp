@@ -29,7 +29,7 @@ using TakeCoefficient = std::function<void(const Coefficient &)>;
 /// A coefficient, or the noise variance, as a parameter of a model. `interval`: include the bounds.
 /// `known_by`: the source of the posterior standard deviation, used if there is one.
 inline Parameter parameter_of(const Coefficient &coefficient, const char *name, bool interval,
-                              const char *known_by) {
+                              std::string_view known_by) {
   Parameter out;
   out.component = -1;
   out.name = name;

@@ -38,7 +38,7 @@ void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &
        p.likelihood ? Cell::text(p.likelihood) : Cell(), Cell::text(p.name),
        category ? Cell(std::int64_t(p.category)) : Cell(), label ? Cell::text(*label) : Cell(),
        Cell::or_null(p.value), Cell::or_null(p.deviation), Cell::or_null(p.lower),
-       Cell::or_null(p.upper), p.known_by ? Cell::text(p.known_by) : Cell()});
+       Cell::or_null(p.upper), p.known_by.empty() ? Cell() : Cell::text(p.known_by)});
 }
 
 /// Has the model no rows but steps of sequences, which questions take as rows?
