@@ -178,8 +178,8 @@ void BinaryRegression::describe_parameters(std::optional<double> level,
                                            const TakeParameter &take) const {
   if (level) require_level(*level);
   const std::string_view known_by = stored_draws() > 0          ? Parameter::draws
-                               : info.method == Method::vi ? Parameter::mean_field
-                                                           : Parameter::normal_approximation;
+                                    : info.method == Method::vi ? Parameter::mean_field
+                                                                : Parameter::normal_approximation;
   coefficients(level.value_or(0.5), [&](const Coefficient &coefficient) {
     take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));
   });

@@ -263,9 +263,9 @@ const ModelWords &LinregModel::words() const {
 void LinregModel::describe_parameters(std::optional<double> level,
                                       const TakeParameter &take) const {
   const std::string_view known_by = state->draws() > 0             ? Parameter::draws
-                               : info.method == Method::exact ? Parameter::exact
-                               : info.method == Method::vi    ? Parameter::linear_response
-                                                              : Parameter::normal_approximation;
+                                    : info.method == Method::exact ? Parameter::exact
+                                    : info.method == Method::vi    ? Parameter::linear_response
+                                                                : Parameter::normal_approximation;
   const double of = level.value_or(0.5);
   coefficients(of, [&](const Coefficient &coefficient) {
     take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));
