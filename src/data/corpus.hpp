@@ -71,7 +71,7 @@ struct CorpusTotals {
   std::int64_t entries = 0;
   /// the sum of all counts
   double tokens = 0;
-  /// largest number of distinct terms, and of tokens, of a document
+  /// largest number of distinct terms of a document, and largest number of its tokens
   std::int64_t most_entries = 0;
   double most_tokens = 0;
   /// all counts are whole numbers

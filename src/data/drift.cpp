@@ -15,8 +15,8 @@
 namespace bayes {
 namespace {
 
-/// By how much the exact probability of a special bin is raised. It is one more chance of a false
-/// alarm, which makes that for p < 0.05 larger by 0.001.
+/// The exact probability of a special bin is multiplied by this: its test is one more chance of a
+/// false alarm, and adds 0.001 to the rate of p < 0.05.
 constexpr double special_factor = 50;
 
 struct Totals {
@@ -71,7 +71,7 @@ std::vector<BinPair> join_categories(std::vector<BinPair> bins, const Totals &to
   return out;
 }
 
-/// The probability of at least so many new rows in a bin, given all that are in it.
+/// The probability of at least `now` new rows in a bin, given all rows that are in it.
 double probability_above(const BinPair &bin, double fit, double now) {
   if (bin.now <= 0) return 1;
   return beta_below(bin.now, bin.fit + 1, now / (fit + now));
@@ -107,9 +107,9 @@ Comparison chi_square(std::span<const BinPair> bins) {
   return out;
 }
 
-/// The larger of the probabilities that a gamma variable and a normal one give to a tail. The
-/// skewness is that of a sample: at its shorter tail a gamma variable ends where the other may not.
-/// With skewness >= 0.
+/// The larger of the tail probabilities of a gamma variable and a normal one. The skewness is
+/// estimated from a sample: at its shorter tail a gamma variable ends where the other may not.
+/// skewness >= 0.
 double tail(double z, double skewness, bool upper) {
   const double normal = normal_below(upper ? -z : z), shape = 4 / (skewness * skewness);
   if (!(shape < 1e8)) return normal;
@@ -330,7 +330,7 @@ DriftEntry Drift::of_rows() const {
   out.distance = jensen_shannon(bins);
   out.log_density_fit = density.mean - density.optimism;
   const double n = double(scored_), away = double(sums_[0]) / n;
-  // Rows that the model takes as impossible.
+  // rows that the model takes as impossible
   const bool infinite = finite_ < scored_;
   out.log_density = infinite ? -HUGE_VAL : density.mean + away;
   if (infinite) {
@@ -362,7 +362,7 @@ DriftEntry Drift::of_column(std::size_t j) const {
   std::vector<BinPair> bins = bin_pairs(column, counts.bins);
   std::vector<BinPair> special;
   if (!skips_ && (column.nulls > 0 || counts.nulls > 0)) {
-    // A part of the rows may have been used up for the choice of categories.
+    // A part of the rows may have chosen the categories, and is not counted in the bins.
     double weight = 0;
     for (const BinPair &bin : bins) weight += bin.fit;
     const double part = weight > 0 ? weight / (reference_.rows - column.nulls) : 1;
@@ -372,7 +372,7 @@ DriftEntry Drift::of_column(std::size_t j) const {
   all.insert(all.end(), special.begin(), special.end());
   out.distance = jensen_shannon(all);
   if (column.categories) {
-    // Rare categories and unknown ones: which of them are known is chance.
+    // Rare and unknown categories together: which of them are known is chance.
     const BinPair unknown = bins.back(), rare = bins[bins.size() - 2];
     bins.resize(bins.size() - 2);
     special.push_back({rare.fit + unknown.fit, rare.now + unknown.now});
@@ -381,7 +381,7 @@ DriftEntry Drift::of_column(std::size_t j) const {
       known += bin.fit;
       now += bin.now;
     }
-    // A reference of an earlier version has counted no categories: all rare ones may be so.
+    // References of earlier versions have no such counts: any rare category may have a single row.
     const RareCategories fit =
         std::isnan(column.once)
             ? RareCategories{known + rare.fit, rare.fit, 0}

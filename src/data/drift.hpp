@@ -23,8 +23,8 @@ struct BinPair {
   double fit = 0, now = 0;
 };
 
-/// The bins of a column; `counts`: those of the new rows, with one more for unknown categories. A
-/// column of numbers has no such bin.
+/// The bins of a column. `counts`: the new rows in each bin, with one more bin for unknown
+/// categories, which a column of numbers does not have.
 std::vector<BinPair> bin_pairs(const BinnedColumn &column, std::span<const std::int64_t> counts);
 
 /// The Jensen-Shannon distance of both samples: the root of the divergence in base 2, from 0 to 1.
@@ -45,15 +45,16 @@ struct Comparison {
 BAYES_API Comparison compare_bins(std::vector<BinPair> bins, std::span<const BinPair> special,
                                   bool categories);
 
-/// What the rows of a fit tell of categories that none of them has.
+/// Counts by which the rows of a fit predict categories that none of them has.
 struct RareCategories {
-  /// all rows; those with a category that no other row has, and with one that one other has
+  /// number of all rows, of rows whose category no other row has, and of rows whose category one
+  /// other row has
   double rows, once, twice;
 };
-/// The probability that of `now` new rows of the same distribution at least `unknown` have a
-/// category that no row of the fit has. As many rows as have a category of their own would have
-/// been such (Good and Turing), and the variance of their share grows with the categories of two
-/// rows; both are Poisson numbers but for that. Conservative where categories are few.
+/// The probability that at least `unknown` of `now` new rows of the same distribution have a
+/// category that no row of the fit has. The expected share of such rows is the share of the rows
+/// `once` (Good and Turing). Both counts are taken as Poisson numbers, divided by the
+/// overdispersion that the rows `twice` add. Conservative where categories are few.
 BAYES_API double unknown_probability(const RareCategories &fit, double now, double unknown);
 
 struct Moments {
@@ -77,24 +78,25 @@ struct DriftEntry {
   std::int64_t rows = 0;
   /// Jensen-Shannon, in base 2: the square root of the divergence, from 0 to 1
   double distance = none;
-  /// Of whole rows: the mean over the new rows, and what is expected of it without drift.
+  /// For whole rows: the mean over the new rows, and its expectation without drift.
   double log_density = none, log_density_fit = none;
-  /// Of whole rows: the difference of both, in standard errors. Of a column: the standard normal
+  /// For whole rows: the difference of both, in standard errors. For a column: the standard normal
   /// quantile of 1 - p.
   double z = none;
   /// the probability of a larger difference without drift
   double p = none;
-  /// share of the rows without a value, or without some value; of the new rows, of those of the fit
+  /// share of the rows without a value (whole rows: without some value), among the new rows and
+  /// among the rows of the fit
   double nulls = none, nulls_fit = none;
   /// share of the new rows with a category, or some category, that the model does not know
   double unknown = none;
-  /// The probability of at least so many rows with such a category without drift; of whole rows
-  /// that of the least one of a column, times the number of columns that have one.
+  /// The probability, without drift, of at least as many rows with such a category; for whole rows
+  /// the smallest probability of a column, times the number of columns that have one.
   double unknown_p = none;
 };
 
-/// Counts of new rows. Their size is bounded by that of the reference; in which order rows are
-/// added, and counts are merged, makes no difference but for the last of 106 bits of three sums.
+/// Counts of new rows, of a size that the reference bounds. The order in which rows are added and
+/// counts are merged changes only the last of 106 bits of three sums.
 class BAYES_API Drift {
  public:
   /// Throws Error: wrong_family for a model that takes no rows, invalid_argument for one without a
@@ -117,7 +119,7 @@ class BAYES_API Drift {
 
  private:
   struct Counts {
-    /// of the bins, and last of unknown categories; of rows that are compared
+    /// compared rows in each bin, and last those with unknown categories
     std::vector<std::int64_t> bins;
     /// of all rows
     std::int64_t nulls = 0, unknown = 0;
@@ -131,9 +133,9 @@ class BAYES_API Drift {
 
   std::shared_ptr<const Model> model_;
   const RowReference &reference_;
-  /// the fit left out rows with a NULL, or takes what is missing as such; neither: it takes none
+  /// the fit left out rows with a NULL, or marginalizes missing values; neither: it refuses NULL
   bool skips_ = false, marginalizes_ = false;
-  /// Of columns of categories without labels: those that the model knows.
+  /// For columns of categories without labels: the categories that the model knows.
   std::vector<std::vector<double>> known_;
   /// the row at hand, with categories that the model does not know marked as such
   std::vector<double> row_;
@@ -142,7 +144,8 @@ class BAYES_API Drift {
   std::vector<Counts> columns_;
   Counts density_;
   std::int64_t rows_ = 0, incomplete_ = 0, with_unknown_ = 0;
-  /// rows that columns are compared by, rows with a log density, and those of which it is finite
+  /// number of rows by which columns are compared, of rows with a log density, and of rows with a
+  /// finite log density
   std::int64_t compared_ = 0, scored_ = 0, finite_ = 0;
   /// sums of the powers of log density - that of the reference
   DoubleDouble sums_[3];

@@ -132,8 +132,8 @@ HashedRows::HashedRows(RowSource &rows, std::size_t part, Control &control)
   tell_apart(part);
 }
 
-/// Gives equal rows different hashes. Those in memory are in the order of their hashes; of others
-/// the copies of each are counted, in several passes, so that the counts take little memory.
+/// Gives equal rows different hashes. Rows in memory are in the order of their hashes; for other
+/// rows the copies of each are counted, in several passes, so that the counts take little memory.
 void HashedRows::tell_apart(std::size_t part) {
   constexpr std::size_t rows_of_pass = 1 << 20;
   constexpr int max_bits = 5;
@@ -201,7 +201,7 @@ std::vector<Document> RemoteBatch::ask(const Document &request) {
   return all_.ask(of_batch);
 }
 
-/// Hashes also order items, so another function of them is used.
+/// Uses another function of the hash, because hashes also order the items.
 int HoldOut::interval(std::uint64_t hash) {
   return int(split_mix(hash + 0x9e3779b97f4a7c15u) >> 52);
 }

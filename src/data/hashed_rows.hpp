@@ -51,15 +51,14 @@ struct HashChoice {
   static HashChoice from_message(const Document &message);
 };
 
-/// The hash of an item before which as many equal ones are in the same part, whose number among the
-/// parts of all items is from 0: that of the item for the first one, and hashes of their own for
-/// the others.
+/// The hash of an item that follows `before` equal items in the same part, which is number `part`
+/// (from 0) of all parts. The first of equal items keeps `hash`; its copies get hashes of their
+/// own.
 BAYES_API std::uint64_t hash_of_copy(std::uint64_t hash, std::uint64_t before, std::size_t part);
 
-/// Rows of this server with a hash of each: of its elements and its weight, so that it is the same
-/// wherever the row is. Of equal rows, the first one has that; the others have hashes of their own,
-/// of how many came before and of the number of the part, or all copies would be in a minibatch or
-/// none.
+/// Rows of this server, each with a hash of its elements and its weight, so that it is the same
+/// wherever the row is. Copies of a row have hashes of their own, made from the number of equal
+/// rows before and the number of the part; otherwise a minibatch would have all copies or none.
 class BAYES_API HashedRows {
  public:
   /// `part`: the number of the rows among the parts of all rows, from 0
@@ -68,8 +67,8 @@ class BAYES_API HashedRows {
   std::int64_t count(const HashChoice &choice) const;
   /// Replaces the rows of `to`, which are weighted, by those that are chosen.
   void choose(const HashChoice &choice, MemoryRows &to) const;
-  /// The memory that the hashes of so many rows take. While they are made it is about a quarter
-  /// more, if rows are not in order.
+  /// Memory for the hashes of this many rows; about a quarter more while they are made, if rows are
+  /// not in order.
   static double bytes(std::int64_t rows) { return 8.0 * double(rows); }
 
  private:
@@ -96,15 +95,15 @@ class RemoteBatch final : public RemoteRows {
   HashChoice choice_;
 };
 
-// Which items of all are held out of a fit, so that a model of the others can be evaluated on them.
+// Hold-out: items are left out of a fit, so that a model of the others can be evaluated on them.
 
-/// Holds out one of so many items, by hashes of what they are: the same ones in any order and
-/// wherever they are, as numbers of hashes in intervals add up over parts of the items.
+/// Holds out one of every `every` items, by hashes of their contents: the same items in any order
+/// and wherever they are, as numbers of hashes in intervals add up over parts of the items.
 ///
-/// Hashes are counted in intervals of equal length. Held out are the items of the first intervals,
-/// as few of these as have a `every`-th of all items, rounded down. So none is if there are fewer
-/// than `every` items; of n items there may be about n / intervals more than necessary. Equal items
-/// must have different hashes (hash_of_copy), or they are held out together.
+/// Hashes are counted in intervals of equal length. The items of the first intervals are held out,
+/// of as few intervals as have one in `every` of all items, rounded down. So none is held out if
+/// there are fewer than `every` items; of n items there may be about n / intervals more than
+/// necessary. Equal items must have different hashes (hash_of_copy), or they are held out together.
 class BAYES_API HoldOut {
  public:
   static constexpr int intervals = 4096;
@@ -118,14 +117,15 @@ class BAYES_API HoldOut {
   void count(std::vector<std::uint64_t> hashes, std::size_t part);
   /// The number of items in each interval.
   const std::vector<double> &counts() const { return counts_; }
-  /// Adds the counts of a part that has so many items. Throws Error(invalid_binary) for others.
+  /// Adds the counts of a part with `items` items. Throws Error(invalid_binary) unless they sum to
+  /// that.
   void add(std::span<const double> counts, std::int64_t items);
 
   /// Chooses, once all items are counted.
   void choose();
   /// The number of intervals whose items are held out.
   int bound() const { return bound_; }
-  /// As it was chosen elsewhere.
+  /// Sets the bound that was chosen elsewhere.
   void set_bound(int bound) { bound_ = bound; }
   /// the number of items that are counted and held out
   std::int64_t held_out() const;
@@ -138,9 +138,9 @@ class BAYES_API HoldOut {
   std::vector<double> counts_;
 };
 
-// What servers tell each other of it, as fields (data/pass.hpp).
+// Messages about hold-out, as fields (data/pass.hpp).
 
-/// Every how many items one is held out, 2 to 1000, if any are.
+/// One item in how many is held out, 2 to 1000, if any are.
 template <class F> void every_field(F &f, std::optional<int> &every) {
   f.optional("hold_out", every, [&](int &value) { f.integer("hold_out", value, 2, 1000); });
 }

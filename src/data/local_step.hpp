@@ -41,7 +41,7 @@ class BlockWorker {
   virtual void reduce(double *raw) const = 0;
 };
 
-/// What an observation family provides for the local step with K components: log densities and sums
+/// An observation family's contribution to the local step with K components: log densities and sums
 /// of sufficient statistics, by blocks of rows. A family's own scorer also has a type Statistics,
 /// made from the sums over rows by statistics(counts, raw).
 class BlockScorer {
@@ -83,7 +83,7 @@ struct BlockRows {
 /// scores.
 ///
 /// Soft: responsibilities proportional to exp(logit). Hard: responsibility 1 for the largest logit,
-/// the first one if there are ties (k-means). Others are in data/local_step.hpp.
+/// the first one if there are ties (k-means). Others are below.
 struct SoftAllocation {
   static constexpr bool scored = true;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
@@ -187,8 +187,8 @@ struct LocalStepPass {
   void describe(Document &request) const;
 };
 
-/// The allocation of this name. `labels`: of rows, for those that are given them, else null. Throws
-/// Error(invalid_binary) for a name that none has.
+/// The allocation with this name. `labels`: of the rows, for allocations with given labels, else
+/// null. Throws Error(invalid_binary) for an unknown name.
 std::unique_ptr<const detail::AnyAllocation> allocation_named(const std::string &name,
                                                               const int *labels);
 
@@ -305,7 +305,7 @@ struct SliceAllocation {
 
 /// The weight of the rows that component i of `one` and j of `other` have in common, in entry i * K
 /// + j, both having K components: the sum over rows of weight x r_i x s_j, r and s being the
-/// responsibilities. Of many rows a sample of about 10,000 is used, in blocks. Log weights are as
+/// responsibilities. With many rows a sample of about 10,000 is used, in blocks. Log weights are as
 /// for local_step().
 std::vector<double> shared_rows(RowSource &rows, Control &control, const BlockScorer &one,
                                 const std::vector<double> &log_weights_of_one,

@@ -5,14 +5,13 @@
 //
 //   static constexpr const char *name;               in messages, unique among the passes over a
 //                                                    kind of data
-//   struct Sums                                      the result; has fields() as P, and add(Sums
-//   &),
-//                                                    which may move from its argument
+//   struct Sums                                      the result; has fields() as P, and
+//                                                    add(Sums &), which may move from its argument
 //   template <class F> void fields(F &f, Data &data)        the arguments
 //   Sums nothing(Data &data) const                   sums to add to, of the right sizes
 //   Sums here(Data &data, Control &control) const    one pass over the data of this server
 //
-// and, where a part of the data on another server has more to it than its data:
+// and, where a part on another server has more than its data:
 //
 //   static Data &data_of(Part &part)                 other data than part.data()
 //   void keep(Part &part, const PassReader &request, Control &control)
@@ -144,7 +143,7 @@ class FieldReader {
   template <class I> void integer(const char *key, I &to, std::int64_t low, std::int64_t high) {
     to = I(from_.integer(key, low, high));
   }
-  /// any doubles, as many as this, or as there are
+  /// any doubles: `size` of them, or any number of them
   void numbers(const char *key, std::vector<double> &to, std::size_t size) {
     to = from_.numbers(key, size);
   }
@@ -180,7 +179,7 @@ class FieldReader {
     FieldReader inner(from_.member(key));
     detail::name_fields(of, inner);
   }
-  /// as many as this
+  /// `size` members, each with fields of its own
   template <class T> void objects(const char *key, std::vector<T> &to, std::size_t size) {
     const Document::List &from = from_.list(key);
     require(from.size() == size);
@@ -202,7 +201,7 @@ class FieldReader {
   void optional(const char *key, std::optional<T> &value, Fields fields) {
     if (document().find(key)) fields(value.emplace());
   }
-  /// what must hold of the members read so far
+  /// refuses the message unless this holds of the members read so far
   void require(bool holds) {
     if (!holds) PassReader::refuse();
   }
@@ -211,21 +210,21 @@ class FieldReader {
   PassReader from_;
 };
 
-/// The message of a value with fields(), with these members beside its own.
+/// The message of a value with fields(). `with`: further members.
 template <class T> Document message_of(T &&value, Document with = Document::object()) {
   FieldWriter out(std::move(with));
   value.fields(out);
   return out.take();
 }
 
-/// Reads the message of a value. `to`: with what fields() has to know before.
+/// Reads the message of a value. `to`: has the members that fields() needs in advance.
 template <class T> T read_message(const Document &message, T to = {}) {
   FieldReader in(message);
   to.fields(in);
   return to;
 }
 
-/// Sums that are numbers, as many as both sides know.
+/// Sums that are numbers, whose count both sides know.
 struct NumberSums {
   std::vector<double> numbers;
   template <class F> void fields(F &f) { f.values("sums", numbers); }

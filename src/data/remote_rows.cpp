@@ -47,7 +47,7 @@ Document texts_document(std::span<const std::string> texts) {
 
 namespace {
 
-/// A double holds so many bytes as a whole number.
+/// Bytes that fit exactly into a double's 53 bits.
 constexpr std::size_t bytes_of_number = 6;
 
 }  // namespace

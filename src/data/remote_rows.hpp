@@ -23,7 +23,8 @@ namespace bayes {
 
 class HashedRows;
 
-/// The largest number of rows that a part of a fit may say it has: so many parts add up.
+/// The largest number of rows that a part of a fit may claim, so that sums over parts do not
+/// overflow.
 inline constexpr std::int64_t most_rows_of_part = std::int64_t(1) << 40;
 
 /// The data of a fit in several parts, of any kind.
@@ -38,7 +39,7 @@ class BAYES_API RemoteParts {
   virtual const std::vector<std::int64_t> &rows_of_parts() const = 0;
 };
 
-/// Rows in several parts. What reads rows one at a time is refused.
+/// Rows in several parts. Functions that read rows one at a time refuse.
 class BAYES_API RemoteRows : public RowSource, public RemoteParts {
  public:
   RemoteRows *remote() final { return this; }
@@ -54,11 +55,11 @@ struct PartOfRows {
   RowSource &rows;
   /// its number among all parts, from 0
   std::size_t number = 0;
-  /// The columns, as bytes, whose likelihoods allow every value of the rows: kernels of products
-  /// trust their rows, so that is checked before the first pass with these columns.
+  /// The columns, as bytes, whose likelihoods allow every value of the rows. Kernels of products
+  /// trust their rows, so a part checks this before the first pass with other columns.
   std::string checked = {};
-  /// Labels that were made for this fit, with how (mixture/dpmm_labels.hpp) as bytes: the last ones
-  /// first.
+  /// Labels that were made for this fit, the last ones first, each with its recipe
+  /// (mixture/dpmm_labels.hpp) as bytes.
   struct Labels {
     std::string way;
     /// they are below this
@@ -87,9 +88,9 @@ class BAYES_API PassReader {
   double number(std::string_view key) const;
   bool flag(std::string_view key) const;
   const std::string &text(std::string_view key) const;
-  /// any doubles, as many as this
+  /// any doubles, `size` of them
   const std::vector<double> &numbers(std::string_view key, std::size_t size) const;
-  /// the same, as many as there are
+  /// the same, any number of them
   const std::vector<double> &numbers(std::string_view key) const;
   const Document::List &list(std::string_view key) const;
   /// a list of texts
@@ -106,12 +107,12 @@ BAYES_API Document numbers_document(std::span<const double> numbers);
 /// Texts as a member of a request or an answer.
 BAYES_API Document texts_document(std::span<const std::string> texts);
 
-/// Bytes as a member of a request or an answer, whose texts are UTF-8; and back. Throws
-/// Error(invalid_binary) for a member that is none.
+/// Bytes as a member of a request or an answer, whose texts must be UTF-8; and back. Throws
+/// Error(invalid_binary) for a member that holds no bytes.
 BAYES_API Document bytes_document(std::string_view bytes);
 BAYES_API std::string bytes_of_document(const Document &document);
 
-/// The columns of rows with their labels, of which one part of the rows may have none.
+/// The columns of rows with their labels; one part of the rows need not have all labels.
 BAYES_API Document columns_message(const RowColumns &columns);
 /// Throws Error(invalid_binary) unless columns_message() has made it.
 BAYES_API RowColumns columns_of_message(const Document &message);
@@ -121,12 +122,12 @@ BAYES_API RowColumns columns_of_message(const Document &message);
 
 // Many texts in one message.
 
-/// Texts one after another, and where each ends: such as the keys of millions of rows, of which a
-/// string each would take 32 bytes and more, and a document each 64.
+/// Texts one after another, and where each ends, for example the keys of millions of rows: a string
+/// for each would take 32 bytes or more, a document 64.
 class BAYES_API PackedTexts {
  public:
   PackedTexts() = default;
-  /// Throws Error(invalid_binary) for what message() has not made.
+  /// Throws Error(invalid_binary) for a document that message() has not made.
   explicit PackedTexts(const Document &message);
   static Document message(std::span<const std::string> texts);
 
@@ -135,7 +136,7 @@ class BAYES_API PackedTexts {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::string_view(bytes_).substr(begin, ends_[i] - begin);
   }
-  /// of memory
+  /// memory in bytes
   double bytes() const { return double(bytes_.size()) + double(sizeof ends_[0]) * double(size()); }
 
  private:

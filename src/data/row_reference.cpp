@@ -18,7 +18,7 @@
 namespace bayes {
 namespace {
 
-/// Groups have a sample each, so it takes some 128 kB, or a few rows.
+/// Every group has a sample, so a sample takes some 128 kB, or a few rows.
 constexpr int max_numbers = 16384, min_rows = 256;
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
@@ -93,7 +93,7 @@ void RowSample::merge(const RowSample &other) {
     return;
   }
   if (weighted_) return close();
-  // Rows of both, taken one after another from all that there are.
+  // Draws rows of both samples without replacement, in proportion to the rows that each stands for.
   Random random(std::uint64_t(rows_), std::uint64_t(more.rows_));
   std::int64_t left[] = {rows_, more.rows_};
   const RowSample *const from[] = {this, &more};
@@ -206,7 +206,7 @@ double take_nulls(std::vector<WeightedValue> &values) {
   return out;
 }
 
-/// The weight of the values that so many rows have; values are sorted.
+/// The total weight of the values that occur `length` times; values are sorted.
 double weight_of_runs(std::span<const WeightedValue> values, std::size_t length) {
   double out = 0;
   for (std::size_t i = 0, end = 0; i < values.size(); i = end) {
@@ -241,8 +241,8 @@ double bound_between(double low, double high) {
   return (middle >= low && middle < high ? middle : low) + 0.0;
 }
 
-/// A random part of the rows of a category, each with this probability; the same for the same
-/// weight and category.
+/// The weight of a random part of the rows of a category, in which each row is with this
+/// probability. Depends on weight and category alone.
 double part_of(const WeightedValue &category, double probability) {
   const double rows = std::round(category.weight);
   if (rows < 1 || rows > 1000) return category.weight * probability;
@@ -271,9 +271,9 @@ bool add_moments(const std::vector<WeightedValue> &values, DensityReference &to)
   return std::isfinite(to.mean) && std::isfinite(to.variance) && std::isfinite(to.skewness);
 }
 
-/// The expected difference of mean log densities of the rows of the fit and of others: as many
-/// parameters as were fitted, in nats, over all rows (Akaike). A component with fewer rows than
-/// parameters counts by its rows: what it has beyond them is the prior's.
+/// The expected difference of mean log densities between the rows of the fit and other rows: the
+/// number of fitted parameters, in nats, over the number of rows (Akaike). A component with fewer
+/// rows than parameters counts by its rows, as the prior determines the rest.
 double optimism_of(const Model &model) {
   double rows = model.observations(), listed = 0;
   if (std::isnan(rows)) rows = double(model.info.rows);
@@ -358,7 +358,7 @@ BinnedColumn bin_numbers(std::vector<WeightedValue> &values) {
   double total = 0;
   for (const WeightedValue &each : values) total += each.weight;
   if (values.size() == 1) {
-    // Of a constant column any other number is news.
+    // A constant column gets bins for all smaller and for all larger numbers.
     const double value = values[0].value, below = std::nextafter(value, -HUGE_VAL);
     if (std::isfinite(below)) {
       out.points = {below, value};
@@ -366,7 +366,7 @@ BinnedColumn bin_numbers(std::vector<WeightedValue> &values) {
       return out;
     }
   }
-  // Which of them are frequent is chance, so they are joined only when they are compared.
+  // Which values are frequent is chance, so they are joined only when they are compared.
   const bool single = values.size() <= std::size_t(max_single_numbers) &&
                       total >= min_bin_weight * double(values.size());
   const double bins = std::clamp(std::floor(total / min_bin_weight), 1.0, double(reference_bins)),
@@ -400,8 +400,8 @@ BinnedColumn count_categories(std::vector<WeightedValue> &values) {
   out.once = weight_of_runs(values, 1);
   out.twice = weight_of_runs(values, 2);
   join_equal(values);
-  // Which categories are the frequent ones is decided by a part of the rows, and they are counted
-  // in the others: in those that decide they are more frequent than they are.
+  // A part of the rows selects the frequent categories, and the others count them: the counts in
+  // the selecting part are biased upwards.
   std::vector<WeightedValue> choice;
   const bool all = values.size() <= std::size_t(max_reference_categories) &&
                    std::ranges::all_of(values, [](const auto &v) { return v.weight >= common; });
@@ -450,10 +450,10 @@ std::shared_ptr<const RowReference> reference_of(const Model &model, RowSample s
 
 namespace {
 
-/// Samples larger than the smallest have one row of so many.
+/// Samples larger than the smallest have one row for this many rows.
 constexpr std::int64_t rows_for_each = 64;
-/// The sample of rows with many columns has fewer rows: so many numbers, but not below
-/// min_wide_sample rows.
+/// The sample of rows with many columns has fewer rows: at most max_sample_numbers numbers, but not
+/// below min_wide_sample rows.
 constexpr std::int64_t max_sample_numbers = 1 << 17, min_wide_sample = 256;
 constexpr std::uint64_t stream_of_sample = 0x7265'6665'7265'6e63;
 
@@ -487,8 +487,7 @@ class RowPicker {
 /// `count` different numbers below `bound`, ascending; every set of them is equally probable.
 std::vector<std::int64_t> draw_numbers(std::int64_t bound, std::int64_t count, Random &random) {
   std::vector<std::int64_t> out;
-  // As many as are lacking are drawn at a time: none that is drawn is left out but for a
-  // repetition.
+  // Draws as many numbers as are lacking; a number is dropped only if it is a repetition.
   while (std::int64_t(out.size()) < count) {
     for (std::int64_t lacking = count - std::int64_t(out.size()); lacking > 0; --lacking)
       out.push_back(std::int64_t(random.below(std::uint64_t(bound))));
@@ -501,7 +500,7 @@ std::vector<std::int64_t> draw_numbers(std::int64_t bound, std::int64_t count, R
 struct TotalWeightPass {
   static constexpr const char *name = "total weight";
   struct Sums {
-    /// of the parts that have rows
+    /// weights of the parts that have rows
     std::vector<double> of_parts = {};
     template <class F> void fields(F &f) { f.numbers("weight", of_parts, 1); }
     void add(const Sums &other) {
@@ -553,7 +552,7 @@ struct PickedRows {
   template <class F> void before_field(F &f, RowSource &rows) {
     f.integer("before", before, 0, rows.shape().dimension);
   }
-  /// What the request has for a part.
+  /// The member of a request that is for this part.
   static PassReader own(const PassReader &request, const PartOfRows &part) {
     const Document::List &parts = request.list("parts");
     if (part.number >= parts.size()) PassReader::refuse();
@@ -599,7 +598,7 @@ struct RowsPass : PickedRows {
   }
 };
 
-/// Reads, with this weight, the row at each of these places, ascending, on a line on which each row
+/// Reads, with this weight, the row at each of these ascending places on a line on which each row
 /// takes up its own weight.
 struct WeightedRowsPass : PickedRows {
   static constexpr const char *name = "weighted rows";
@@ -649,7 +648,7 @@ struct WeightedRowsPass : PickedRows {
   }
 };
 
-/// As many rows as were asked for.
+/// Refuses unless as many rows were found as were asked for.
 ReferenceRows all_of(RowsRead found, std::size_t count) {
   if (found.weights.size() != count) PassReader::refuse();
   return found;
@@ -681,7 +680,7 @@ ReferenceRows reference_rows(RowSource &rows, int before, std::uint64_t seed, Co
   std::vector<double> places(static_cast<std::size_t>(size));
   for (double &place : places) place = random.uniform() * total;
   std::sort(places.begin(), places.end());
-  // With replacement, from rows that are a sample themselves.
+  // The draws are with replacement, and from rows that are a sample themselves: both errors count.
   const double stands_for = 1 / (1 / double(size) + 1 / total);
   WeightedRowsPass pass{{before}, std::move(places), stands_for / double(size), std::move(totals)};
   ReferenceRows out = all_of(run(rows, std::move(pass), control), std::size_t(size));

@@ -83,7 +83,7 @@ class BAYES_API RowSample {
 inline constexpr int max_reference_columns = 256;
 /// the bins into which numbers are divided
 inline constexpr int reference_bins = 16;
-/// so many different numbers have a bin each
+/// a column with at most this many different numbers has a bin for each
 inline constexpr int max_single_numbers = 24;
 /// the categories of a column that are counted one by one
 inline constexpr int max_reference_categories = 64;
@@ -100,8 +100,9 @@ struct WeightedValue {
   double value, weight;
 };
 
-/// The bins of a column of numbers (NaN: no value): one for each if they are few, else with about
-/// equal weights, and a number that has the weight of a bin alone. Sorts `values`.
+/// The bins of a column of numbers (NaN: no value): one for each different number if they are few;
+/// else bins of about equal weights, where a number with the weight of a bin has one alone. Sorts
+/// `values`.
 BAYES_API BinnedColumn bin_numbers(std::vector<WeightedValue> &values);
 /// The frequent categories of a column of codes. Sorts `values`.
 BAYES_API BinnedColumn count_categories(std::vector<WeightedValue> &values);
@@ -110,7 +111,7 @@ BAYES_API BinnedColumn count_categories(std::vector<WeightedValue> &values);
 BAYES_API bool is_category(const Model &model, int j);
 
 /// The reference of a fitted model, whose info.columns are set. `before`: the number of elements of
-/// a packed row that precede its columns. The rows of the sample are named by their numbers and the
+/// a packed row that precede its columns. The sample depends on the numbers of the rows and the
 /// seed of the fit, so that the same rows in the same order give the same reference.
 BAYES_API std::shared_ptr<const RowReference> reference_of(const Model &model, RowSource &rows,
                                                            int before, Control &control);

@@ -56,7 +56,7 @@ std::string RowSource::name_of_element(int element) const {
 
 namespace {
 
-/// The first value of a column that counts, NaN if there is none, and whether another one differs.
+/// The first value of a column that counts (NaN: there is none), and whether a later one differs.
 struct FirstValue {
   double value = std::numeric_limits<double>::quiet_NaN();
   bool differs = false;

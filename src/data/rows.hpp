@@ -155,8 +155,8 @@ struct PartOfRows;
 template <class Part> struct PassOver;
 extern const PassOver<PartOfRows> constant_pass, incomplete_pass;
 
-/// For a column with a smaller variance: throws Error(numeric) unless it is constant, apart from
-/// values that are missing (NaN) or have weight 0.
+/// For a column with a variance below min_variance: throws Error(numeric) unless it is constant,
+/// apart from values that are missing (NaN) or have weight 0.
 BAYES_API void require_constant(RowSource &rows, int column, Control &control);
 
 /// The number of rows with a missing element; makes one pass over the rows.

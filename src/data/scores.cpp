@@ -9,12 +9,12 @@ namespace {
 
 /// relative rounding error of a sum, which has some 105 bits
 constexpr double rounding = 0x1p-104;
-/// A removal leaves enough correct digits if the error of each sum of squares is less than this
-/// share of it: an estimate whose rows vary by a thousandth of their size has 14 digits then.
+/// A removal leaves enough correct digits if the error of each sum of squares is below this share
+/// of the sum: an estimate whose rows vary by a thousandth of their size then has 14 digits.
 constexpr double tolerated = 1e-20;
 
-/// Of the variance of influences, what is less than this share of the terms that it is computed
-/// from is nothing but the rounding of the log densities.
+/// A variance of influences below this share of the terms that it is computed from is nothing but
+/// the rounding of the log densities.
 constexpr double negligible = 1e-28;
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
@@ -109,7 +109,7 @@ double ScoreSums::infinite(std::size_t model) const {
 template <class F> ScoreEstimate ScoreSums::estimate_of_density(F f) const {
   const double first = infinite(0), second = infinite(1);
   if (first == 0 && second == 0) return estimate(density, f);
-  // Of two models, what is finite makes no difference.
+  // An infinite score of either model outweighs all finite ones.
   const auto value = [&f](double mean) { return mean == 0 ? 0 : f(DoubleDouble(mean)).value.hi; };
   return {models_ == 1 ? value(first) : value(first) - value(second), no_number};
 }
@@ -129,7 +129,7 @@ ScoreEstimate ScoreSums::error(ErrorMeasure measure) const {
   if (measure == ErrorMeasure::none) return {};
   return estimate(wrong, [measure](DoubleDouble mean) {
     if (measure == ErrorMeasure::share) return Transformed{mean, 1};
-    // Where all predictions are exact, none has an influence.
+    // Where all predictions are exact, no row has an influence.
     const DoubleDouble root = sqrt(mean);
     return Transformed{root, root.hi > 0 ? 0.5 / root.hi : 0};
   });

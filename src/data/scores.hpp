@@ -13,10 +13,11 @@
 
 namespace bayes {
 
-/// The score of a row under a model. A row is what is independent of others: a row of a table, a
+/// The score of a row under a model. A row is a unit independent of others: a row of a table, a
 /// document, a sequence, a cell.
 struct Score {
-  /// what log_density is a sum over: 1, or the tokens of a document, the steps of a sequence
+  /// number of items that log_density is a sum over: 1, the tokens of a document, the steps of a
+  /// sequence
   double units = 1;
   /// may be infinite
   double log_density = 0;
@@ -24,7 +25,7 @@ struct Score {
   double error = 0;
 };
 
-/// What Score::error is, and what the estimate makes of it.
+/// The meaning of Score::error, and the estimate made from it.
 enum class ErrorMeasure : char {
   none,
   /// the share of wrong labels
@@ -42,11 +43,10 @@ struct ScoreEstimate {
 /// Sums of the scores of rows under one or two models, trivially copyable; in 106 bits, so that
 /// results do not depend on the order of the rows.
 ///
-/// Every estimate is a function f of a ratio of sums, R = sum(x) / sum(units), of two models the
-/// difference of both. Its standard error is that of the mean of the rows' influences (delta
-/// method), f'(R) (x_i - R units_i) / sum(units), with n - 1 in the denominator of the variance:
-/// for a mean over rows it is stddev_samp / sqrt(n), and of two models that of the paired
-/// differences.
+/// Every estimate is a function f of a ratio of sums, R = sum(x) / sum(units); for two models it is
+/// the difference of both values. Its standard error is that of the mean of the rows' influences
+/// (delta method), f'(R) (x_i - R units_i) / sum(units), with n - 1 in the denominator of the
+/// variance: stddev_samp / sqrt(n) for a mean over rows, and the paired one for two models.
 class BAYES_API ScoreSums {
  public:
   ScoreSums() = default;
@@ -62,7 +62,7 @@ class BAYES_API ScoreSums {
   /// Adds the sums of other rows. No row may be removed later.
   void merge(const ScoreSums &other);
 
-  // Of two models the first less the second. Without rows there is no estimate, with one row no
+  // For two models: the first less the second. Without rows there is no estimate, with one row no
   // standard error.
   /// the mean per unit
   ScoreEstimate log_density() const;
@@ -75,8 +75,8 @@ class BAYES_API ScoreSums {
   static constexpr std::size_t numbers = 3, most = 2 * numbers;
   enum Number : std::size_t { units, density, wrong };
   void change(std::span<const Score> scores, int sign);
-  /// The estimate for a function f of the ratio of a number and the units: f(ratio) is its value
-  /// and its derivative.
+  /// The estimate f(R), R being the ratio of a number and the units; f(ratio) returns the value and
+  /// the derivative.
   struct Transformed {
     DoubleDouble value;
     double slope;

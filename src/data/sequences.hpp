@@ -30,13 +30,13 @@ struct Sequences {
   int dimension = 0;
   /// whether rows end with a known state
   bool labelled = false;
-  /// sequences
+  /// number of sequences
   std::int64_t count = 0;
-  /// of all sequences
+  /// number of steps of all sequences
   std::int64_t steps = 0;
   /// the number of steps, each weighted by its sequence
   double weight = 0;
-  /// of all sequences
+  /// sum of the weights of all sequences
   double weights = 0;
   /// steps of the longest sequence
   std::int64_t longest = 0;

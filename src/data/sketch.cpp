@@ -58,7 +58,7 @@ void Sketch::prune() {
 
 void Sketch::add(const Sketch &other) {
   incomplete_ += other.incomplete_;
-  // If the other has dropped rows, it has as many below its threshold as are to be retained.
+  // A sketch that has dropped rows has as many below its threshold as a sketch retains.
   threshold_ = std::min(threshold_, other.threshold_);
   for (const Entry &entry : other.entries_)
     add(entry.hash, other.values_.data() + entry.row, 1, entry.weight);

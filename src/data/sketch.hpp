@@ -42,7 +42,7 @@ class BAYES_API Sketch {
   // The sums of a pass (data/pass.hpp).
   template <class F> void fields(F &f);
   void add(const Sketch &other);
-  /// rows then know how many miss an element
+  /// After this pass the rows know how many of them miss an element.
   static const PassOver<PartOfRows> pass;
 
  private:

@@ -20,7 +20,7 @@ struct DocumentsInParts {
     bool whole = false;
     /// the terms that are to be read; empty: all
     std::vector<std::string> terms;
-    /// About every so-manieth document is held out.
+    /// About one document in this many is held out.
     std::optional<int> hold_out;
     template <class F> void fields(F &f) {
       f.text("family", family);
@@ -33,7 +33,7 @@ struct DocumentsInParts {
   struct Head {
     /// numbers of documents
     std::int64_t rows = 0, skipped = 0, seen = 0, truncated = 0;
-    /// the terms, and in how many documents each is
+    /// the terms, and the number of documents with each
     std::vector<std::string> terms = {};
     std::vector<double> documents = {};
     /// the counts of HoldOut
@@ -107,7 +107,7 @@ class PushedDocuments final : public PushedItems<DocumentsInParts, DocumentColle
   CorpusTotals totals_, held_out_;
   /// for every term, whether a document that is fitted has it
   std::vector<char> in_fit_;
-  /// documents of the parts that have some, and how many of these parts are settled
+  /// number of documents in each part that has some, and number of these parts that are settled
   std::vector<std::int64_t> rows_;
   std::size_t settled_ = 0;
 };

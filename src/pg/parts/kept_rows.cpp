@@ -51,7 +51,7 @@ class KeptRows::Use {
 
  private:
   KeptRows &rows_;
-  /// casts of the caller must not write
+  /// keeps casts of the caller from writing
   const ReadOnly read_only_;
 };
 

@@ -1,11 +1,11 @@
 // Rows that this session keeps for the fit of another server, from the first pass of the fit to the
-// last. They are gone with the transaction, or with the part of it (savepoint) that has read them:
-// after a commit, an error, a cancel, or a lost connection nothing is left.
+// last. They end with the transaction, or with the subtransaction (savepoint) that read them: after
+// a commit, an error, a cancel, or a lost connection nothing is left.
 //
 // Rows of all parts together take maintenance_work_mem, and temporary files beyond.
 //
-// That a session still has its rows makes a pass fast, not right: one that has lost them says so,
-// and they are read again.
+// Kept rows make passes fast; results do not depend on them: a session that has lost its rows says
+// so, and they are read again.
 //
 // Anybody may call the functions that lead here, in any order and with any message. So the order of
 // calls is checked here, for all kinds of data, and the contents of messages by each kind.
@@ -23,7 +23,7 @@
 
 namespace bayes::pg {
 
-/// Which rows they are.
+/// Identifies the rows.
 struct KeptPart {
   std::string fit;
   int part;
@@ -49,12 +49,11 @@ class KeptRows {
 
   /// Reads a row: the arguments after the request, as many as begin() was given types.
   void add(const NullableDatum *values);
-  /// What the part says of itself once all rows are read; members "rows", the number of items, and
+  /// The part's description of its rows once all are read; members "rows", the number of items, and
   /// "skipped" are common to all kinds.
   Document end();
   /// Gives rows what all parts have in common (codes, a vocabulary) and puts them in order. Member
-  /// "hash" of the answer identifies the data. A part without items is refused: what all parts have
-  /// in common says nothing of it, and it has no shape.
+  /// "hash" of the answer identifies the data. A part without items is refused: it has no shape.
   Document settle(const Document &request, Control &control);
   /// Makes a pass.
   Document answer(const Document &request, Control &control);
@@ -84,20 +83,20 @@ class KeptRows {
   bool in_use_ = false;
 };
 
-/// What begins a collection: the request says how rows are to be read; `types`: of the arguments
-/// that hold a row.
+/// The request that begins a collection, which says how rows are to be read. `types`: of the
+/// arguments that hold a row.
 struct KeepRequest {
   const Document &request;
   std::span<const Oid> types;
 };
 
-/// An empty collection of the kind that the request names, for this part of this fit, in the place
-/// of one that there may be. It belongs to the current transaction. Throws Error(invalid_binary)
-/// for a request that no fit has made.
+/// Makes an empty collection of the kind that the request names, for this part of this fit, and
+/// replaces an earlier one. It belongs to the current transaction. Throws Error(invalid_binary) for
+/// a request that no fit has made.
 KeptRows &keep_rows(const KeptPart &which, const KeepRequest &how);
 /// nullptr if this session has none.
 KeptRows *find_kept_rows(const KeptPart &which);
-/// Those of this serial number; throws Error(invalid_argument) if they have been forgotten.
+/// The rows with this serial number; throws Error(invalid_argument) if they have been forgotten.
 KeptRows &kept_rows_of(std::uint64_t serial);
 /// Forgets all parts of a fit. Throws Error(invalid_argument) if one of them is in use.
 void forget_kept_rows(const std::string &fit);

@@ -5,19 +5,19 @@
 //
 //   static constexpr const char *name   in requests
 //   struct Keep                         how rows are to be read
-//   struct Head                         what a part says of its rows once it has read them; has
+//   struct Head                         a part's description of its rows once it has read them; has
 //                                       members rows, the number of items, and skipped
 //   struct Common                       what rows of all parts have in common
-//   struct Facts                        what a part says once its rows have that, and are in order
+//   struct Facts                        a part's answer once its rows have Common and are in order
 //   class Part                          the rows of one part:
 //     Part(MemoryContext context, const KeptPart &which, Keep keep, std::span<const Oid> types)
 //                                       `types`: of the arguments that hold a row. Throws
-//                                       Error(invalid_binary) for what no fit asks for
+//                                       Error(invalid_binary) for types that no fit sends
 //     void take(const NullableDatum *values)
 //     Head head()                       called after the last row, and perhaps again
 //     Facts arrange(Common common, Control &control)
-//     std::uint64_t hash(Control &control)   identifies the rows; called then
-//     auto &data()                      what passes are made over; a kind without passes has none
+//     std::uint64_t hash(Control &control)   identifies the rows; called after arrange()
+//     auto &data()                      the data of passes; a kind without passes has none
 //
 // RegisterKind<K> lets this server keep rows of the kind; a class derived from PushedKind<K> is the
 // side of the server of the fit.
@@ -98,7 +98,7 @@ template <class K> class PushedKind : public PushedData {
   /// `place` names the part. Throws Error for rows that do not suit those of other parts.
   virtual void hear_head(typename K::Head head, const std::string &place) = 0;
   virtual typename K::Common common() = 0;
-  /// What parts say that have nothing to say: sizes that fields() has to know.
+  /// Facts to read an answer into, with the sizes that fields() has to know.
   virtual typename K::Facts no_facts() const { return {}; }
   virtual void hear_facts(typename K::Facts) {}
 };

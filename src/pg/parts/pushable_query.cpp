@@ -25,7 +25,7 @@ struct FlatQuery {
 
 /// The fields of a record that an expression makes.
 struct RecordExpressions {
-  /// null if it is not known which they are
+  /// null if the fields are not known
   TupleDesc description;
   /// one for each attribute
   List *expressions;
@@ -79,7 +79,7 @@ FlatQuery flat_query(const Query *query) {
   ListCell *cell;
   foreach (cell, query->targetList) {
     const auto *const entry = static_cast<const TargetEntry *>(lfirst(cell));
-    if (!entry->resjunk)  // as what is only sorted by, which does not matter
+    if (!entry->resjunk)  // resjunk: a column that is only sorted by
       out.expressions = lappend(out.expressions, copyObjectImpl(entry->expr));
   }
   out.condition = static_cast<Node *>(copyObjectImpl(query->jointree->quals));
@@ -106,7 +106,7 @@ FlatQuery flat_query(const Query *query) {
   }
 }
 
-/// Of a whole row of the table, or a row that a view, a subquery or ROW(...) makes.
+/// The fields of a whole row of the table, or of a row that a view, a subquery or ROW(...) makes.
 /// Raises.
 RecordExpressions record_expressions(Node *expression) {
   RecordExpressions out = {};
@@ -140,7 +140,7 @@ RecordExpressions record_expressions(Node *expression) {
   return out;
 }
 
-/// What the catalogs say; plain data, for guarded().
+/// A leaf of the table, from the catalogs; plain data, for guarded().
 struct Leaf {
   const char *place, *relation, *server;
   bool foreign;
@@ -300,7 +300,7 @@ Leaves leaves_of(Oid table) {
 }
 
 /// Sets `column` to the name of a column that the expressions read; returns false if there is none,
-/// or a system column or a whole row, other than one that is a column, is among them. Raises.
+/// or if they read a system column, or a whole row inside an expression. Raises.
 bool columns_read(const FlatQuery &query, const char *&column) {
   const List *const lists[] = {pull_var_clause(reinterpret_cast<Node *>(query.expressions), 0),
                                pull_var_clause(query.condition, 0)};
@@ -323,7 +323,7 @@ struct Record {
   TupleDesc fields;
 };
 
-/// What is found out about a query; plain data, for guarded().
+/// The findings about a query; plain data, for guarded().
 struct Found {
   const char *reason, *condition, *column;
   Leaves leaves;

@@ -1,5 +1,5 @@
-// Which queries can be run where the rows are: a SELECT of columns or expressions of one table,
-// with or without WHERE, or of views and subqueries that are such SELECTs; the partitions of the
+// Queries that can be run where the rows are: a SELECT of columns or expressions of one table, with
+// or without WHERE, or of views and subqueries that are such SELECTs; the partitions of the
 // table are tables of this server and foreign tables of postgres_fdw, or Citus distributes it.
 #pragma once
 
@@ -51,15 +51,15 @@ struct RecordColumn {
   TupleDesc fields;
 };
 
-/// The record that is this column; if its fields are not known null, with the reason.
+/// The record in this column; null, with the reason, if its fields are not known.
 const RecordColumn *record_at(std::span<const RecordColumn> records, int column,
                               std::string &reason);
 
 using CheckColumns = std::function<void(TupleDesc columns, std::span<const RecordColumn> records)>;
 
-/// Prepares `text`, and says what its parts are; or else why it cannot be pushed down, in `reason`.
-/// If it can, `check` gets its columns, and those of them that are records whose fields are known,
-/// and may throw or give a reason too. `hint`: as for run_query.
+/// Prepares `text` and returns its parts, or nullopt with the reason why it cannot be pushed down.
+/// `check` gets the columns of a query that can, and those columns that are records with known
+/// fields; it may throw, or give a reason too. `hint`: as for run_query.
 std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
                                             const CheckColumns &check, std::string &reason);
 

@@ -41,7 +41,7 @@ namespace {
 
 constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
 
-/// A name for a fit, which no other one has.
+/// A name for a fit, which no other fit has.
 std::string new_fit() {
   unsigned char bytes[16];
   guarded([&bytes] {
@@ -74,7 +74,7 @@ constexpr const char *statement_begins = "SELECT s FROM (";
 /// The beginning of a call, before the number of its part.
 const char *call_of(bool keep) { return keep ? "_bayes_keep_rows(" : "_bayes_make_pass("; }
 
-/// The worker of Citus whose error it is; empty if it is not one.
+/// The worker of Citus that an error came from; empty if it came from none.
 std::string worker_in(const std::string &context) {
   static constexpr std::string_view before = "while executing command on ";
   const std::size_t at = context.find(before);
@@ -94,7 +94,8 @@ bool names_call(const std::string &context, std::size_t part) {
 
 class PushedRows::Statement {
  public:
-  /// Over postgres_fdw $1 is the request and $2 NULL; over Citus current_request() is.
+  /// With postgres_fdw, $1 is the request and $2 is NULL; with Citus, the request is
+  /// current_request().
   Statement(const std::string &text, Oid request_type, bool citus) : citus_(citus) {
     const char *const query = text.c_str();
     guarded([this, query, request_type] {
@@ -208,8 +209,8 @@ std::string PushedRows::text_of(std::size_t index, bool keep) const {
     out += arguments_ + ") AS s FROM " + part.relation + " AS t";
     if (!query_.condition.empty()) out += " WHERE " + query_.condition;
   } else if (part.foreign) {
-    // The other server finds out that nothing is equal to NULL before it plans, and so reads no row
-    // of the table; but whether the caller may read it is checked.
+    // The other server folds a comparison with NULL before it plans, and so reads no row of the
+    // table; but it checks whether the caller may read the table.
     out += message(
         ") WITHIN GROUP (ORDER BY t.{} IS NULL) AS s FROM {} AS t WHERE (t.{} IS NULL) "
         "= $2",
@@ -223,8 +224,8 @@ std::string PushedRows::text_of(std::size_t index, bool keep) const {
 std::string PushedRows::text_of_shards(bool keep) const {
   const std::string schema =
       guarded([this] { return quote_identifier(get_namespace_name(schema_)); });
-  // The table makes Citus run the subquery here, and send its value to all workers, in the one
-  // transaction that they then have. Without, a statement over one shard would be run there.
+  // The table makes Citus run the subquery here, and send its value to all workers, in one
+  // transaction for all. Without a table, a statement over one shard would run on its worker.
   std::string out = message(
       "SELECT {}._bayes_answers({}.{}(t.tableoid, (SELECT {}._bayes_current_request() FROM "
       "pg_catalog.pg_language WHERE lanname = 'internal')",
@@ -273,8 +274,7 @@ std::vector<Document> PushedRows::answers(Statement &statement,
         take(message);
     });
   } catch (const Pending &) {
-    // Which server it was shows in the statement that it was sent, which comes before the whole
-    // one.
+    // The remote statement in the CONTEXT names the server; it comes before the whole statement.
     std::string context = context_of_pending();
     const int state = sqlstate_of_pending();
     if (const std::string worker = worker_in(context); !worker.empty())
@@ -287,7 +287,7 @@ std::vector<Document> PushedRows::answers(Statement &statement,
         throw error_of_pending(
             message("This is an error of {}.", utf8_of_server(query_.parts[i].place)));
     }
-    // That a connection is lost may be noticed when a cursor is closed, which names no part.
+    // A lost connection may be noticed when a cursor is closed; that error names no part.
     if (state != ERRCODE_CONNECTION_FAILURE && state != ERRCODE_ADMIN_SHUTDOWN) throw;
     throw error_of_pending(message("This is an error of {}.", names_of_servers(" or ")));
   }
@@ -317,7 +317,7 @@ std::string PushedRows::plan(const std::vector<int> &columns) {
 std::vector<Document> PushedRows::kept(Statement &keep, const std::vector<std::size_t> &parts) {
   std::vector<Document> out = answers(keep, parts, keep_request_);
   if (query_.distributed.empty()) return out;
-  // Shards have said that they have rows, at the first of them; now there are all.
+  // A shard answers at its first row that it has rows; now all are read, and are described.
   Statement pass = prepared(parts, false);
   const std::vector<Document> found = answers(pass, parts, pass_request("describe"));
   for (const std::size_t i : parts) {
@@ -361,7 +361,7 @@ void PushedRows::refuse_changed(std::size_t part, const char *detail) const {
               detail, "In a transaction of isolation level REPEATABLE READ they do not change.");
 }
 
-/// Tells parts what all have in common; `data` hears of it the first time.
+/// Sends the parts what all have in common; `data`, if given, gets their answers.
 void PushedRows::settle(Statement &pass, const std::vector<std::size_t> &parts, PushedData *data) {
   const std::vector<Document> found = answers(pass, parts, settle_request_);
   for (const std::size_t i : parts) {
@@ -375,7 +375,7 @@ void PushedRows::settle(Statement &pass, const std::vector<std::size_t> &parts, 
   }
 }
 
-/// Reads the rows of parts again whose sessions have lost them.
+/// Reads again the rows of parts whose sessions have lost them.
 void PushedRows::keep_again(const std::vector<std::size_t> &parts) {
   Statement keep = prepared(parts, true);
   const std::vector<Document> found = kept(keep, parts);
@@ -391,7 +391,7 @@ std::vector<Document> PushedRows::ask(const Document &request) {
     if (found[i].is_null()) lost.push_back(i);
   if (!lost.empty()) {
     keep_again(lost);
-    // The others have made the pass, which may have changed what they keep beside their rows.
+    // The other parts have made the pass, which may have changed what they keep beside their rows.
     Statement pass = prepared(lost, false);
     settle(pass, lost, nullptr);
     std::vector<Document> again = answers(pass, lost, request);

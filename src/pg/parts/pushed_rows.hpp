@@ -1,5 +1,5 @@
 // The rows of a fit on several servers: this server sends requests for passes through postgres_fdw
-// or Citus, and gets sums. What it says and hears of a kind of data is in that kind's files
+// or Citus, and gets sums. The files of each kind of data have the messages about it
 // (pg/parts/kind.hpp).
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace bayes::pg {
 
-// Statements over the shards of a table that Citus distributes. The request of a pass is not their
-// parameter, which would be a literal in the query of every shard, but what a function of this
-// session returns: Citus calls it once, and sends the value to every worker once.
+// Statements over the shards of a table that Citus distributes. The request of a pass is the result
+// of a function of this session: Citus calls it once, and sends the value to every worker once. A
+// parameter would be a literal in the query of every shard.
 
-/// The request that the statement under way is for; 0 if there is none.
+/// The request of the running statement; 0 if there is none.
 Datum current_request() noexcept;
 
 /// While this lives, current_request() is `request`.
@@ -42,38 +42,37 @@ void end_pushed_only(int level);
 
 class PushedRows;
 
-/// A kind of data whose rows other servers keep, for one fit: what they are told of it, and what is
-/// learned from them. Members are called in this order.
+/// The data of one fit, of one kind, that other servers keep: the messages to them, and their
+/// answers. Members are called in this order.
 class PushedData {
  public:
   virtual ~PushedData() = default;
   /// The columns of the query that are records whose fields are known.
   virtual void records(std::span<const RecordColumn>) {}
-  /// Makes the collector and checks the request, as if the rows of this query were to be read here.
-  /// Returns the columns, from 0, or the numbers of fields of records, that a row consists of, in
-  /// the order in which it is read. Throws
-  /// Error for columns that rows cannot have. `reason`: receives why they cannot be pushed down, if
-  /// so.
+  /// Makes the collector and checks the request, as if the rows of this query were read here.
+  /// Returns the columns (from 0), or the numbers of fields of records, that a row consists of, in
+  /// the order in which they are read. Throws Error for columns that rows cannot have. `reason`:
+  /// receives why they cannot be pushed down, if so.
   virtual std::vector<int> begin(TupleDesc columns, std::string &reason) = 0;
   /// Undoes begin(): rows are to be collected on this server after all.
   virtual void undo() = 0;
   /// How rows are to be read: a pass_request("keep") with the kind.
   virtual Document keep() = 0;
-  /// What a part says of itself once its rows are read; `place` names it.
+  /// Takes a part's description of its rows once they are read; `place` names the part.
   virtual void hear(const Document &part, const std::string &place) = 0;
-  /// The number of rows of every part, once all were heard, if any has rows.
+  /// Takes the number of rows of every part, after the last hear(), if any part has rows.
   virtual void rows_of_parts(const std::vector<std::int64_t> &) {}
-  /// Called then: a pass_request("settle") with what they have in common.
+  /// Called next: a pass_request("settle") with what the parts have in common.
   virtual Document settle() = 0;
-  /// What a part answers to that, once.
+  /// Takes a part's answer to settle(), once.
   virtual void settled(const Document &part) = 0;
-  /// The end, with or without rows: `rows`, which outlive the collector, are its data.
+  /// Called last, with or without rows: `rows`, which outlive the collector, become its data.
   virtual void take(PushedRows &rows) = 0;
 };
 
 class PushedRows final : public RemoteParts {
  public:
-  /// `schema`: that of the extension, on all servers. Nothing is sent yet.
+  /// `schema`: the schema of the extension, on all servers. Nothing is sent yet.
   PushedRows(PushableQuery query, Oid schema);
   ~PushedRows() override;
 
@@ -102,8 +101,8 @@ class PushedRows final : public RemoteParts {
   /// The same for all shards of a distributed table.
   std::string text_of_shards(bool keep) const;
   Statement prepared(const std::vector<std::size_t> &parts, bool keep);
-  /// Has these parts read their rows. What each says of itself, a NULL document for those that have
-  /// none, not even some to be skipped.
+  /// Has these parts read their rows. Returns each part's description, a NULL document for a part
+  /// without any rows, even skipped ones.
   std::vector<Document> kept(Statement &keep, const std::vector<std::size_t> &parts);
   /// The answers of these parts, NULL documents for those that have none.
   std::vector<Document> answers(Statement &statement, const std::vector<std::size_t> &parts,

@@ -104,7 +104,7 @@ std::string PushedCollectedRows::choose_minibatches() {
   if (!stochastic) return {};
   const Document *const given = request_.options.find("minibatch");
   if (!given || given->is_null()) request_.options.set("minibatch", "hash");
-  // What is no choice at all is refused with the other options.
+  // An invalid value is refused with the other options.
   else if (given->as<std::string>() && *given->as<std::string>() == "groups")
     return "option minibatch is \"groups\"; elsewhere it is \"hash\"";
   return {};

@@ -16,8 +16,8 @@ namespace bayes::pg {
 /// The number of elements that rows of all parts have.
 class CommonLength {
  public:
-  /// Throws Error(array_shape) if the rows of this part, which `place` names, have another length
-  /// than those of parts before.
+  /// Throws Error(array_shape) if the rows of this part, which `place` names, differ in length from
+  /// the rows of earlier parts.
   void hear(std::int64_t length, const std::string &place);
   /// 0 before any part with rows
   std::int64_t value() const { return length_.value_or(0); }
@@ -27,8 +27,8 @@ class CommonLength {
   std::optional<std::int64_t> length_;
 };
 
-/// What rows with columns have in common: these, with the labels of all parts in the order of their
-/// codes.
+/// The columns that the rows of all parts have in common, with the labels of all parts in the order
+/// of their codes.
 struct CommonColumns {
   std::optional<RowColumns> columns;
   template <class F> void fields(F &f) {
@@ -80,7 +80,7 @@ struct RowsInParts {
   using Head = PackedHead;
   using Common = CommonColumns;
 
-  /// Of rows with columns.
+  /// For rows with columns.
   struct Facts {
     std::optional<ColumnFacts> columns;
     std::optional<NumberFacts> numbers;
@@ -106,7 +106,7 @@ struct RowsInParts {
     PartOfRows part_;
     /// arguments that hold a row: its columns, or one array
     std::size_t columns_;
-    /// base type of the argument after these, the weight; invalid: rows have none
+    /// base type of the weight, the argument after these; invalid: rows have no weights
     Oid weight_type_ = InvalidOid;
   };
 };
@@ -134,14 +134,15 @@ class PushedCollectedRows final : public PushedCollector<RowsInParts, RowCollect
   CommonColumns common() override;
   RowsInParts::Facts no_facts() const override;
   void hear_facts(RowsInParts::Facts facts) override;
-  /// Stochastic methods draw minibatches by content elsewhere. Returns why they cannot, if so.
+  /// Has stochastic methods draw minibatches by content on other servers. Returns the reason if
+  /// they cannot.
   std::string choose_minibatches();
 
   const MemoryContext context_;
   FitRequest &request_;
   const QueryColumns &given_;
   const RowCollector::Check &check_;
-  /// as they were: begin() makes them those of the columns
+  /// the options as they were given, before begin() adapted them to the columns
   Document options_;
   std::vector<RecordColumn> records_;
   /// a row is one array or number

@@ -94,7 +94,7 @@ SequencesInParts::Facts SequencesInParts::Part::arrange(Common common, Control &
 
 namespace {
 
-/// What the elements of sequences are, for messages.
+/// The kind of the elements of sequences, for messages.
 const char *kind_of(SequenceElements elements) {
   switch (elements) {
     case SequenceElements::symbols: return "texts";

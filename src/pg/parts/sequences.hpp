@@ -13,7 +13,7 @@
 
 namespace bayes::pg {
 
-/// Is this type, or that below the domain, an array of records?
+/// Is this type, or the base type of this domain, an array of records?
 bool is_array_of_records(Oid type);
 
 struct SequencesInParts {

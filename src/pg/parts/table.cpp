@@ -104,7 +104,7 @@ void PushedTable::hear_head(TableInParts::Head head, const std::string &place) {
   if (head.columns > 0) length_.hear(head.columns, place);
 }
 
-/// Keys of other servers are in memory as they were sent, in order, and as those of the model.
+/// Keys of other servers take memory as sent, in the order, and in the model; their texts twice.
 void PushedTable::check_keys(std::int64_t rows) {
   constexpr double of_key = sizeof(KeyOfPart) + sizeof(std::string) + sizeof(std::int32_t);
   TripleCollector &table = collector();

@@ -21,7 +21,7 @@ struct TableInParts {
     std::string family;
     /// how numbers are read
     FactorTableOptions options;
-    /// About every so-manieth row is held out.
+    /// About one row in this many is held out.
     std::optional<int> hold_out;
     template <class F> void fields(F &f) {
       f.text("family", family);
@@ -52,7 +52,8 @@ struct TableInParts {
     struct HoldOutOfAll {
       /// HoldOut::bound()
       int bound = 0;
-      /// for every part the number of rows in those before it, as rows without keys are numbered
+      /// for every part the number of rows in the parts before it, by which rows without keys are
+      /// numbered
       std::vector<double> before;
     };
     std::optional<HoldOutOfAll> hold_out;
@@ -110,7 +111,7 @@ class PushedTable final : public PushedItems<TableInParts, TripleCollector> {
   void take(PushedRows &rows) override;
 
  private:
-  /// What a part with rows has.
+  /// A part that has rows.
   struct PartOfTable {
     /// its name for messages
     std::string place;
@@ -140,7 +141,7 @@ class PushedTable final : public PushedItems<TableInParts, TripleCollector> {
   Keys numbered_keys() const;
   Keys named_keys(std::int64_t documents) const;
   bool named() const { return collector().rows_.named(); }
-  /// of the table that the parts make
+  /// number of columns of the table that the parts make
   std::int32_t columns() const { return std::int32_t(std::max<std::int64_t>(1, length_.value())); }
 
   CommonLength length_;
