@@ -41,7 +41,7 @@ void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &
        Cell::or_null(p.upper), p.known_by.empty() ? Cell() : Cell::text(p.known_by)});
 }
 
-/// Has the model no rows but steps of sequences, which questions take as rows?
+/// Are the model's rows steps of sequences, which questions take as rows?
 bool has_steps(const Model &model) {
   return dynamic_cast<const HiddenMarkovModel *>(&model) != nullptr;
 }
@@ -110,12 +110,12 @@ std::optional<PredictiveErrors> errors_of_row(FunctionCallInfo fcinfo) {
   return row->model.mcse(row->x, control);
 }
 
-/// Draws of rows given nothing; emit(component, x).
+/// Draws rows without any condition; emit(component, x).
 template <class Emit> void draw_rows(const Model &model, int n, std::uint64_t seed, Emit emit) {
   if (!has_steps(model)) model.require_rows();
   const std::unique_ptr<RowDistribution> rows = model.row_distribution();
   std::vector<double> row(std::size_t(rows->dimension()), std::nan("")), x;
-  // As of bayes_sample given the same columns.
+  // The same draws as those of bayes_sample given the same columns.
   if (dynamic_cast<const ConditionalModel *>(&model)) seed ^= rows->stream(row);
   for (int i = 0; i < n; ++i) {
     const int component = rows->sample(seed, i, row);
@@ -125,7 +125,7 @@ template <class Emit> void draw_rows(const Model &model, int n, std::uint64_t se
   }
 }
 
-/// Draws of rows whose columns that are not NaN in `given` are held.
+/// Draws rows in which the columns that are not NaN in `given` are held.
 template <class Emit>
 void draw_rows_given(RowDistribution &rows, std::span<const double> given, int n,
                      std::uint64_t seed, Emit emit) {
@@ -136,7 +136,7 @@ void draw_rows_given(RowDistribution &rows, std::span<const double> given, int n
     Random random(seed, std::uint64_t(i));
     x.assign(given.begin(), given.end());
     const int component = rows.components()[std::size_t(rows.draw(random, x))].number;
-    // A label that the model does not know is held, and has no number.
+    // A label that the model does not know is held too, and has no number.
     for (std::size_t j = 0; j < x.size(); ++j)
       if (is_unseen(given[j])) x[j] = std::nan("");
     emit(component, x);
@@ -212,7 +212,8 @@ BAYES_FUNCTION(bayes_log_density) {
   PG_RETURN_FLOAT8(*found);
 }
 
-/// Their Monte Carlo standard errors; NULL where they are undefined.
+/// bayes_probabilities_mcse(model, row): Monte Carlo standard errors of bayes_probabilities; NULL
+/// where they are undefined.
 BAYES_FUNCTION(bayes_probabilities_mcse) {
   const auto errors = errors_of_row(fcinfo);
   if (!errors) PG_RETURN_NULL();

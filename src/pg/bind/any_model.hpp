@@ -1,5 +1,5 @@
 // Functions that mean the same for every model, bayes_parameters, bayes_predict, ..., are bound
-// once to the virtual functions of Model (document/model.hpp). Here is what families use of them.
+// once to the virtual functions of Model (document/model.hpp). Families use the functions below.
 #pragma once
 
 #include "document/model.hpp"

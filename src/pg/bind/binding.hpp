@@ -88,8 +88,8 @@ inline void warn_of(const Model &model) {
   warn_if_degenerate(model);
 }
 
-/// Gives a fitted model the columns of its rows and, if it is to be stored, what it keeps of them
-/// for bayes_drift.
+/// Gives a fitted model the columns of its rows and, if it is to be stored, the reference that
+/// bayes_drift needs.
 template <class C> void describe_rows(Model &model, C &data, bool stored, Control &control) {
   if constexpr (requires { data.columns(); }) model.info.columns = data.columns();
   if constexpr (requires { data.before(); })

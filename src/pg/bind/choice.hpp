@@ -31,7 +31,7 @@ struct Criterion {
   double allowed;
   /// `allowed` in words, for column reason
   const char *allowance;
-  /// Scores of what was held out, the same rows for all fits; if there are any, `allowed` is in
+  /// Scores of the held-out rows, the same for all fits; if there are any, `allowed` is in
   /// standard errors of the difference of two fits over these rows.
   std::vector<Score> held_out = {};
 
@@ -60,7 +60,7 @@ class Choice {
     add(model, after_k, after_bic);
   }
 
-  /// Takes a k that has no fit, and why: the others are compared without it.
+  /// Receives a k whose fit failed, with the error: the others are compared without it.
   std::function<void(int k, const Error &)> failed() {
     return [this](int k, const Error &error) { failures_.emplace_back(k, error); };
   }

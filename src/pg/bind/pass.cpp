@@ -1,4 +1,4 @@
-// What a server does for a fit that runs on another one: it keeps its rows, and makes passes over
+// Passes for a fit that runs on another server: this server keeps its rows and makes passes over
 // them. The other server calls these aggregates through postgres_fdw (pg/parts/pushed_rows.*).
 
 #include <cctype>
@@ -24,8 +24,8 @@
 namespace bayes::pg {
 namespace {
 
-// A request of a fit that runs on another server, or in another session, as the functions that make
-// its passes get it.
+// A request of a fit that runs on another server, or in another session, as an argument of the
+// functions that make its passes.
 
 class PassCall {
  public:
@@ -34,7 +34,7 @@ class PassCall {
   const std::string &fit() const { return fit_; }
   /// The number of the part that is this shard; -1 if the request is not for it.
   int part_of_shard(std::int64_t shard) const;
-  /// What the rows that this session keeps for a part answer; null if it keeps none.
+  /// The answer of the rows that this session keeps for a part; null if it keeps none.
   Document answer(int part) const;
   const Document &body() const;
   /// An answer with the number of the part that gives it.
@@ -151,7 +151,7 @@ BAYES_FUNCTION(bayes_keep_rows_final) {
   return pass_value(PassCall::answered(kept.part(), kept.end()));
 }
 
-/// (internal, boolean) -> internal: there are no rows, and if there are, they do not matter
+/// (internal, boolean) -> internal: rows are not expected, and are ignored
 BAYES_FUNCTION(bayes_make_pass_transition) {
   aggregate_context(fcinfo);
   PG_RETURN_NULL();
@@ -165,10 +165,10 @@ BAYES_FUNCTION(bayes_make_pass_final) {
   return pass_value(PassCall::answered(part, call.answer(part)));
 }
 
-// What a worker of Citus does for a fit over a distributed table: its sessions keep the rows of
+// Passes on a worker of Citus for a fit over a distributed table: its sessions keep the rows of
 // shards, and make passes over them. Citus sends away an aggregate of one argument with a state of
-// its own type; here that only puts answers together, and what makes them is a function in its
-// argument, which is called as any function is (src/data/README.md, Rows in shards).
+// its own type. Here the aggregate only joins answers; an ordinary function in its argument makes
+// them (src/pg/bind/README.md, Rows in shards).
 
 namespace {
 
@@ -193,8 +193,8 @@ Datum list_value(int part, Document answer) {
   return pass_value(Document(std::move(out)));
 }
 
-/// What a call of _bayes_keep_shard knows from row to row. A query gives all its rows one request,
-/// at one address.
+/// The state of a call site of _bayes_keep_shard. A query gives all its rows one request, at one
+/// address.
 class KeepSite {
  public:
   explicit KeepSite(MemoryContext) {}
@@ -203,8 +203,8 @@ class KeepSite {
   bool continues(Datum request, Oid table) const {
     return call_ && address_ == request && table_ == table;
   }
-  /// Begins the rows of a table, or goes on with them; returns whether they have begun, and the
-  /// request is for them.
+  /// Turns to the rows of a table; returns whether they have just begun, and the request is for
+  /// them.
   bool turn(FunctionCallInfo fcinfo, Datum request, Oid table) {
     if (!call_ || address_ != request) {
       tables_.clear();
@@ -283,7 +283,7 @@ BAYES_FUNCTION(bayes_join_answers) {
 
 namespace {
 
-/// Where a scan for the first rows is.
+/// The position of a scan for the first rows.
 struct FirstRows {
   BlockNumber block;
   OffsetNumber offset;
@@ -299,8 +299,8 @@ bool found_all(SampleScanState *node) { return node->donetuples >= first_rows(no
 
 }  // namespace
 
-/// (internal) -> tsm_handler: as TABLESAMPLE, the first rows of a table that there are. A pass that
-/// has its rows needs one row of a shard, to be called at all.
+/// (internal) -> tsm_handler: a TABLESAMPLE method that returns the first visible rows of a table.
+/// A pass over rows that are kept needs a row of the shard only to be called.
 BAYES_FUNCTION(bayes_first_rows) {
   auto *const out = guarded([] {
     TsmRoutine *const routine = makeNode(TsmRoutine);

@@ -25,7 +25,7 @@ struct ProfileState {
   const std::vector<std::string> *symbols = nullptr;
 };
 
-/// Adds what models of one family take, at one call site.
+/// Adds the data of models of one family, at one call site.
 class ProfileReader {
  public:
   virtual ~ProfileReader() = default;

@@ -13,7 +13,7 @@
 namespace bayes::pg {
 namespace {
 
-/// The option.
+/// The values of option push_down.
 enum class Wanted : char { no, yes, if_possible };
 
 /// Removes the option, and returns it. Throws Error for anything but true, false and "auto".
@@ -38,7 +38,7 @@ std::string reason_of(const FitRequest &request, const PushedMethods &pushed) {
   if (request.resumed) return "the fit is resumed";
   const Document *const given = request.options.find("method");
   const std::string *const name = given ? given->as<std::string>() : nullptr;
-  // What names no method is refused where options are checked.
+  // An unknown method is refused where options are checked.
   if (given && !given->is_null() && !(name && method_of(*name))) return {};
   const std::string_view method =
       name ? *name : method_name(request.start ? request.start->info.method : pushed.by_default);

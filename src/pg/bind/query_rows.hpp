@@ -23,7 +23,7 @@ struct PushedMethods {
   Method by_default = {};
 
   PushedMethods() = default;
-  /// `methods`: by default the first one is the default.
+  /// The first of the methods is the default.
   template <std::size_t n>
   PushedMethods(const Method (&methods)[n]) : methods(methods),
                                               by_default(methods[0]) {}
@@ -51,7 +51,7 @@ class PushDown {
   std::unique_ptr<PushedRows> rows_;
 };
 
-/// What a function of a query that has the option reads its rows with.
+/// The arguments by which a function of a query with option push_down reads its rows.
 struct PushedFit {
   PushDown &push;
   FitRequest &request;

@@ -157,8 +157,8 @@ Datum FilledRows::value_of(int element, double x, Oid type, std::int32_t modifie
                       : message("column {}",
                                 describe(Document(rows_.columns()[std::size_t(element)].name)))));
   }
-  // In the order of how often they occur; others by the text of the value, which also checks
-  // domains and rounds to the scale of a numeric.
+  // Types in the order of their frequency. Other types are made from the text of the value, which
+  // also checks domains and rounds to the scale of a numeric.
   const std::int64_t whole = is_whole_type(base) || base == BOOLOID ? std::int64_t(x) : 0;
   switch (type) {
     case INT2OID: return Int16GetDatum(std::int16_t(whole));
@@ -295,7 +295,7 @@ std::string shown(const RowDistribution &rows, int element, double x) {
   return rows.categories(element).empty() ? message("{}", x) : rows.label(element, x);
 }
 
-/// The elements that are asked for, and that the row has a place for.
+/// The elements that are asked for and have a place in the row.
 std::vector<int> places_to_fill(const FilledRows &filled, std::span<const double> x) {
   std::vector<int> out;
   for (std::size_t j = 0; j < x.size(); ++j)

@@ -21,18 +21,18 @@ class Questions {
   /// `first_row`, `rows`: the place of the first argument that is a row, and their number.
   Questions(MemoryContext context, FunctionCallInfo fcinfo, int first_row, int rows);
 
-  /// The distribution of rows of the model, by default that which is argument 0.
+  /// The distribution of rows of the model, by default of the model in argument 0.
   RowDistribution &distribution(FunctionCallInfo fcinfo) {
     return distribution(models_.share(PG_GETARG_DATUM(0)));
   }
   RowDistribution &distribution(const std::shared_ptr<const Model> &model);
   /// The numbers of row argument `which`, from 0, of that model: NULLs, and columns that the row
-  /// lacks, are NaN. Valid until the next call for the same argument. `bounds`: they need not be
-  /// values that the columns can have.
+  /// lacks, are NaN. Valid until the next call for the same argument. `bounds`: the numbers need
+  /// not be possible values of the columns.
   std::span<const double> row(FunctionCallInfo fcinfo, int which, bool bounds = false);
   /// The scale of strangeness of that model's rows, made once.
   Anomalies &anomalies();
-  /// What read it.
+  /// The reader of that argument.
   const RowReader &reader(int which) const { return *entry_->readers[std::size_t(which)]; }
   /// the type of that argument
   Oid type(int which) const { return types_[std::size_t(which)]; }

@@ -56,7 +56,7 @@ const char *name_of(Phase phase) {
 
 }  // namespace
 
-/// _bayes_progress(): a row for each fit; of fits that the role may not see the process id alone.
+/// _bayes_progress(): a row for each fit; only the process id for fits that the role may not see.
 BAYES_FUNCTION(bayes_progress) {
   ResultRows result(fcinfo);
   const int backends = guarded([] { return pgstat_fetch_stat_numbackends(); });

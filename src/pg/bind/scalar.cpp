@@ -47,7 +47,7 @@ std::optional<std::span<const double>> RowsOfModels::read(const std::shared_ptr<
   if (model->info.dimension == 0 && arrays_ && is_empty_array(row))
     return std::span<const double>();
   RowReader &reader = readers_->of(model);
-  // Of a record a model without columns needs nothing.
+  // A model without columns reads nothing of a record.
   if (model->info.dimension == 0 && reader.records()) return std::span<const double>();
   reader.open(row);
   const auto x = reader.read(row, 0, missing);

@@ -72,8 +72,8 @@ class ScoredModel {
   FamilyReaders<RowScorer> scorers_;
 };
 
-/// The types of the arguments of a row, which come after so many models. Throws Error if one of
-/// them is a second model.
+/// The types of the arguments of a row, which follow `models` models. Throws Error if one of them
+/// is a second model.
 std::vector<Oid> types_of_row(FunctionCallInfo fcinfo, int models) {
   if (models == 1 && argument_type(fcinfo, 2) == argument_type(fcinfo, 1))
     throw Error(Errc::wrong_family, "bayes_score takes one model, and a row", {},
@@ -102,7 +102,7 @@ struct ScoreSite {
         values(int(types.size())) {}
 };
 
-/// What the scores of a row mean: the same for all rows of an aggregate.
+/// The meaning of the scores, the same for all rows of an aggregate.
 struct Meaning {
   /// 0: there was no row with models
   std::int32_t models = 0;

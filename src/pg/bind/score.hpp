@@ -14,8 +14,8 @@
 
 namespace bayes::pg {
 
-// What the families whose models take no rows of columns, or predict a response, register: how
-// functions over all models read the arguments of theirs.
+// Families whose models take no rows of columns, or predict a response, register how functions over
+// all models read their arguments.
 
 /// How class R, an interface, reads the arguments of one family; a static object, which registers
 /// itself.
@@ -46,7 +46,7 @@ std::unique_ptr<R> make_reader(MemoryContext context, const Oid *types) {
   return std::make_unique<T>(context, types);
 }
 
-/// The readers of a call site: one for each family that has come.
+/// The readers of a call site: one for each family seen so far.
 template <class R> class FamilyReaders {
  public:
   FamilyReaders(MemoryContext context, std::vector<Oid> types)
@@ -72,7 +72,7 @@ template <class R> class FamilyReaders {
 // bayes_log_density(model, x [, given]) of models that take no rows of columns, or that predict a
 // response.
 
-/// Log densities of what models of one family take, at one call site.
+/// Log densities of the data of one family, at one call site.
 class DensityReader {
  public:
   virtual ~DensityReader() = default;
@@ -106,7 +106,7 @@ struct ScoredFamily : FamilyReader<RowScorer> {
         values(values),
         error(error),
         perplexity(perplexity) {}
-  /// The entry of a family; that of models of rows if it has none.
+  /// The entry of a family; if it has none, the entry of models of rows.
   static const ScoredFamily &of(const std::string &family);
 
   /// the arguments of a row, for messages, and their number

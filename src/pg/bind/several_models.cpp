@@ -15,16 +15,16 @@
 namespace bayes::pg {
 namespace {
 
-/// The state of a call site, whose arguments are an array of models and a row: what is drawn for
-/// some models is drawn once for all its calls.
+/// The state of a call site, whose arguments are an array of models and a row. Samples drawn from
+/// some models are drawn once for all its calls.
 class SeveralModels {
  public:
   SeveralModels(MemoryContext context, FunctionCallInfo fcinfo)
       : questions_(context, fcinfo, 1, 1),
         models_(nullptr) {}
 
-  /// What the models say of rows, and the row, whose columns are those of the first model; nullptr
-  /// if one of the models is NULL. Valid until the next call.
+  /// The models together, and the row in the columns of the first model; nullptr if one of the
+  /// models is NULL. Valid until the next call.
   std::pair<SeveralAnomalies *, std::span<const double>> read(FunctionCallInfo fcinfo) {
     std::vector<std::shared_ptr<const Model>> models = models_of(PG_GETARG_DATUM(0));
     if (models.empty()) return {nullptr, {}};

@@ -43,7 +43,7 @@ struct SumsKind {
   Sums *(*make)(MemoryContext context);
 };
 
-/// The rows that were refused under on_error = null, and what was wrong with the first of them.
+/// The rows that were refused under on_error = null, and the error of the first of them.
 /// Plain data, which lies in the memory context of the aggregate.
 class Refusals {
  public:
@@ -98,7 +98,7 @@ template <class F> void add_or_refuse(Sums &state, MemoryContext context, F f) {
     state.refusals.add(context, error);
   }
 }
-/// True if a row was refused, with a WARNING unless there was one.
+/// True if a row was refused; issues a WARNING about it, once.
 bool warn_of_refusal(Sums &state, const char *result = "model");
 
 /// Sums from which a model is fitted.
@@ -164,8 +164,8 @@ A *make_state(MemoryContext context, Arguments &&...arguments) {
 }
 template <class A> Sums *make_sums(MemoryContext context) { return make_state<A>(context); }
 
-/// Adds the row in the arguments, unless one was refused: then it matters only where rows leave a
-/// moving frame.
+/// Adds the row in the arguments. After a refused row, a row matters only where rows leave a moving
+/// frame.
 template <class A> void add_checked(A &state, FunctionCallInfo fcinfo) {
   MemoryContext context;
   const bool moves = AggCheckCallContext(fcinfo, &context) == AGG_CONTEXT_WINDOW;

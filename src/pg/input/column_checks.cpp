@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char *leave_out_hint = "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
 
-/// What default priors and lower bounds of variances do about a column of numbers without a
-/// variance.
+/// The treatment of a column of numbers without variance by default priors and lower bounds of
+/// variances.
 constexpr const char *unit_scale =
     "Where it is modelled as normal, its scale is taken to be 1, whatever its unit.";
 
@@ -203,7 +203,7 @@ bool names_a_frequency(const std::string &name) {
   return false;
 }
 
-/// Columns with more different values are hardly named by them.
+/// Columns with more different values do not look like codes.
 constexpr std::size_t max_of_few = 10;
 /// With so few rows the check for identifiers proves nothing.
 constexpr std::int64_t min_rows = 200;
@@ -301,8 +301,8 @@ void NumberFacts::add(const NumberFacts &other) {
 }
 
 /// Measurements that are whole numbers repeat: n of them from a range R all differ with probability
-/// exp(-n^2 / 2 R), below 5e-5 for R up to n^2 / 20; of several parts only those of the same part
-/// are compared. More rows than the range has numbers do not all differ.
+/// exp(-n^2 / 2 R), below 5e-5 for R up to n^2 / 20. With several parts, only rows of the same part
+/// are compared. If there are more rows than numbers in the range, they cannot all differ.
 bool NumberFacts::identifies(std::size_t j) const {
   const Column &column = columns[j];
   const double range = column.high - column.low;

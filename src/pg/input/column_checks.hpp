@@ -15,13 +15,13 @@ namespace bayes::pg {
 
 /// What the checks of columns need to know of rows; adds up over parts of them.
 struct ColumnFacts {
-  // Indices of columns, from 0, in ascending order: those without any value, those with one value
-  // at most, and those of the columns asked for that have no values but 0 and 1.
+  // Indices of columns, from 0, in ascending order: columns without any value, columns with at most
+  // one value, and columns among those asked for that have no values but 0 and 1.
   std::vector<std::size_t> unseen = {}, constant = {}, whole = {};
   /// of every column, some value; NaN if there is none
   std::vector<double> value = {};
 
-  /// Called with values of every column, of which the reading side knows how many there are.
+  /// The reading side sets the size of `value`, the number of columns, before the call.
   template <class F> void fields(F &f) {
     f.indices("unseen", unseen, value.size());
     f.indices("constant", constant, value.size());
@@ -40,7 +40,7 @@ ColumnFacts column_facts(RowSource &rows, std::size_t columns, std::vector<std::
 /// `option`: the name of the option for likelihoods. Each message is reported once in a statement.
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
                    const std::vector<std::size_t> &normal_by_default, const char *option);
-/// The same from facts; there are rows.
+/// The same from facts about at least one row.
 void check_columns(const ColumnFacts &facts, std::int64_t count, const RowColumns &columns,
                    const char *option);
 
@@ -97,7 +97,7 @@ struct NumberFacts {
     /// all are whole numbers; if so: they all differ; the least and the greatest one
     bool whole = false, different = false;
     double low = 0, high = 0;
-    /// the different ones, increasing, as far as a few of them
+    /// the different values, increasing; of many only the first few
     std::vector<double> values = {};
 
     template <class F> void fields(F &f) {
@@ -119,7 +119,7 @@ struct NumberFacts {
   bool identifies(std::size_t column) const;
   /// Does it have three to ten different values, all whole numbers, each ten times on average?
   bool has_few_values(std::size_t column) const;
-  /// Called with as many columns as there are.
+  /// The reading side sets the number of columns before the call.
   template <class F> void fields(F &f) {
     f.integer("rows", rows, 0, most_rows_of_part);
     f.integer("examined", examined, 0, rows);
@@ -127,8 +127,8 @@ struct NumberFacts {
     f.objects("columns", columns, columns.size());
   }
 };
-/// Of the first rows, which are a sample once they are in order; `asked`: the columns that are
-/// looked at, from 0.
+/// Facts of the first rows, which are a sample once rows are in order; `asked`: the columns to look
+/// at, from 0.
 NumberFacts number_facts(RowSource &rows, std::size_t columns,
                          const std::vector<std::size_t> &asked);
 /// Facts of these columns.

@@ -47,7 +47,7 @@ class DocumentCollector final : public Collector {
   void add(const Item &item, const std::optional<std::string> &name = {});
   bool empty() const override { return documents_ == 0 && !rows_; }
 
-  /// If set, the documents are there.
+  /// If set, the documents are on other servers.
   std::unique_ptr<RemoteCorpus> remote;
 
   /// Called after the last document, if documents are passed on.
@@ -105,7 +105,8 @@ class DocumentCollector final : public Collector {
   std::vector<char> packed_;
   Take take_;
 
-  /// of sorted_, which outlives the query where documents are kept
+  /// owner of the files of sorted_, which outlives the query if documents are kept for another
+  /// server
   std::optional<FileOwner> files_;
   /// (hash, packed document)
   std::unique_ptr<Sorter> sorted_;

@@ -249,7 +249,7 @@ double number_in(const Document &options, std::string_view key) {
   return number.value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-/// The options of the fit that goes on, the fit of a model of this description.
+/// The options of a fit that resumes the fit of a model with this description.
 Document options_of_resumed(const ModelInfo &info, const Document &saved, const Document &given) {
   static constexpr std::string_view changeable[] = {"max_iter", "draws", "max_seconds", "on_error"};
   Document out = saved;

@@ -74,7 +74,7 @@ struct FitRequest {
   bool update = false;
   /// for functions that try several k: results include the models (option models)
   bool models = false;
-  /// The fit that goes on (option resume), or null. The other members are then those of its
+  /// The fit that is resumed (option resume), or null. The other members then come from its
   /// request.
   std::shared_ptr<const SavedFit> resumed = {};
   /// option on_error = null

@@ -35,7 +35,7 @@ class ModelSymbols final : public SymbolCodes {
   std::string unknown_;
 };
 
-/// Is any element of the observation known? A name that the model does not know is.
+/// Is any element of the observation known? A name that the model does not know counts as known.
 inline bool observed(std::span<const double> x) {
   return std::any_of(x.begin(), x.end(), [](double e) { return e == e || is_unseen(e); });
 }

@@ -152,7 +152,7 @@ namespace {
 
 /// what varstr_levenshtein takes
 constexpr std::size_t max_bytes = 255;
-/// A misspelt column differs by at most so much, and by less than half of its length.
+/// A misspelt column differs by at most this many edits, and by less than half of its length.
 constexpr int max_misspelling = 2;
 
 /// The text in the database's encoding, cut where a character ends. Raises.

@@ -93,8 +93,8 @@ bool is_record_type(Oid type);
 /// "text", "character varying(10)", for messages
 std::string name_of_type(Oid type);
 
-// NOTICEs about names in rows that a model does not know, which would otherwise count as nothing
-// known without a word: a label that is misspelt, a column that is called otherwise.
+// NOTICEs about names in rows that a model does not know (a misspelt label, a column with another
+// name), which would otherwise count as missing in silence.
 
 /// The known name (UTF-8) with the smallest edit distance; nullopt if there is none, or none within
 /// `farthest`. Of equally near ones the first. Names are compared to a length of 255 bytes.

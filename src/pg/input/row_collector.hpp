@@ -39,7 +39,7 @@ struct PackedHead {
       f.require(std::ssize(all) == dimension);
     });
   }
-  /// An array has no more.
+  /// No array has more elements.
   static constexpr std::int64_t most_elements = std::int64_t(1) << 27;
 };
 
@@ -68,8 +68,8 @@ class PackedCollector : public WeightedCollector {
   void write_blocks(char *to);
   /// Appends the rows of another process, as head() and write_blocks() give them.
   void absorb(const PackedHead &head, std::string_view blocks);
-  /// Counts the rows of a part that another server keeps, and adds their columns; `described`: they
-  /// must have some.
+  /// Counts the rows of a part that another server keeps, and adds their columns; `described`: the
+  /// rows must have columns.
   void hear(const PackedHead &head, bool described);
 
  protected:
@@ -149,7 +149,7 @@ class RowCollector : public PackedCollector {
 
   /// The rows, wherever they are.
   RowSource &source() { return remote ? static_cast<RowSource &>(*remote) : rows; }
-  /// If set, the rows are there, and `rows` is empty.
+  /// If set, the rows are on other servers, and `rows` is empty.
   std::unique_ptr<RemoteRows> remote;
   /// Reports columns of such rows that are probably a mistake; throws Error as arrange() does.
   void check_remote(const ColumnFacts &facts, const NumberFacts &numbers, std::int64_t count) const;
@@ -240,7 +240,7 @@ class ResponseCollector final : public PackedCollector {
 
   /// The rows, wherever they are.
   RowSource &source() { return remote ? static_cast<RowSource &>(*remote) : rows; }
-  /// If set, the rows are there, and `rows` is empty.
+  /// If set, the rows are on other servers, and `rows` is empty.
   std::unique_ptr<RemoteRows> remote;
   bool empty() const override { return remote ? remote->rows() == 0 : PackedCollector::empty(); }
   /// The names of the elements of rows of this many predictors, for messages.

@@ -77,7 +77,7 @@ Oid function_of_cast(Oid base, CoercionContext context) {
   });
 }
 
-/// For a type with a cast that no query runs unasked: the type's owner chooses its function.
+/// For a type whose cast must be written: the type's owner chooses the function of a cast.
 constexpr const char *cast_hint = "Cast it to an array of numbers: f(column::real[]).";
 
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
@@ -461,7 +461,7 @@ std::optional<std::span<const double>> RowReader::checked(IsNull is_null, std::i
   return x_;
 }
 
-/// By its value, as codes of values are cached, also those of unknown labels.
+/// Finds the label from its value, as the reader caches codes of values, also of unknown labels.
 void RowReader::report_unknown_label_of(std::size_t column, Datum value) {
   const auto label = fields_[column].type->text(value);
   if (label)
@@ -498,7 +498,7 @@ bool names_repeat(const RowColumns &columns) {
   return std::adjacent_find(names.begin(), names.end()) != names.end();
 }
 
-/// Throws Error: `given`: the record has no names of columns, but the expected columns do; if
+/// Throws Error. `given`: the record has no names of columns, but the expected columns do; if
 /// false, the reverse.
 void RowReader::refuse_positions(bool given) const {
   std::string names;
@@ -519,7 +519,7 @@ void RowReader::refuse_positions(bool given) const {
             "AS r; or ROW(a, b)::type.");
 }
 
-/// The index in `given` of every column; `absent` if it may be and is.
+/// The index in `given` of every column; `absent` for a column that is absent and may be.
 std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const {
   std::vector<std::size_t> out;
   const auto is_given = [&](const RowColumn &column) {

@@ -104,7 +104,8 @@ class RowReader {
   bool records() const { return form_ == Form::record; }
   /// Are they labels?
   bool labels() const { return form_ == Form::label; }
-  /// The description of the last record, and the attribute of a column in it; -1: it lacks it.
+  /// The description of the last record, and the attribute of a column in it; -1: the record lacks
+  /// it.
   TupleDesc description() const { return record_.description(); }
   int attribute_of(std::size_t column) const {
     const std::size_t index = fields_[column].index;

@@ -43,7 +43,7 @@ template <class Memory, class Piece> class ReadBuffers {
   int last_ = 0;
 };
 
-/// Memory that rows take from one statement to the next, while this lives: all below a context.
+/// Counts the memory below a context as held from one statement to the next, while this lives.
 class HeldMemory {
  public:
   explicit HeldMemory(MemoryContext context);

@@ -142,7 +142,7 @@ class SequenceCollector : public WeightedCollector {
 
   FitRequest *request_ = nullptr;
   Check check_ = nullptr;
-  /// of those in parts, until all are known: their sums
+  /// for sequences in parts: their sums, until all parts are known
   Sequences sequences_;
   std::optional<SequenceWriter<Append>> writer_;
 

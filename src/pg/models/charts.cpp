@@ -1,4 +1,5 @@
-// Pictures of any model: bayes_chart and what goes with it. Bound to charts/charts.hpp.
+// Charts of any model: bayes_chart, bayes_chart_data, bayes_plot, bayes_page; bound to
+// charts/charts.hpp.
 
 #include "charts/charts.hpp"
 
@@ -47,8 +48,8 @@ namespace {
 constexpr const char *hint_of_groups =
     "SELECT date_trunc('month', t), document FROM t: a time or another group, and a document.";
 
-/// Groups of documents, in the order of the type of what they are grouped by: values that are equal
-/// in it are one group, under the least of their texts. Types without an order go by their texts.
+/// Groups of documents, in the order of the type of the grouping values: values that are equal in
+/// it are one group, under the least of their texts. Types without an order are ordered by text.
 class Groups {
  public:
   /// Values of groups are copied into CurrentMemoryContext.
@@ -62,7 +63,8 @@ class Groups {
     });
   }
 
-  /// Adds the proportions of a document of the group with this value; none if they are not known.
+  /// Adds the proportions of a document to the group with this value; nullopt if they are not
+  /// known.
   void add(Datum value, std::optional<std::span<const double>> proportions) {
     const std::string text =
         utf8_of_server(guarded([&] { return OidOutputFunctionCall(output_, value); }));
@@ -105,7 +107,7 @@ class Groups {
  private:
   bool timestamps() const { return base_ == TIMESTAMPOID || base_ == TIMESTAMPTZOID; }
 
-  /// Where the group with this value is, or would be.
+  /// The position of the group with this value, or where to insert it; and whether it exists.
   std::pair<std::size_t, bool> place(Datum value, const std::string &text) {
     std::size_t low = 0, high = groups_.size();
     bool found = false;
@@ -134,15 +136,15 @@ class Groups {
                     : "Group by fewer values: CASE WHEN g IN (...) THEN g ELSE 'other' END.");
   }
 
-  /// Dates and times have distances, but for those that are infinite or beyond what charts know.
+  /// Gives dates and times distances, unless one is infinite or beyond the range of charts.
   void set_times() {
     constexpr double day = 86400000, most = 8.64e15;
     const double since_1970 = double(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * day;
-    // One zone for all keeps distances through the changes of clocks.
+    // One time zone for all groups keeps distances when clocks change.
     std::optional<double> west;
     for (auto &[value, group] : groups_) {
       if (base_ == DATEOID) {
-        // Infinite ones are beyond as well.
+        // Infinite dates are out of range as well.
         group.time = since_1970 + double(DatumGetInt32(value)) * day;
       } else if (timestamps()) {
         const Timestamp time = DatumGetTimestamp(value);
@@ -153,7 +155,7 @@ class Groups {
       if (std::fabs(group.time) > most) group.time = ChartItem::none;
     }
   }
-  /// Of Greenwich, of the zone of the session at that time.
+  /// West of Greenwich, in the time zone of the session at that time.
   static double milliseconds_west(TimestampTz time) {
     return guarded([time] {
       int zone = 0;
@@ -165,7 +167,7 @@ class Groups {
     });
   }
 
-  /// Of days there is no need to say that they begin at midnight, nor in which zone.
+  /// Shortens dates: that they begin at midnight, and in which time zone, goes without saying.
   void cut_midnight() {
     constexpr std::string_view midnight = " 00:00:00";
     std::set<std::string> days;
@@ -182,7 +184,7 @@ class Groups {
   const MemoryContext context_;
   Oid collation_ = InvalidOid, output_ = InvalidOid, base_ = InvalidOid;
   TypeCacheEntry *type_ = nullptr;
-  /// in their order, with the values that have it
+  /// in the order of the type, with the value of each group
   std::vector<std::pair<Datum, ChartRows::Group>> groups_;
   /// groups without a document that the model knows, at most max_groups
   std::int64_t unknown_ = 0;
@@ -268,7 +270,7 @@ class Kept {
   ChartRows rows;
 
  private:
-  /// Where the next row goes; most_: nowhere.
+  /// The index for the next row; most_: the row is not kept.
   std::size_t place() {
     const auto before = std::size_t(rows.seen++);
     if (before < most_) return before;
@@ -284,7 +286,7 @@ class Kept {
 
 constexpr const char *hint_of_rows = "SELECT x FROM t, or SELECT a, b FROM t: the columns of rows.";
 
-/// Rows of a query as values: of one column itself, of several a record of them.
+/// The rows of a query as values: a single column itself, several columns as a record.
 class RowValues {
  public:
   RowValues(TupleDesc columns, const Model &model) {
@@ -311,7 +313,7 @@ class RowValues {
   Oid type = InvalidOid;
 
  private:
-  /// That of rows of a fit, but without weights, of which a chart would show nothing.
+  /// The layout of rows of a fit, but without weights, which a chart would not show.
   static QueryLayout unweighted_layout(TupleDesc columns) {
     const Oid first = columns->natts > 1 ? TupleDescAttr(columns, 0)->atttypid : InvalidOid;
     const bool array = OidIsValid(first) && guarded([first] {
@@ -430,7 +432,7 @@ void read_cells(const std::shared_ptr<const Model> &model, const char *query, Ke
           const auto key = keys[i].text(slot->tts_values[i]);
           codes[i] = key ? factors.code(side, *key) : -1;
         }
-        // What is predicted of a cell of which nothing is known tells nothing of the model.
+        // The prediction for a cell with two unknown keys says nothing about the model.
         if (codes[0] < 0 && codes[1] < 0) {
           ++to.rows.unknown_cells;
           return;
@@ -487,9 +489,9 @@ void read_steps(const std::shared_ptr<const Model> &model, const char *query, Ke
 }
 
 /// Runs the query as the caller. For regressions and classifiers the first column is the response
-/// or the label. For hmm rows are the steps of one sequence, in order, of which the first ones are
-/// read, or before a forecast the last. For pmf rows are cells: two keys and a number. For lda they
-/// are all documents, each after the group that it belongs to. Of others a sample is read.
+/// or the label. For hmm rows are the steps of one sequence, in order; the first ones are read, or
+/// the last ones before a forecast. For pmf rows are cells: two keys and a number. For lda rows are
+/// all documents, each after the group that it belongs to. For other models a sample is read.
 ChartRows read_chart_rows(const std::shared_ptr<const Model> &model, const char *query,
                           const ChartSample &sample, bool forecast) {
   const bool steps = model->info.family == "hmm";
@@ -520,11 +522,11 @@ std::string text_argument(FunctionCallInfo fcinfo, int at) {
   return utf8_of_server(guarded([fcinfo, at] { return TextDatumGetCString(PG_GETARG_DATUM(at)); }));
 }
 
-/// What the first arguments are.
+/// The kind of the first arguments.
 enum class ChartOf : char { model, models, rows };
 int arguments_of(ChartOf of) { return of == ChartOf::rows ? 2 : 1; }
 
-/// The models of an array, but for NULLs.
+/// The models of an array, without NULLs.
 std::vector<std::unique_ptr<Model>> models_of(Datum array) {
   std::vector<std::unique_ptr<Model>> out;
   for (const NullableDatum &each : elements_of(array))
@@ -618,7 +620,7 @@ Datum show_plot(FunctionCallInfo fcinfo, ChartOf of) {
     throw Error(Errc::invalid_argument, message("width is {}, but must be from {} to {}", width,
                                                 min_plot_width, max_plot_width));
   if (PG_ARGISNULL(at - 1)) PG_RETURN_NULL();
-  // Encodings without a conversion have the bytes.
+  // SQL_ASCII has no conversion: the text gets the bytes of UTF-8.
   if (!server_is_utf8() && GetDatabaseEncoding() != PG_SQL_ASCII) refuse_encoding();
   const std::optional<Figure> figure = chart_of_arguments(fcinfo, at, of, width);
   if (!figure) PG_RETURN_NULL();

@@ -322,7 +322,7 @@ BAYES_FUNCTION(bayes_interval) {
   return Datum(0);
 }
 
-/// Of one parameter, or of the probabilities of labels.
+/// For one parameter, or for the probabilities of labels.
 BAYES_FUNCTION(bayes_evidence) {
   const Model &model = call_site<ConjugateSite>(fcinfo).models[0].get(PG_GETARG_DATUM(0));
   if (const auto *const labels = dynamic_cast<const DirichletCategorical *>(&model))

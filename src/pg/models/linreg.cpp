@@ -105,7 +105,7 @@ void warn_of_terms(const LinregWarnings &warnings) {
   warn_dependent_predictors(warnings.dependent, warnings.dependent_left_out);
 }
 
-/// A response without variance has no unit that a default prior could be made of.
+/// WARNING that the response has no variance, from which a default prior takes its unit.
 void warn_of_no_noise(bool no_model) {
   report_once(WARNING,
               no_model ? "linreg_fit gives no model: nothing tells the variance of the noise"
@@ -115,9 +115,9 @@ void warn_of_no_noise(bool no_model) {
               "Give what is known of the noise, as prior.a and prior.b or as noise_variance.");
 }
 
-/// Fits a model to sufficient statistics, of whose rows there may be a sample, and stores its bytes
-/// in `bytes` unless that is nullptr; nullptr if there is no model, or if the fit failed under
-/// on_error = null.
+/// Fits a model to sufficient statistics, with a sample of their rows if there is one, and stores
+/// its bytes in `bytes` unless that is nullptr. Returns nullptr if there is no model, or if the fit
+/// failed under on_error = null.
 std::unique_ptr<Model> fit_sums(FitProgress &progress, bool null_on_error, const LinregSums &sums,
                                 const RowSample *sample, const Document &options,
                                 std::string *bytes) {

@@ -153,7 +153,7 @@ BAYES_FUNCTION(nmf_select) {
               // The evidence lower bound finds the number of factors even where the held-out
               // likelihood is too noisy.
               const bool variational = is_variational(info.method);
-              // Of a column that the fitted rows do not have, every fit says that it is impossible.
+              // A column that the fitted rows lack has probability 0 under every fit.
               const double score = std::isfinite(found.log_likelihood)
                                        ? found.log_likelihood
                                        : std::numeric_limits<double>::quiet_NaN();

@@ -32,7 +32,7 @@ void emit(ResultRows &result, const RegressionModel &model, double level) {
   });
 }
 
-/// The reason is the predicate `one` for a single predictor and `many` for several.
+/// `one`, `many`: the reason, as the predicate for a single predictor and for several.
 void warn_undetermined_predictors(const std::vector<std::string> &names, const char *one,
                                   const char *many, bool left_out) {
   if (names.empty()) return;

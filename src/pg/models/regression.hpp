@@ -16,8 +16,8 @@
 
 namespace bayes::pg {
 
-// The coefficients of every regression, F_predict(model, x [, level]), and what fits of regressions
-// say of their rows.
+// The coefficients of every regression, F_predict(model, x [, level]), and messages about the rows
+// of fits of regressions.
 
 /// The rows (term, mean, sd, lower, upper) of bayes_coefficients(model), with the default level.
 void emit_coefficients(ResultRows &result, const Model &model);

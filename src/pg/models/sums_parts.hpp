@@ -12,7 +12,7 @@
 
 namespace bayes::pg {
 
-/// Such a kind; T makes the sums.
+/// A kind of data whose parts answer with sums; T makes the sums.
 template <class T> struct SumsInParts {
   static constexpr const char *name = T::name;
 
@@ -91,7 +91,7 @@ template <class T> class PushedSums final : public PushedKind<SumsInParts<T>> {
     try {
       sums_->combine(head.sums.data(), head.sums.data() + head.sums.size());
     } catch (const Error &error) {
-      // What would be a bug in a parallel aggregate.
+      // A bug in a parallel aggregate; here the other server has sent invalid sums.
       if (error.code() != Errc::internal && error.code() != Errc::invalid_text) throw;
       PassReader::refuse();
     }

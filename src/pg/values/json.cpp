@@ -339,9 +339,9 @@ ParseResult scalar(void *state, char *token, JsonTokenType type) {
 }
 #undef parsed
 
-/// Builds a jsonb as jsonb_in does from the text of a Document, but polls. Of jsonb_in's limits the
-/// length of texts is checked here, as those who build a jsonb must; the rest is pushJsonbValue's
-/// and JsonbValueToJsonb's.
+/// Builds a jsonb as jsonb_in does from the text of a Document, but polls. This class checks the
+/// length of texts, as callers of pushJsonbValue must; pushJsonbValue and JsonbValueToJsonb check
+/// the other limits of jsonb_in.
 class JsonbBuilder {
  public:
   Datum jsonb(const Document &document) {
@@ -414,7 +414,7 @@ class JsonbBuilder {
     return out;
   }
 
-  /// The name, which lives on, of a double that JSON has no number for.
+  /// The name, in static storage, of a double that JSON has no number for.
   static std::string_view special_name(std::string_view json) {
     for (const std::string_view each : special_names)
       if (json.substr(1, json.size() - 2) == each) return each;

@@ -33,7 +33,7 @@ class JsonbObject {
  public:
   explicit JsonbObject(Datum jsonb) : plain_(jsonb) {}
   bool is_object() const { return JsonContainerIsObject(root()); }
-  /// what it is if it is not an object, for messages
+  /// the kind of the value if it is not an object, for messages
   const char *form() const { return JsonContainerIsScalar(root()) ? "a single value" : "an array"; }
   /// its text, as UTF-8
   std::string json() const;
@@ -47,7 +47,7 @@ class JsonbObject {
 
 /// The value as a number, infinite beyond the range of doubles; nullopt if it is not a number.
 std::optional<double> number_in(const JsonbValue &value);
-/// What a value is that is not a number, for messages: "a string", "null".
+/// The kind of a value that is not a number, for messages: "a string", "null".
 const char *form_of(const JsonbValue &value);
 
 }  // namespace bayes::pg

@@ -117,7 +117,7 @@ Document document_of_pass(Datum value) {
 using namespace bayes;
 using namespace bayes::pg;
 
-// Whether bytes are a message shows when it is read, once.
+// Bytes are checked to be a message once, when the message is read.
 
 BAYES_FUNCTION(bayes_pass_in) {
   const std::string bytes = decoded(pg_b64_decode, PG_GETARG_CSTRING(0));

@@ -1,4 +1,4 @@
-// The type bayes_pass: what servers that work on one fit send each other.
+// The type bayes_pass: messages between the servers of one fit.
 #pragma once
 
 #include "document/document.hpp"
@@ -11,8 +11,8 @@ namespace bayes::pg {
 Datum pass_value(const Document &given);
 /// The elements of one list followed by those of another, in CurrentMemoryContext. Throws
 /// Error(invalid_binary) unless both are lists, and Error(too_large) as above. `state`: the first
-/// one is the state of an aggregate, and the result the next one: it has room for further elements,
-/// and if there was enough of it, it is the first value itself.
+/// list is the state of an aggregate, and the result is the next state, with room for further
+/// elements; if the first value has enough room, it is the result itself.
 Datum joined_pass_value(Datum first, Datum second, bool state);
 /// Throws Error(invalid_binary) for bytes that are no message.
 Document document_of_pass(Datum value);
