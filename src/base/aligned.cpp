@@ -6,13 +6,13 @@
 namespace bayes {
 namespace {
 
-/// Blocks are kept by powers of two, from 1 kB to 64 kB, and four of each at most: half a megabyte
-/// of a thread. Larger ones take longer to fill than to allocate.
+/// Blocks are kept by powers of two, from 1 kB to 64 kB, at most four of each: half a megabyte per
+/// thread. Larger ones take longer to fill than to allocate.
 constexpr int smallest = 10, largest = 16, kept_of_each = 4;
 
 std::size_t rounded(std::size_t bytes) { return std::bit_ceil(bytes); }
 
-/// Which of the sizes that are kept this is; -1 if it is none.
+/// The index of this size among the sizes that are kept; -1 if it is not kept.
 int size_class(std::size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
   static_cast<void>(bytes);  // a use after free must be seen

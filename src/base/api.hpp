@@ -1,4 +1,4 @@
-// What the kernel library exports. Everything else in it is hidden, so that nothing of ours can
+// The exports of the kernel library. Everything else in it is hidden, so that nothing of ours can
 // collide with another module loaded into the same server process.
 #pragma once
 

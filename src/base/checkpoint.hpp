@@ -101,7 +101,8 @@ struct RunRecord {
   std::vector<LoopRecord> loops;
   /// A run from another start had failed, and this one took its place.
   bool begun_afresh = false;
-  /// The rest is known once the run has ended; then only the best run keeps its loops.
+  /// The following members are known once the run has ended; then only the best run keeps its
+  /// loops.
   bool ended = false, converged = false;
   int iterations = 0;
   /// Did a loop of it make as many iterations as it was allowed?

@@ -78,8 +78,8 @@ class BAYES_API Control {
   /// Main thread only, with no worker thread alive: throws if the work is to stop, else returns.
   virtual void poll() {}
 
-  /// A fit by this method begins, which may take so many seconds (infinity: no limit), before it
-  /// looks for starting points. Main thread only, with no worker thread alive.
+  /// A fit by this method begins, before its search for starting points; it may take max_seconds
+  /// (infinity: no limit). Main thread only, with no worker thread alive.
   virtual void begins(Method, double /* max_seconds */) {}
 
   /// Main thread only, with no worker thread alive.
@@ -97,14 +97,14 @@ class BAYES_API Control {
 
   /// The time that a fit may take (option max_seconds), and its clock.
   Budget budget;
-  /// Whether the time is over. To be asked where work is left out if it is: then the fit counts as
-  /// cut short, and its result as unfinished.
+  /// Is the time over? Ask only where work is left out in that case: the fit then counts as cut
+  /// short, and its result as unfinished.
   bool out_of_time() {
     if (!time_is_over()) return false;
     cut_short();
     return true;
   }
-  /// The same without a consequence.
+  /// The same, without counting the fit as cut short.
   bool time_is_over() const { return budget.over() && !repeats(); }
   /// Records that work was left out for lack of time.
   virtual void cut_short() {

@@ -1,4 +1,4 @@
-// The methods that fit models, and what they leave of the parameters.
+// The methods that fit models, and the kinds of their results.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace bayes {
 
-/// How a model is fitted. Which of them a family has is said where its options are read.
+/// How a model is fitted. The options of a family list its methods.
 enum class Method : std::uint8_t {
   exact,
   laplace,
@@ -27,7 +27,7 @@ enum class Method : std::uint8_t {
   slice,
 };
 
-/// What a fit by the method leaves.
+/// The kind of result of a method.
 enum class MethodResult : std::uint8_t {
   /// one value of each parameter
   point,

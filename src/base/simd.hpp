@@ -39,7 +39,7 @@ inline constexpr int lanes = 2;
 
 using Vector = double __attribute__((vector_size(lanes * 8)));
 using Integers = std::int64_t __attribute__((vector_size(lanes * 8)));
-/// The bits of doubles. Their arithmetic wraps: of a NaN, too, something is computed.
+/// The bits of doubles. Their arithmetic wraps, and computes something for a NaN too.
 using Bits = std::uint64_t __attribute__((vector_size(lanes * 8)));
 /// A Vector in memory, with only the alignment of a double.
 using Loose = double __attribute__((vector_size(lanes * 8), aligned(8), may_alias));
@@ -150,7 +150,7 @@ inline Vector exp(Vector x) {
   return x < low ? Vector{} : result;
 }
 
-/// log x within 1 ulp for x that is positive, normal and finite; of others any number. Method: x =
+/// log x within 1 ulp for x that is positive, normal and finite; any number for others. Method: x =
 /// 2^n m with m in [1/sqrt 2, sqrt 2], s = (m - 1) / (m + 1), log m = 2 atanh s as a series in s^2.
 inline Vector log(Vector x) {
   const Bits bits = std::bit_cast<Bits>(x);
@@ -194,8 +194,8 @@ inline simd::Vector lane_log(simd::Vector x) { return simd::log(x); }
 /// Bounded by 1e300, infinity included: the range of lane_log.
 inline double lane_bounded(double x) { return std::min(x, 1e300); }
 inline simd::Vector lane_bounded(simd::Vector x) { return x < 1e300 ? x : simd::all(1e300); }
-/// log(1 + x), 0 <= x <= 1e300, without loss of the digits of a small x: the logarithm of the sum
-/// as rounded, times x divided by what the sum has of it.
+/// log(1 + x), 0 <= x <= 1e300, without loss of the digits of a small x: log(s) x / (s - 1) with
+/// the rounded sum s of 1 and x.
 template <class T> T lane_log1p(T x) {
   const T one = 1.0 + x, slack = one - 1.0;
   return slack == 0.0 ? x : lane_log(one) * (x / (slack == 0.0 ? one : slack));

@@ -49,7 +49,7 @@ std::vector<std::string> read_quantities(const MemberReader &reader) {
   return names;
 }
 
-/// Of every run the objective at the start and after every iteration.
+/// For every run, the objective at the start and after every iteration.
 Document write_trace(const std::vector<std::vector<double>> &trace) {
   Document::List runs;
   for (const std::vector<double> &run : trace)
@@ -99,7 +99,7 @@ Document write_draws(const Draws &draws) {
       .set("values", std::move(values));
 }
 
-/// of a model's document; none if it has no member "draws"
+/// Draws of a model's document; none if it has no member "draws".
 Draws read_draws(const Document &document) {
   if (document.find("draws") == nullptr) return {};
   const MemberReader reader = MemberReader(document).object("draws");
@@ -334,7 +334,7 @@ void merge_info(ModelInfo &info, const ModelInfo &other) {
   add(info.rows, other.rows);
   add(info.skipped, other.skipped);
   if (info.incomplete && other.incomplete) add(*info.incomplete, *other.incomplete);
-  // Samples of both cannot be made into one of all rows.
+  // Samples of both models cannot be made into a sample of all rows.
   info.reference = nullptr;
   info.seconds = std::min(info.seconds + other.seconds, std::numeric_limits<double>::max());
   if (info.version != other.version) info.version = library_version;
@@ -360,7 +360,7 @@ Document Model::document_with(bool seconds) const {
   document.set("components", info.components);
   document.set("iterations", info.iterations);
   document.set("converged", info.converged);
-  // What else stopped a fit follows from its method and `converged`.
+  // Other reasons why a fit stopped follow from its method and `converged`.
   if (info.out_of_time) document.set("stopped", time_member);
   if (!info.told_apart) document.set("told_apart", false);
   // Written only if there are any, so that other models stay as earlier versions wrote them.

@@ -115,8 +115,8 @@ struct ModelInfo {
   /// degenerate components, from 0, in ascending order: those held at a bound that keeps the
   /// likelihood finite, so that the likelihood depends on the bound
   std::vector<int> degenerate;
-  /// false: of a variational fit, that the rows do not tell the components apart
-  /// (fit/linear_response.hpp), so that nothing is known of the errors of its parameters
+  /// false: the rows do not tell the components of this variational fit apart
+  /// (fit/linear_response.hpp), so that the errors of its parameters are unknown
   bool told_apart = true;
   /// the objective that the method maximises, including all constants
   double objective = 0;
@@ -132,11 +132,12 @@ struct ModelInfo {
   /// Option prior as it was given, to this fit or to the model that it started from; inherited by
   /// fits that start from this model. Null if the whole prior is the default.
   Document given_prior;
-  /// What later rows are compared with; nullptr in merged models, and of families without rows.
+  /// The reference that later rows are compared with; nullptr in merged models, and in families
+  /// without rows.
   std::shared_ptr<const RowReference> reference;
 };
 
-/// What is known of the parameters of a mixture, or of a hidden Markov model, from its q, which is
+/// The source of the deviations of a mixture, or of a hidden Markov model, from its q, which is
 /// `corrected` or not: a constant of Parameter.
 inline std::string_view source_of_variational(const ModelInfo &info, bool corrected) {
   return !info.told_apart ? Parameter::components_overlap
@@ -144,8 +145,8 @@ inline std::string_view source_of_variational(const ModelInfo &info, bool correc
                           : Parameter::mean_field;
 }
 
-/// What ended the iterations of the fit: "converged", "max_iter", "draws" (of a sampler: all have
-/// been made) or "max_seconds"; nothing if it had none.
+/// The reason why the iterations of the fit ended: "converged", "max_iter", "draws" (of a sampler:
+/// all have been made) or "max_seconds"; nothing if it had none.
 BAYES_API std::optional<std::string_view> stopped(const ModelInfo &info);
 
 /// Option missing of the fit, "error" if it has none: how rows with a missing value are scored.
@@ -174,14 +175,15 @@ struct ModelWords {
   bool degenerate_if_few = true;
   /// A row consists of predictors, and the model predicts a response.
   bool response = false;
-  /// What the model takes instead of rows of columns, in the plural; nullptr if it takes rows.
+  /// The data that the model takes instead of rows of columns, in the plural; nullptr if it takes
+  /// rows.
   const char *takes = nullptr;
   /// A sentence for a HINT, naming the functions of the family that take the place of those for any
   /// model.
   const char *functions = "";
 };
 
-/// What a model predicts for a row. NaN where there is none.
+/// The prediction of a model for a row. NaN: the number does not exist.
 struct RowPrediction {
   /// the most probable component, from 0; -1: the model predicts a response
   int component = -1;
@@ -342,8 +344,8 @@ inline constexpr int model_header_bytes = sealed_header_bytes;
 /// contains the seconds instead.
 BAYES_API void seal_model(std::string &bytes, bool seconds = true);
 
-/// Does the header at the start of `bytes` identify the content? That of early versions, whose
-/// documents have the seconds in them, does not.
+/// Does the header at the start of `bytes` identify the content? Headers of early versions, whose
+/// documents have the seconds in them, do not.
 BAYES_API bool identifies_content(std::string_view bytes);
 /// The header that identifies the content, whichever version wrote the bytes. Bytes of early
 /// versions have to be complete; of others the header is enough. Throws Error(invalid_binary).

@@ -242,7 +242,7 @@ std::string any_of(std::span<const std::string_view> names) {
   return out;
 }
 
-/// With powers of ten as such.
+/// A number in which powers of ten are written as such.
 std::string shown(double x) {
   const double power = std::log10(x);
   if (x >= 1e6 && power == std::floor(power)) return message("1e{}", int(power));

@@ -1,5 +1,5 @@
-// The rows of the fit, as far as a model keeps them: their columns, if they had names, to which
-// scoring matches rows, and with which results are labelled; and the distribution of each.
+// The rows of the fit, as far as a model keeps them: the names of their columns, if they had any,
+// by which scoring matches rows and results are labelled; and the distribution of each column.
 #pragma once
 
 #include <limits>
@@ -47,7 +47,8 @@ BAYES_API const std::string *label_of(const RowColumn &column, double code);
 /// Are the names f1, f2, ..., which PostgreSQL gives to the columns of ROW(...)?
 BAYES_API bool by_position(const RowColumns &columns);
 
-// What a model keeps of the rows of its fit, so that later rows can be compared with them.
+// The reference: a summary of the rows of a fit that a model keeps, so that later rows can be
+// compared with them.
 //
 // It is made from a sample of the rows (data/row_reference.hpp), compared with others by a Drift
 // (data/drift.hpp), and an optional member of a model's document: models that were stored before
@@ -60,12 +61,12 @@ struct BinnedColumn {
   /// before it has.
   bool categories = false;
   std::vector<double> points;
-  /// The weight of every bin, and last that of all numbers above the bounds, or of all other
-  /// categories. Where categories are rare, the weights are those of a part of the rows.
+  /// The weight of every bin, and last the weight of all numbers above the bounds, or of all other
+  /// categories. Where categories are rare, only a part of the rows is counted.
   std::vector<double> weights;
   /// the weight of the rows without a value
   double nulls = 0;
-  /// Of categories: the weights of those that one row has, and of those that two rows have. NaN if
+  /// For categories: the weights of those that one row has, and of those that two rows have. NaN if
   /// an earlier version made it.
   double once = std::numeric_limits<double>::quiet_NaN(), twice = once;
 };

@@ -1,4 +1,4 @@
-// What a model keeps of its fit so that the fit can be resumed: the request, and the course so far.
+// The record by which a model's fit can be resumed: the request, and the course so far.
 #pragma once
 
 #include <cstdint>

@@ -109,8 +109,9 @@ Run<L> optimize(const L &learner, typename L::State state, Data &data, Control &
 
 /// Minibatches of rows in groups of `group` neighbours: a group is one cache line of every feature,
 /// so that no fetched memory is wasted. Groups are drawn uniformly with replacement, so scaled sums
-/// over a minibatch are unbiased. Or, as the plan says and always elsewhere, each row is in a
-/// minibatch or not by a hash of its contents and the step; then as well.
+/// over a minibatch are unbiased. Alternatively, as the plan says and always on other servers, a
+/// hash of its contents and the step decides whether a row is in a minibatch; sums are unbiased
+/// then too.
 class RowMinibatches {
  public:
   static constexpr int group = 8;
@@ -148,8 +149,8 @@ void require_minibatch_memory(double bytes, const Control &control);
 /// The hashes of rows by which minibatches of them are chosen. Throws Error(too_large) if they do
 /// not fit into memory.
 HashedRows hash_rows(RowSource &rows, std::size_t part, Control &control);
-/// Replaces `to` by the rows that are chosen. Throws Error(too_large) as require_minibatch_memory,
-/// of as many as there are.
+/// Replaces `to` by the rows that are chosen. Throws Error(too_large), as
+/// require_minibatch_memory() does, if they do not fit.
 void choose_minibatch(const HashedRows &rows, const HashChoice &choice, MemoryRows &to,
                       const Control &control);
 

@@ -46,7 +46,7 @@ struct FitOptions {
   double tolerance = 1e-4;
   /// 0: by the rule of fit/fit_options.hpp, once the size of the data is known
   int restarts = 0;
-  /// the number of restarts was not given: a fit makes no more once it need not (fit_run.cpp)
+  /// the number of restarts was not given: a fit makes fewer where it can (fit_run.cpp)
   bool restarts_settled = false;
   /// the fit starts from a model: its first run begins there
   bool started = false;

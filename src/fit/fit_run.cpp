@@ -12,9 +12,10 @@
 namespace bayes {
 namespace {
 
-// When restarts have found the best optimum so often that more of them are not worth their time.
+// The rule by which restarts end: they have found the best optimum so often that more are not worth
+// their time.
 
-/// The optima that the restarts of a fit have come to, and how often each. It decides from
+/// The optima that the restarts of a fit have come to, and how often each. The decision depends on
 /// objectives alone, so that the same rows get the same number of restarts on every machine, in
 /// every plan of a statement.
 class FoundOptima {
@@ -205,14 +206,14 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     if (plan_.restarts_settled && found.enough()) break;
     if (restart < plan_.restarts && control_.out_of_time()) break;
   }
-  // By its record a run that is not made again was better than the one that the record names best.
+  // The record contradicts itself: a run that it does not repeat was better than its best one.
   if (kept != best_restart_) refuse_checkpoint();
   go_on(restarts, best, trial_weight != nullptr);
   best_trace_ = trial_weight ? model_.trace.size() - 1 : best;
   drop_traces();
 }
 
-/// Makes a run the result, whose iterations follow others.
+/// Takes over the results of a run. `before`: the number of iterations before its own.
 void FitRun::take(const RunTrace &run, int before) {
   ModelInfo &info = model_.info;
   info.iterations = before + run.iterations;
@@ -274,8 +275,8 @@ void FitRun::drop_limited_runs() {
     runs.resize(run.loops.empty() ? i : i + 1);
     break;
   }
-  // A better run came after the best one that remains, which must be made again; it may have begun
-  // where the run before it ended, so that all are.
+  // A better run came after the best one that remains. The remaining one must be made again, and
+  // may have begun where the run before it ended, so all runs are made again.
   const int best = best_recorded();
   if (best >= 0 && runs[std::size_t(best)].loops.empty()) runs.clear();
 }

@@ -90,8 +90,7 @@ class BAYES_API SharedTime {
   SharedTime(const Document &options, std::size_t fits, Control &control);
   /// The scope of the next fit.
   BudgetScope next();
-  /// Makes the next fit of a selection, and passes its model to `emit`, or to `failed` that there
-  /// is none.
+  /// Makes the next fit of a selection, and passes its model to `emit`, or its failure to `failed`.
   template <class Fit, class Emit> void select(int k, Fit fit, Emit emit, const FailedFit &failed) {
     const BudgetScope share = next();
     decltype(fit()) model;

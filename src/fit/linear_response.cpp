@@ -190,7 +190,7 @@ Vector approach(Vector &natural,
   for (int step = 0; step < max_steps && !(left <= 0.1 * farthest); ++step) {
     poll_here();
     const Vector next = natural + newton_step(whitened, root, change);
-    whiten(factors_at(next));  // before a pass with what is no posterior
+    whiten(factors_at(next));  // throws for what is no posterior, before a pass
     change = after(pass, next) - next;
     const double before = left;
     left = distance(whitened, root, change);

@@ -1,11 +1,11 @@
 // Do the rows tell the components of a variational fit apart?
 //
-// vi finds one maximum of its bound, and what is known of the parameters is how far they may be
-// from there (fit/linear_response.hpp). Where components overlap and rows are few, the bound has
-// other maxima, as high and far away: with a component that is nearly empty, or of few rows that
-// happen to lie together. Nothing that is computed at one of them tells of the others. The rows do:
-// the components are told apart if the log likelihood falls by enough without any one of them, its
-// rows being given to the others, which are fitted to them.
+// vi finds one maximum of its bound, and linear response says how far parameters may be from there.
+// Where components overlap and rows are few, the bound has other maxima, as high and far away: with
+// a component that is nearly empty, or of few rows that happen to lie together. The value at one
+// maximum says nothing about the others. The rows do: the components are told apart if the log
+// likelihood falls by enough without any one of them, its rows being given to the others, which are
+// fitted to them.
 //
 // How much is enough was measured, not derived (tests/bench/intervals.cpp): at half a dozen numbers
 // a component, intervals of 90 % hold the parameters in 85 % and more from some 17 nats on,
@@ -41,10 +41,10 @@ LocalResult<typename L::Statistics> expected_statistics_without(const std::vecto
   return local_step<typename L::Allocation>(rows, control, learner.scorer(state), log_weights);
 }
 
-/// Do the data tell the first `components` components of q apart, the result of a fit to them? Any
-/// others stand for no component of their own, and are left out with each. Falls are multiplied by
-/// the rows behind `all` and divided by those of the data, which may be a sample, or rows beside
-/// those that the prior knows of. `poll` is called before every pass.
+/// Do the data tell the first `components` components of q apart, the result of a fit to them?
+/// Other components stand for no component of their own, and are left out with each. Falls are
+/// scaled by the rows behind `all` over the rows of the data, which may be a sample, or may come in
+/// addition to rows that the prior knows. `poll` is called before every pass.
 template <Learner L, class Data, class Poll>
 bool are_told_apart(const L &learner, const typename L::State &q, int components,
                     const typename L::State &all, Data &data, Control &control, Poll poll) {
@@ -64,14 +64,16 @@ bool are_told_apart(const L &learner, const typename L::State &q, int components
       for (int step = 0;; ++step) {
         poll();
         const auto left = expected_statistics_without(out, learner, state, data, control);
-        // Further steps bring it closer to the whole. Not finite: there are no others for its rows.
+        // Further steps bring it closer to the whole. Not finite: no other component can take its
+        // rows.
         if (!std::isfinite(left.sums.objective)) break;
         if (whole.sums.objective - left.sums.objective < least) return false;
         if (step == steps) break;
         state = learner.update(left.statistics, state);
       }
     } catch (const Error &error) {
-      // The others have no fit to its rows, as where states of the steps are known.
+      // The other components cannot be fitted to its rows, for example where states of steps are
+      // known.
       if (error.code() != Errc::numeric && error.code() != Errc::invalid_argument) throw;
     }
   }
@@ -117,8 +119,7 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
                        const std::function<Vector(const Vector &)> &pass);
 /// The same near the maximum. Farther away, moves `natural` towards the maximum by Newton steps
 /// with the response computed here, and returns an empty vector. `factors_at`: the factors of a
-/// posterior with these natural parameters. Throws Error(numeric) if a step ends where there is
-/// none.
+/// posterior with these natural parameters. Throws Error(numeric) if a step ends at no posterior.
 Vector approach(Vector &natural,
                 const std::function<std::vector<PosteriorFactor>(const Vector &)> &factors_at,
                 const std::function<Vector(const Vector &)> &pass);
@@ -173,8 +174,7 @@ inline constexpr double free_operations = 5e8;
 template <Learner L> struct Response {
   /// empty if it does not pay, or does not exist
   Vector deviations;
-  /// Whether the rows tell the components apart (fit/linear_response.hpp); if not, there are no
-  /// deviations.
+  /// Whether the rows tell the components apart; if not, there are no deviations.
   bool told_apart = true;
   /// a state nearer to the maximum of the bound, if the fit ended too far from it; `objective` and
   /// `statistics` are then those of this state

@@ -127,7 +127,7 @@ BAYES_API std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, cons
                                                     const BernoulliMixture *start, bool update,
                                                     Control &control);
 
-/// Passes a fit for every k to `emit`, or to `failed` that there is none: the rows of bmm_select.
+/// Passes a fit for every k to `emit`, or its failure to `failed`: the rows of bmm_select.
 BAYES_API void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
                           const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit,

@@ -36,7 +36,7 @@ struct MostProbable {
   }
 };
 
-/// A way to make labels below k, with their own numbers.
+/// A recipe for labels below k, with their own numbers.
 Document way_of(const char *by, int k) {
   std::vector<double> numbers(static_cast<std::size_t>(k));
   std::iota(numbers.begin(), numbers.end(), 0.0);

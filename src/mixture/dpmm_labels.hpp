@@ -1,7 +1,7 @@
 // The cluster of every row, for variational inference of Dirichlet process mixtures. If the rows
-// are on other servers, so are the labels: what is kept here is how a server makes those of its
-// rows, and it is in every request that is about them, so that a session that has lost them makes
-// them again.
+// are on other servers, so are the labels: this server keeps the recipe by which another one makes
+// the labels of its rows, and sends it in every request about them, so that a session that has lost
+// its labels makes them again.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace bayes {
 struct RowLabels {
   /// of rows of this server
   std::vector<int> here;
-  /// of rows elsewhere: how their labels are made; null if there are none
+  /// the recipe of the labels of rows elsewhere; null if there are none
   Document elsewhere;
 
   /// label i becomes numbers[i]; there is one for every label that a row has

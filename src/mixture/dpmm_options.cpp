@@ -53,7 +53,7 @@ void set_likelihood(const Document &given, DpmmOptions &o) {
   o.products = given.as<Document::List>() || !o.likelihood[0].is(normal_family);
 }
 
-/// What a start model hands on, besides FitOptions::inherit.
+/// Inherits from a start model the options that FitOptions::inherit leaves out.
 void inherit_model(const DirichletProcessMixture &start, DpmmOptions &o) {
   const Document &options = start.info.options;
   const auto option = [&options](const char *key) {

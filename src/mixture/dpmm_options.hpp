@@ -13,7 +13,7 @@
 
 namespace bayes {
 
-/// Of FitOptions those of samplers and of variational inference.
+/// FitOptions, with the options of samplers and of variational inference.
 struct DpmmOptions : FitOptions {
   DpmmOptions() {
     method = Method::collapsed;
@@ -48,7 +48,8 @@ struct DpmmOptions : FitOptions {
   Document document() const;
 };
 
-/// Reads and checks; with a start model, after what it hands on. Throws Error(invalid_argument).
+/// Reads and checks options, after those inherited from a start model. Throws
+/// Error(invalid_argument).
 DpmmOptions read_dpmm_options(const Document &options,
                               const DirichletProcessMixture *start = nullptr);
 

@@ -1,4 +1,5 @@
-// What chains and restarts of a Dirichlet process mixture begin with: partitions, or a start model.
+// Starting points of chains and restarts of a Dirichlet process mixture: partitions, or a start
+// model.
 #pragma once
 
 #include <algorithm>
@@ -109,9 +110,9 @@ template <class Q> const DpmmFitted<Q> &fitted_as(const DirichletProcessMixture 
   return std::get<DpmmFitted<Q>>(model.state->fitted);
 }
 
-/// The posterior of the model, or of the clusters of one that was sampled, for so many sticks, at
-/// least as many as there are clusters. A stick that they leave begins with the rows that `labels`,
-/// those of label_by_model(), give to a new cluster: few would come to a stick without rows.
+/// The posterior of the model, or of the clusters of a sampled one, for at least as many sticks as
+/// there are clusters. A stick that is left over begins with the rows to which `labels`, those of
+/// label_by_model(), give a new cluster: few would come to a stick without rows.
 template <class Q>
 StickPosterior<Q> posterior_of_model(const DirichletProcessMixture &model, const Q &prior,
                                      int sticks, const StickWeights &weights, RowSource &rows,

@@ -1,5 +1,5 @@
-// What every fitted mixture with a fixed number of components has in addition to its parameters,
-// and the corresponding members of its document.
+// The totals that every fitted mixture with a fixed number of components has besides its
+// parameters, and their members in its document.
 #pragma once
 
 #include "base/linalg.hpp"

@@ -132,7 +132,7 @@ BAYES_API std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const
                                                    Control &control);
 
 /// Passes a fit for every k and every covariance of options.covariance (here a name or an array of
-/// names) to `emit`, or to `failed` that there is none: the rows of gmm_select.
+/// names) to `emit`, or its failure to `failed`: the rows of gmm_select.
 BAYES_API void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
                           const std::function<void(std::unique_ptr<GaussianMixture>)> &emit,

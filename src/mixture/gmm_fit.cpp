@@ -180,7 +180,7 @@ class GmmFit {
     } else {
       const bool anywhere =
           options_.init == "random" || (varied && restart % 5 > 1 && restart % 2 == 1);
-      // What rows miss of a centre is expected given the rest.
+      // Missing elements of a centre are replaced by their expectation given the observed ones.
       MemoryRows &sample = completion_ ? completion_->rows : rows_.sample;
       centres = anywhere ? random_rows(sample, k_, random)
                          : kmeans_plus_plus(sample, k_, unit, random, control_);
@@ -199,7 +199,7 @@ class GmmFit {
   }
 
   std::vector<int> halves(std::int64_t i, std::int64_t j) {
-    // What rows miss of a centre is expected given the rest.
+    // Missing elements of a centre are replaced by their expectation given the observed ones.
     MemoryRows &sample = completion_ ? completion_->rows : rows_.sample;
     const KMeans kmeans(unit_of_distances());
     std::vector<int> labels(std::size_t(rows_.sample.rows()));

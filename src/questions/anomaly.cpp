@@ -22,7 +22,7 @@ constexpr double max_sample = 1.6e7;
 constexpr double max_combinations = 5000;
 constexpr std::uint64_t anomaly_seed = 1;
 
-/// Sorts scores and adds up what they count.
+/// Sorts scores and accumulates their weights.
 template <class Scores>
 std::unique_ptr<Scores> summed(std::vector<std::pair<double, double>> &all) {
   std::sort(all.begin(), all.end());
@@ -45,7 +45,7 @@ std::pair<std::vector<int>, std::vector<int>> parts_of(std::span<const int> patt
 
 }  // namespace
 
-/// As single numbers, so that rows with the same density but for rounding are equal.
+/// Compares in single precision, so that rows whose densities differ by rounding alone are equal.
 double Anomalies::Scores::up_to(double log_density) const {
   const auto at = std::upper_bound(scores.begin(), scores.end(), float(log_density));
   return at == scores.begin() ? 0 : sums[std::size_t(at - scores.begin()) - 1];
@@ -82,8 +82,8 @@ double Anomalies::probability(std::span<const double> x) {
   double out = share(coarse_, log_density);
   if (out < strange) out = std::min(strange, share(fine_, log_density));
   if (!(out < 10.0 / fine_.draws)) return std::min(1.0, out);
-  // Beyond the draws the bound is all that is known. That of rows of the model needs one such row
-  // for the elements that it has.
+  // Beyond the draws only the bound is known. tail_bound() takes the elements of the row that was
+  // scored last.
   rows_.log_density(x);
   double bound = rows_.tail_bound(log_density);
   if (unseen) {
@@ -98,7 +98,7 @@ double Anomalies::probability(std::span<const double> x) {
 
 double Anomalies::share(Sample &sample, double log_density) {
   if (sample.rows.empty()) draw(sample);
-  // Of rows with unseen categories every draw is kept twice: scores, and sums twice as long.
+  // For rows with unseen categories every draw is kept twice: scores and sums are twice as long.
   const bool unseen = std::any_of(pattern_.begin() + std::ptrdiff_t(pattern_.size() / 2),
                                   pattern_.end(), [](double each) { return each == 0; });
   const Scores &scores =
@@ -130,8 +130,8 @@ std::vector<double> Anomalies::unseen_weights(std::span<const int> unseen) {
   return out;
 }
 
-/// Given the component labels are independent of all else, so that rows with unseen ones are draws
-/// that get these labels, and count by the probability that they have them.
+/// Given the component, labels are independent of all else. So rows with unseen labels are draws
+/// that get these labels, weighted by the probability of having them.
 std::unique_ptr<Anomalies::Scores> Anomalies::scores_of(const Sample &sample,
                                                         std::span<const int> of) {
   const std::size_t d = std::size_t(rows_.dimension());

@@ -14,26 +14,27 @@ class BAYES_API Anomalies {
   explicit Anomalies(RowDistribution &rows);
 
   /// P(p(X) <= p(x)) for a row X that is observed in the elements that x has: a row of the model,
-  /// or, if x has unseen categories, one with unseen categories in the same elements. Both have the
-  /// probabilities of the densities, which so sum up to more than 1; at most 1 is returned.
+  /// or, if x has unseen categories, one with unseen categories in the same elements. The densities
+  /// give both kinds their probabilities, which sum to more than 1; at most 1 is returned.
   ///
   /// Exact where the elements are labels that have few combinations, and for one normal or Student
   /// t, or one component of independent normals at a point. Otherwise by draws with a fixed seed,
-  /// the same for all rows: their densities in some elements are computed once. Of n draws the
+  /// t, or one component of independent normals at a point. Otherwise by draws with a fixed seed,
+  /// the same for all rows: their densities in some elements are computed once. With n draws the
   /// result is (1 + the number of those with at most this density) / (n + 1), or beyond the draws
   /// an upper bound, if it is smaller. It never rises as the density falls.
   double probability(std::span<const double> x);
 
  private:
-  /// Log densities of rows that are observed in some elements, ascending, and how many draws, or
-  /// which probability, is at most that far. For draws: the middle one of every `stride`.
+  /// Ascending log densities of rows that are observed in some elements, each with the number of
+  /// draws, or the probability, up to it. For draws: the middle one of every `stride`.
   struct Scores {
     std::vector<float> scores;
     std::vector<double> sums;
     double up_to(double log_density) const;
   };
-  /// Rows drawn from the model and the components that they are from, and for every pattern of
-  /// observed and unseen elements some of their scores, of the lowest `kept`.
+  /// Rows drawn from the model, their components, and for every pattern of observed and unseen
+  /// elements some of their `kept` lowest scores.
   struct Sample {
     int draws, stride, kept;
     std::vector<double> rows = {};

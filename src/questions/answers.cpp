@@ -72,9 +72,9 @@ void SimilarRows::add(std::span<const double> x) {
   }
 }
 
-/// Of two rows of one draw, in the same group with the weight w: the expected square of w is w^2 (1
-/// + 1 / mass), and they are in one component with the probability `together`. Those of different
-/// groups add up without those of the same one, which would be most of the sum.
+/// For two rows of one draw in the same group, with the weight w: the expected square of w is w^2
+/// (1 + 1 / mass), and they are in one component with the probability `together`. Different groups
+/// are summed without the same group, which would be most of the sum.
 double SimilarRows::similarity(std::size_t i, std::size_t j) const {
   if (added_[j].groups < added_[i].groups) std::swap(i, j);  // the same bits for (j, i)
   const std::vector<double> &one = added_[i].groups, &other = added_[j].groups;

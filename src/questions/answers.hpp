@@ -1,4 +1,4 @@
-// What is asked of the missing elements of a row, given the observed ones.
+// Questions about the missing elements of a row, given the observed ones.
 #pragma once
 
 #include <limits>
@@ -26,20 +26,20 @@ BAYES_API double value_given(RowDistribution &rows, int element);
 BAYES_API bool asked_for(double x);
 
 /// The probability that both rows come from one component of the model, given what each has
-/// observed: within a draw by the components' densities, between draws by their evidence. In a
-/// draw of a sampled mixture a row also tells of the parameters and of the weight of its component
-/// (FlatComponent::mass), without which two rows of one with few rows had to be like the prior.
+/// observed: within a draw by the components' densities, between draws by their evidence. In a draw
+/// of a sampled mixture a row also informs about the parameters and the weight of its component
+/// (FlatComponent::mass); otherwise two rows of a small component would have to be like the prior.
 BAYES_API double similarity(RowDistribution &rows, std::span<const double> one,
                             std::span<const double> other);
 
-/// Rows any two of which are compared: what a row alone says about the components is computed once.
+/// Rows that are compared in pairs: what a row alone says about the components is computed once.
 class BAYES_API SimilarRows {
  public:
   /// `rows` must outlive it.
   explicit SimilarRows(RowDistribution &rows) : rows_(rows) {}
   void add(std::span<const double> x);
-  /// Of rows i and j, in the order in which they were added, as similarity() says. Throws
-  /// Error(numeric) if the density of both is 0.
+  /// The similarity() of rows i and j, in the order in which they were added. Throws Error(numeric)
+  /// if the density of both is 0.
   double similarity(std::size_t i, std::size_t j) const;
 
  private:
@@ -61,19 +61,20 @@ class BAYES_API SimilarRows {
   bool tied_ = false;
 };
 
-/// How an observed element compares with what the others let expect.
+/// How an observed element compares with its distribution given the others.
 struct Surprise {
   /// -log p(element | the others)
   double nats;
-  /// The probability of a value that is at least as far out: of a number twice that of the smaller
-  /// tail, of a category its own and those of all known categories that are no more probable.
+  /// The probability of a value that is at least as far out: for a number twice the smaller tail,
+  /// for a category its own probability and those of all known categories that are no more
+  /// probable.
   double tail;
   /// the value expected: value_given()
   double expected;
-  /// of numbers the bounds of the interval of probability `level`; NaN for categories
+  /// for numbers the bounds of the interval of probability `level`; NaN for categories
   double lower, upper;
 };
-/// Of an element of x that is not missing; it may be an unseen category.
+/// For an element of x that is not missing; it may be an unseen category.
 BAYES_API Surprise surprise(RowDistribution &rows, std::span<const double> x, int element,
                             double level);
 

@@ -17,12 +17,12 @@ namespace bayes {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// estimates of a probability, and about how many points each has of all components together
+/// number of estimates, and about how many points each takes for all components together
 constexpr int shifts = 12;
 constexpr double all_points = 500, fewest_points = 8;
 constexpr std::uint64_t box_seed = 1;
 
-/// P(a <= z <= b), where both are above or below 0 by the smaller tails.
+/// P(a <= z <= b), from the smaller tails if a and b are on the same side of 0.
 double normal_between(double a, double b) {
   return a > 0 ? normal_below(-a) - normal_below(-b) : normal_below(b) - normal_below(a);
 }
@@ -84,7 +84,7 @@ bool is_label(const RowDistribution &rows, std::size_t element) {
          rows.columns()[element].kind == ValueKind::label;
 }
 
-/// Is there such a bound? An unseen category is one.
+/// Does the bound restrict the element? An unseen category does.
 bool binds(double bound) { return !std::isnan(bound) || is_unseen(bound); }
 
 std::string name_of_label(const RowDistribution &rows, std::size_t element, double label) {
@@ -109,11 +109,11 @@ template <class F> double integral_in_pieces(std::vector<double> cuts, F f) {
   return std::min(1.0, out);
 }
 
-/// Where the conditional probability of the second changes, at bounds / rho, the faster the larger
-/// rho is: in distances from there.
+/// Offsets from the points bounds / rho, where the conditional probability of the second variable
+/// changes, the faster the larger rho is.
 constexpr double places_of_change[] = {-8, -4, -2, -1, 0, 1, 2, 4, 8};
 
-/// The integral over the first of the conditional probability of the second.
+/// The integral over the first variable of the conditional probability of the second.
 double normal_rectangle(const double *lower, const double *upper, double rho, double rest) {
   const double from = std::max(lower[0], -39.0), to = std::min(upper[0], 39.0);
   if (!(from < to)) return 0;
@@ -131,8 +131,9 @@ double normal_rectangle(const double *lower, const double *upper, double rho, do
   });
 }
 
-/// The same over x, the first being sinh x, whose density falls by exp(-degrees) with every unit
-/// far out. The second, given the first, is a Student t of one degree more.
+/// The same for a Student t, over x, the first variable being sinh x: far out, its density falls by
+/// exp(-degrees) with every unit of x. The second, given the first, is a Student t of one degree
+/// more.
 double student_rectangle(const double *lower, const double *upper, double rho, double rest,
                          double degrees) {
   const double farthest = 42 / degrees + 4, from = std::max(std::asinh(lower[0]), -farthest),
@@ -149,8 +150,8 @@ double student_rectangle(const double *lower, const double *upper, double rho, d
     if (x >= 4) width = std::min(2 * width, std::max(0.5, 10 / degrees));
   }
   const auto spread = [&](double z) { return rest * std::sqrt((degrees + z * z) / (degrees + 1)); };
-  // Of few degrees there is much where pieces are wider than what the second takes to change, on
-  // either side, from the probability that a bound leaves it near 0 to that far out.
+  // With few degrees much probability lies where pieces are wider than the change of the second
+  // variable's probability. So cut on either side of it, from where a bound leaves it near 0.
   const auto add_about = [&](double z) {
     if (degrees < 1)
       for (const double away : places_of_change) {
@@ -197,7 +198,7 @@ double interval_probability(const Predicted &of, double lower, double upper) {
 double rectangle_probability(const double *lower, const double *upper, double rho, double degrees) {
   const double rest = std::sqrt((1 - rho) * (1 + rho));
   if (!(rest > 0)) {
-    // One is the other, or its negative.
+    // With correlation 1 or -1 the second is the first, or its negative.
     const double a = std::max(lower[0], rho > 0 ? lower[1] : -upper[1]),
                  b = std::min(upper[0], rho > 0 ? upper[1] : -lower[1]);
     return !(a < b) ? 0 : degrees > 0 ? student_between(degrees, a, b) : normal_between(a, b);
@@ -212,7 +213,7 @@ void multiply_elliptical_box(std::span<const double> lower, std::span<const doub
                              std::span<const double> triangle, double degrees,
                              std::span<double> out) {
   const std::size_t m = lower.size();
-  // In proportion to what the component counts, so that many components take no longer than one.
+  // The weight of the component decides, so that many components take no longer than one.
   const int points = int(std::clamp(all_points * out[0], fewest_points, all_points));
   std::vector<double> y(m), shift(m + 1);
   WorkPoll poll;

@@ -13,13 +13,13 @@ struct BoxProbability {
   double mcse;
 };
 
-/// P(lower <= x <= upper | given), element by element. A bound that is NaN does not bind; of a
-/// label one bound suffices, which is then both. An unseen category has the probability that log
-/// densities give it, and is in no range of several. Throws Error if a lower bound is above the
+/// P(lower <= x <= upper | given), element by element. NaN is no bound; for a label one bound
+/// suffices, which is then both. An unseen category has the probability that log
 /// upper one, or both are different labels.
 ///
-/// Exact where the bound elements are independent given the component, or one of those that are not
-/// is bound, or two (of at least fewest_degrees). Otherwise by quasi-Monte Carlo with a fixed seed.
+/// Exact where the elements with bounds are independent given the component, or where one dependent
+/// element has bounds, or two (of at least fewest_degrees). Otherwise by quasi-Monte Carlo with a
+/// fixed seed.
 BAYES_API BoxProbability box_probability(RowDistribution &rows, std::span<const double> lower,
                                          std::span<const double> upper,
                                          std::span<const double> given);
@@ -27,7 +27,7 @@ BAYES_API BoxProbability box_probability(RowDistribution &rows, std::span<const 
 /// P(lower <= X <= upper), the bounds infinite or not.
 double interval_probability(const Predicted &of, double lower, double upper);
 
-/// From so many degrees of freedom rectangle_probability() takes them.
+/// The fewest degrees of freedom that rectangle_probability() takes.
 inline constexpr double fewest_degrees = 0.3;
 
 /// P(lower <= z <= upper) for two standard normals of correlation rho, or a Student t in two
@@ -37,7 +37,7 @@ double rectangle_probability(const double *lower, const double *upper, double rh
 
 /// Independent estimates of P(lower <= x <= upper) for the elliptical distribution with the scale
 /// L L', L lower triangular (row i has i + 1 numbers): normal, or Student t of `degrees` > 0. They
-/// multiply out[0], out[1], ..., equal numbers from 0 to 1 that tell how much they count, and the
+/// multiply out[0], out[1], ..., each of which holds the weight of the component, from 0 to 1; the
 /// bounds are relative to the location.
 void multiply_elliptical_box(std::span<const double> lower, std::span<const double> upper,
                              std::span<const double> triangle, double degrees,

@@ -88,7 +88,7 @@ ConditionalModel::ConditionalModel(std::unique_ptr<Model> base, std::span<const 
                 "A conditional model is one of the columns that are NULL.",
                 "bayes_log_density(model, row) is the log density of a whole row.");
   const int own = base_->info.dimension, whole = rows->dimension();
-  // An element that the base's rows do not have is the name of the component.
+  // An element beyond those of the base's rows is the name of the component.
   if (whole > own)
     for (const double each : rows->categories(own)) labels_.push_back(rows->label(own, each));
   rows->fix(given_);
@@ -112,8 +112,8 @@ ConditionalModel::~ConditionalModel() = default;
 std::unique_ptr<Model> condition(std::unique_ptr<Model> model, std::span<const double> given) {
   if (std::all_of(given.begin(), given.end(), remains)) return model;
   std::vector<double> row(given.begin(), given.end());
-  // What describes the fit belongs to the conditional model; the base keeps its draws, which its
-  // functions need.
+  // The description of the fit belongs to the conditional model; the base keeps its draws, which
+  // its functions need.
   auto trace = std::move(model->trace);
   auto draws = model->draws;
   const double seconds = model->info.seconds;

@@ -1,5 +1,5 @@
-// The model of the columns that remain once others are known: its distribution of rows is that of
-// the model that it was made from, given these. It is a model as any other, so it answers all
+// The model of the columns that remain once others are known: its distribution of rows is the one
+// of its base, given the known columns. It is a model as any other, so it answers all
 // questions, and may be conditioned again.
 #pragma once
 
@@ -37,10 +37,10 @@ class BAYES_API ConditionalModel final : public RowMixture {
   const std::vector<std::string> &labels() const { return labels_; }
 
   std::int64_t stored_draws() const override { return base_->stored_draws(); }
-  /// The words of the base, but for a model of rows.
+  /// The words of the base, changed only for a model of rows.
   const ModelWords &words() const override { return words_; }
   /// The weight of every component given what is known, without an interval, and the parameters of
-  /// the remaining columns: of a column that depends on known ones within the component, those of
+  /// the remaining columns: for a column that depends on known ones within the component, those of
   /// its conditional distribution. Posteriors are those of the base, uncorrected; after sampling
   /// draws have the weights that the evidence gives them.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;

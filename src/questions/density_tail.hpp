@@ -33,15 +33,16 @@ struct EllipticalDensity {
   /// the log density at the location
   double centre;
 };
-/// Of one number of Support::real.
+/// The density of one number of Support::real.
 EllipticalDensity elliptical_density(const Predicted &of);
 /// P(log p(X) <= log_density)
 double density_tail(const EllipticalDensity &of, double log_density);
 PowerLogs power_logs(const EllipticalDensity &of);
 
-/// Of a category with these log probabilities.
+/// For a category with these log probabilities.
 PowerLogs power_logs(std::span<const double> log_probabilities);
-/// Of a number that is positive or whole, by the trapezoid rule, which is exact to some digits more
+/// For a number that is positive or whole, by the trapezoid rule, which is exact to some digits
+/// more
 /// than a bound needs. `log_density`: of a value. Polls.
 PowerLogs power_logs(const Predicted &of, const std::function<double(double)> &log_density);
 

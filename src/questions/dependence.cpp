@@ -121,7 +121,7 @@ class Pairs {
                   message("{} draws of {} columns are too many, the limit is {} numbers in all",
                           options_.draws, d_, std::int64_t(max_numbers)),
                   {}, "Give a smaller number in option draws.");
-    // Memory is touched draw by draw: so much of it at once could not be cancelled.
+    // Memory is touched draw by draw: touching all of it at once could not be cancelled.
     drawn_.reserve(d_ * std::size_t(options_.draws));
     for (int i = 0; i < options_.draws; ++i) {
       poll_here();

@@ -1,4 +1,4 @@
-// What goes with what: mutual information of pairs of columns.
+// The dependence of columns: mutual information of pairs.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace bayes {
 struct MutualInformation {
   /// elements, from 0; first <= second
   int first, second;
-  /// Of an element with itself its entropy if it is a category, else NaN.
+  /// For an element with itself: its entropy if it is a category, else NaN.
   double nats;
   /// its Monte Carlo standard error; 0 if it is exact
   double mcse;

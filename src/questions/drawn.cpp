@@ -38,7 +38,7 @@ std::unique_ptr<RowPart> EllipticalPart::drawn(std::span<const int> of, Random &
                                  of_.factor(Eigen::Index(c)));
       continue;
     }
-    // Those that share a scale, or a single one: the posterior that ellipses() was given.
+    // Components that share a scale, or a single one: the posterior that ellipses() was given.
     NormalWishart q{sharing_ > 1 ? tied_covariance : of_.shape,
                     Matrix(d, sharing_),
                     Vector(sharing_),

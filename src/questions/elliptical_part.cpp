@@ -25,7 +25,7 @@ double bounded(double square) { return square < max_square ? square : max_square
 
 }  // namespace
 
-/// What depends only on which elements are observed.
+/// Numbers that depend only on which elements are observed.
 struct EllipticalPart::Pattern {
   std::vector<int> observed, missing;
   /// for every element, its place among the missing ones
@@ -109,8 +109,8 @@ EllipticalPart::EllipticalPart(std::vector<int> elements, Ellipses components, i
 
 EllipticalPart::~EllipticalPart() = default;
 
-/// The mean of the observed elements under component c, and what its log density has beside the
-/// square; `log_determinant`: of the observed elements of its scale.
+/// Sets the mean of the observed elements under component c, and the terms of its log density other
+/// than the square; `log_determinant`: of the observed elements of its scale.
 void EllipticalPart::set_constants(Pattern &p, int c, double log_determinant) const {
   const Eigen::Index o = Eigen::Index(p.observed.size());
   for (Eigen::Index i = 0; i < o; ++i)
@@ -302,7 +302,7 @@ void EllipticalPart::condition(const double *x, bool, double *out) {
   }
 }
 
-/// Of n rows X, less the location, with the parameters integrated out the density is proportional
+/// For n rows X, less the location, with the parameters integrated out, the density is proportional
 /// to |S|^(-o/2) |I + S^-1 X B^-1 X'|^-((a + n)/2), S = I + 1 1' / c, a = nu + o - 1 (a matrix
 /// Student t), or with the trace in place of the determinant and a + n o for a + n where all
 /// elements share one variance.
@@ -461,8 +461,8 @@ void EllipticalPart::fix(const double *x) {
 
 /// With dense scales the regression of the missing elements on the observed ones, and what is left
 /// of their scale, are independent of the distribution of the observed ones. So the location m + h,
-/// h = L_mo z, is Student t: its squared scale is that of the row without the row's own noise. Of
-/// an isotropic scale all elements have one variance, of which the observed ones tell.
+/// h = L_mo z, is Student t: its squared scale is that of the row without the row's own noise. With
+/// an isotropic scale all elements have one variance, about which the observed ones inform.
 void EllipticalPart::parameters(int c, int j, std::vector<Parameter> &out,
                                 std::vector<Marginal> &posteriors) {
   const Conditional of = conditional(c, j);

@@ -22,13 +22,13 @@ namespace bayes {
 
 /// The components of an EllipticalPart.
 struct Ellipses {
-  /// dense or isotropic; of normals any
+  /// dense or isotropic; any for normals
   CovarianceShape shape = full_covariance;
   /// d x C
   Matrix mean;
   /// shape.count(C), in the shape's form
   std::vector<Matrix> scale;
-  /// C: what the squared scale of each component is multiplied by
+  /// C: factor of the squared scale of each component
   Vector factor;
   /// C degrees of freedom; empty: normal
   Vector degrees;
@@ -58,7 +58,7 @@ NormalNodes normal_nodes(const NormalIndependent &q);
 
 class EllipticalPart final : public RowPart {
  public:
-  /// `sharing`: so many components, one after the other, share one unknown scale.
+  /// `sharing`: the number of consecutive components that share one unknown scale.
   EllipticalPart(std::vector<int> elements, Ellipses components, int sharing = 1);
   ~EllipticalPart() override;
 
@@ -103,7 +103,7 @@ class EllipticalPart final : public RowPart {
   bool student() const { return of_.degrees.size() > 0; }
   /// The distribution of the observed elements that are not fixed, given these.
   EllipticalDensity density_of_others(int c) const;
-  /// What a square takes from the log density of the pattern's elements.
+  /// The amount by which a square lowers the log density of the pattern's elements.
   double falls(const Pattern &pattern, int c, double square) const;
 
   Ellipses of_;

@@ -13,7 +13,7 @@ namespace bayes {
 namespace {
 
 using Support = Predicted::Support;
-/// of the number's probability, on both sides
+/// probability of the number that is left out, on both sides
 constexpr double tail_left_out = 1e-12;
 /// A piece is the sum of its halves if both differ by less; the error of that sum is far smaller.
 constexpr double agreement = 1e-11;

@@ -1,4 +1,4 @@
-// What a label tells of a number: their mutual information as an integral.
+// The mutual information of a label and a number as an integral.
 #pragma once
 
 #include <optional>

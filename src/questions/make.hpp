@@ -18,8 +18,8 @@ std::vector<int> all_elements(int n);
 
 /// Normal elements, at a point.
 std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalPoint &point);
-/// Normal elements with their parameters integrated out. `sharing`: so many components, one after
-/// the other, share one unknown covariance.
+/// Normal elements with their parameters integrated out. `sharing`: the number of consecutive
+/// components that share one unknown covariance.
 std::unique_ptr<RowPart> row_part(std::vector<int> elements, const NormalWishart &q,
                                   int sharing = 1);
 /// Columns of product families with their parameters integrated out. `alphas`: category_alphas of

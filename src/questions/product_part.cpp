@@ -14,7 +14,7 @@
 namespace bayes {
 namespace {
 
-/// Of numbers whose powers have to be summed; after sampling there are many components.
+/// Limit for numbers whose powers have to be summed; after sampling there are many components.
 constexpr int max_summed_components = 1000;
 
 SharedColumns columns_of_normals(int dimension) {
@@ -177,7 +177,7 @@ double ProductPart::log_density_of(int c, int j, double value) {
                      : column.log_likelihood(point_->column(c, j), statistics_.data()));
 }
 
-/// Of one number, or of normals at a point.
+/// For one number, or for normals at a point.
 double ProductPart::tail(int c, double log_density) {
   EllipticalDensity all{0, 0, 0};
   for (int j = 0; j < size(); ++j) {
@@ -221,7 +221,7 @@ void ProductPart::add_powers(int c, PowerLogs &out) {
   }
 }
 
-/// Elements that are observed tell nothing of the parameters of others.
+/// Observed elements say nothing about the parameters of others.
 void ProductPart::parameters(int c, int j, std::vector<Parameter> &out,
                              std::vector<Marginal> &posteriors) {
   if (posterior_ && !estimate_) estimate_ = point_estimate(*posterior_);

@@ -21,7 +21,7 @@ namespace {
 /// are less than the rounding errors of the others.
 constexpr double negligible = -46;
 
-/// Components with less than both are rare: than this share of the rows, and than this part of what
+/// Rare components have less than this share of the rows, and less than this part of the share that
 /// components of equal weight have.
 constexpr double rare_share = 0.1, rare_of_equal = 0.5;
 
@@ -185,7 +185,8 @@ std::span<const double> RowDistribution::log_joint(std::span<const double> x, bo
   return {joint_.data(), components_.size()};
 }
 
-/// f(component, its outcome's number or -1, its shares of the outcomes but the last).
+/// Calls f(component, outcome, shares): its outcome's number, or -1 with its shares of all outcomes
+/// but the last; null shares: all of it belongs to the last.
 template <class F> void RowDistribution::for_each_outcome(std::size_t outcomes, F f) const {
   for (std::size_t c = 0; c < components_.size(); ++c) {
     if (share_of_.empty()) {
@@ -294,7 +295,7 @@ double RowDistribution::log_density(std::span<const double> x, std::span<const d
   merged_.assign(x.begin(), x.end());
   for (std::size_t j = 0; j < merged_.size(); ++j) {
     if (std::isnan(given[j])) continue;
-    // A category that the model does not know is none that is given.
+    // An unseen category differs from every given value.
     if ((!std::isnan(x[j]) || is_unseen(x[j])) && x[j] != given[j])
       return -std::numeric_limits<double>::infinity();
     merged_[j] = given[j];

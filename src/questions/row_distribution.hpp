@@ -37,8 +37,8 @@ struct FlatComponent {
   /// for all new clusters together.
   double together = 1;
   /// The number of rows that the weight stands for: its parameter in the Dirichlet distribution of
-  /// its draw's weights, given the draw's partition. So a row tells what the next one of this
-  /// component is like, as in a cluster of few rows. Infinite: the weight is known, and rows are
+  /// its draw's weights, given the draw's partition. So a row informs about the next row of this
+  /// component, as in a cluster of few rows. Infinite: the weight is known, and rows are
   /// independent given the component.
   double mass = std::numeric_limits<double>::infinity();
 };
@@ -70,15 +70,15 @@ class BAYES_API RowDistribution {
   /// their numbers from 1. Not needed otherwise.
   void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
 
-  /// Which of components() a component of the model is, in every draw; more than one in a draw are
-  /// parts of it.
+  /// The indices in components() of a component of the model, in every draw; several in one draw
+  /// are parts of it.
   std::vector<int> members(int component) const;
   /// For models whose components have no numbers: for every component of the model its index in
   /// components(), in every draw.
   void set_members(std::vector<std::vector<int>> members) { members_ = std::move(members); }
-  /// For models whose components are spread over outcomes: of the rows of components()[c] the share
-  /// `shares`[row_of[c] * n + i] belongs to outcome i < n, the rest to outcome n, and all of them
-  /// if there is no such row. Otherwise outcomes are the components of the model. `shares` must
+  /// For models whose components are spread over outcomes: the share `shares`[row_of[c] * n + i] of
+  /// the rows of components()[c] belongs to outcome i < n, the rest to outcome n; all of them do if
+  /// `shares` has no such row. Otherwise outcomes are the components of the model. `shares` must
   /// outlive this.
   void set_outcomes(std::span<const double> shares, std::vector<int> row_of) {
     shares_ = shares;
@@ -107,21 +107,21 @@ class BAYES_API RowDistribution {
   /// The probabilities of the outcomes (set_outcomes) given the observed elements of x, in which
   /// unseen categories count as missing; NaN if the density of x is 0.
   void outcome_probabilities(std::span<const double> x, std::span<double> out);
-  /// The most probable of so many outcomes; the first of equal ones.
+  /// The most probable of this many outcomes; the first of equal ones.
   int most_probable(std::span<const double> x, int outcomes);
   /// [draw][outcome]: the joint densities of x and each outcome in every draw, divided by the
   /// largest of a component; for predictive_errors (mcmc/stored_draws.hpp).
   std::vector<double> outcome_masses(std::span<const double> x, std::size_t outcomes,
                                      bool count_unseen);
   /// For every component log p(x, y) - log p(x) - log p(y) under it: how much more probable rows
-  /// are together, as each tells of the parameters of the component. Of the elements that both
-  /// have; it is exact unless each has elements that the other misses. 0 for components at a point.
+  /// are together, as each informs about the parameters of the component. For the elements that
+  /// both have; exact unless each has elements that the other misses. 0 for components at a point.
   /// Valid until the next call.
   std::span<const double> log_ties(std::span<const double> x, std::span<const double> y);
   /// The log density of the observed elements of x, with unseen categories.
   double log_density(std::span<const double> x);
-  /// log p(observed elements of x | those of `given`). What both have must be equal, or the density
-  /// is 0; unseen categories that are given are no evidence.
+  /// log p(observed elements of x | those of `given`). Elements that both have must be equal, or
+  /// the density is 0; unseen categories that are given are no evidence.
   double log_density(std::span<const double> x, std::span<const double> given);
 
   /// Throws Error(numeric): what is given has density 0.
@@ -131,7 +131,7 @@ class BAYES_API RowDistribution {
   /// the same elements, and has the same unseen categories, is at most `log_density`; NaN unless
   /// one component has all the weight, and it has a closed form there.
   double exact_tail(double log_density);
-  /// The same: an upper bound, which may be 1.
+  /// An upper bound of the same probability, which may be 1.
   double tail_bound(double log_density);
 
   // ---- given the observed elements of a row ----
@@ -142,8 +142,8 @@ class BAYES_API RowDistribution {
   /// The components that have any weight, and their weights, which sum to 1.
   std::span<const int> active() const { return active_; }
   std::span<const double> weights() const { return weights_; }
-  /// Of a missing number: the distributions under the active components, in their order, valid
-  /// until the next call.
+  /// The distributions of a missing number under the active components, in their order, valid until
+  /// the next call.
   std::span<const Predicted> predicted(int element);
   /// Mean and variance of a missing number; NaN where they do not exist.
   std::pair<double, double> moments(int element);
@@ -165,7 +165,7 @@ class BAYES_API RowDistribution {
   int draw(Random &random, std::span<double> x);
 
   /// The name of the random stream of a row, which with a seed determines its draws: different rows
-  /// have different streams. That of a row without observed elements is 0; those that are fixed are
+  /// have different streams. The stream of a row without observed elements is 0; fixed elements are
   /// observed.
   std::uint64_t stream(std::span<const double> x);
   /// Draw `index` of the stream `seed`, of all elements: as Model::sample().
@@ -193,7 +193,8 @@ class BAYES_API RowDistribution {
   RowColumns columns_;
   int dimension_;
   std::vector<FlatComponent> components_;
-  /// of the components before anything was fixed, less the log density of what is fixed
+  /// log weights of the components before elements were fixed, less the log density of the fixed
+  /// elements
   Buffer log_weights_;
   /// If elements are fixed: the places of the others in a row of all, and that row, with NaN for
   /// them and for unseen categories.
@@ -208,7 +209,7 @@ class BAYES_API RowDistribution {
   std::vector<std::string> labels_;
 
   std::vector<double> row_, merged_, weights_, whole_, part_row_, drawn_, ties_, outcomes_;
-  /// of the components, and on to a whole vector
+  /// one for each component, and on to a whole vector
   Buffer joint_, masses_;
   std::vector<int> active_;
   std::vector<Predicted> predicted_;

@@ -56,14 +56,15 @@ class BAYES_API RowPart {
   /// is aligned, and ends with a whole vector.
   virtual void condition(const double *x, bool count_unseen, double *out) = 0;
 
-  /// Adds to out[c] what RowDistribution::log_ties() has of these elements; x and y miss the same
-  /// ones. By default the components have no parameters to tell of. Ends what condition() began.
+  /// Adds to out[c] the contribution of these elements to RowDistribution::log_ties(); x and y miss
+  /// the same elements. By default the components have no unknown parameters. Ends what condition()
+  /// began.
   virtual void add_ties(const double *x, const double *y, double *out);
 
   /// From now on the observed elements of x are in every row that is given to condition().
   virtual void fix(const double *x);
 
-  // Of a missing element j under component c, given the row of the last condition().
+  // For a missing element j under component c, given the row of the last condition().
 
   /// for numbers
   virtual Predicted predicted(int c, int j) = 0;
@@ -75,13 +76,14 @@ class BAYES_API RowPart {
   virtual void probabilities(int c, int j, double *out) = 0;
   /// Multiplies every out[i] by an estimate of the probability that all missing elements lie
   /// between their bounds, which may be infinite: independent estimates, or the same exact number.
-  /// The numbers before tell how much the component counts.
+  /// The numbers on entry are the weight of the component.
   virtual void box(int c, const double *lower, const double *upper, std::span<double> out) = 0;
   /// Appends its parameters, with neither component nor element, and the posteriors of the first of
   /// them; parameters that are known, and those at a point, have none. By default there are none.
   virtual void parameters(int c, int j, std::vector<Parameter> &out,
                           std::vector<Marginal> &posteriors);
-  /// Is any element observed that is not fixed? An unseen category is, if condition() counted it.
+  /// Is any element observed that is not fixed? An unseen category is one, if condition() counted
+  /// it.
   virtual bool observes() const = 0;
   /// The probability, under component c and given the elements that are fixed, that the log density
   /// of the other observed elements is at most `log_density`; NaN if it has no closed form.

@@ -14,20 +14,21 @@ namespace bayes {
 class DrawnTail {
  public:
   DrawnTail() = default;
-  /// `draws`: the numbers of rows drawn; `tail`: how many of the smallest make the tail, not all.
+  /// `draws`: the numbers of rows drawn; `tail`: how many of the smallest make the tail, fewer than
+  /// all.
   DrawnTail(std::vector<float> draws, std::size_t tail);
 
   /// log P(number of a row <= x). Of n draws it is the logarithm of (1 + those that are at most x)
-  /// / (n + 1). If there are none, and the number is a log density, or the logarithm of a
-  /// probability, its tail is about exponential: it goes on with the mean distance from the
-  /// smallest draw beside the tail, if that gives less.
+  /// / (n + 1). If none is, and the number is a log density, or the logarithm of a probability, its
+  /// tail is about exponential: it is extrapolated by the mean distance of the tail from the
+  /// smallest draw beside it, if that gives less.
   double log_probability(double x) const;
 
  private:
   /// ascending
   std::vector<float> draws_;
   std::size_t tail_ = 0;
-  /// of the tail below draws_[tail_]; 0 if it cannot go on
+  /// of the tail below draws_[tail_]; 0: there is no extrapolation
   double mean_distance_ = 0;
 };
 
@@ -36,8 +37,8 @@ class BAYES_API SeveralAnomalies {
  public:
   using Models = std::vector<std::unique_ptr<RowDistribution>>;
 
-  /// Components that are rare are left out of all models (RowDistribution::leave_out_rare), as
-  /// strange rows may have them of their own. Throws Error(invalid_argument) if there are no models
+  /// Rare components are left out of all models (RowDistribution::leave_out_rare), as strange rows
+  /// may have such components of their own. Throws Error(invalid_argument) if there are no models
   /// or if their rows have different columns.
   explicit SeveralAnomalies(Models models);
 
@@ -46,10 +47,10 @@ class BAYES_API SeveralAnomalies {
   RowDistribution &model(std::size_t i) { return *models_[i]; }
 
   /// The probability that a row of the first model, observed in the elements that x has, is as
-  /// strange as x to any of the models. To a model rows are the stranger the less of such rows have
-  /// a smaller density, and how strange a row is to any is how strange it is to the one to which it
-  /// is strangest; so that the result is uniform for rows of model(0) (if an element has a
-  /// density), however many models there are. From draws with a fixed seed, the same for all rows
+  /// strange as x to any of the models. A row is the stranger to a model, the fewer of such rows
+  /// have a smaller density; to any of the models it is as strange as to the one to which it is
+  /// strangest. So the result is uniform for rows of model(0) (if an element has a density),
+  /// however many models there are. From draws with a fixed seed, the same for all rows
   /// (DrawnTail). Labels that the models do not know add the probability of such labels.
   ///
   /// x: as RowDistribution::checked() takes it. Throws Error(invalid_argument) for what cannot be a
@@ -62,7 +63,7 @@ class BAYES_API SeveralAnomalies {
  private:
   struct Tails {
     std::vector<DrawnTail> models;
-    /// of the least logarithm of their probabilities
+    /// the lower tail of the least log probability over the models
     DrawnTail least;
   };
   /// Rows drawn from the first model, for rows with all elements or with some.
