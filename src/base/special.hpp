@@ -13,8 +13,8 @@ namespace bayes {
 /// log(2 pi), and half of it
 inline constexpr double log_two_pi = 1.8378770664093454836, half_log_two_pi = log_two_pi / 2;
 
-/// Degrees of freedom of a Student t above which it is computed with these: it then is normal to
-/// double precision.
+/// A Student t with more degrees of freedom is computed with these: it is normal to double
+/// precision.
 inline constexpr double max_degrees = 1e15;
 
 /// log sum_i exp(x_i) without overflow. -infinity if there are no terms or all are -infinity; NaN

@@ -59,8 +59,8 @@ class BAYES_API MarginalMixture {
   double quantile(double p) const;
 
  private:
-  /// How much a part counts, of the sum of all; nothing of one without weight is asked for, which
-  /// may have no mean and no quantiles.
+  /// The weight of a part, as a share of whole_. Nothing is computed of a part without weight,
+  /// which may have no mean and no quantiles.
   double share(std::size_t i) const { return weights_.empty() ? 1 : weights_[i]; }
 
   std::span<const Marginal> parts_;

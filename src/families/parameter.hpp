@@ -1,5 +1,4 @@
-// Parameters with summaries of their posteriors: the SQL functions bayes_parameters of the model
-// families F.
+// Parameters with summaries of their posteriors, for the SQL function bayes_parameters.
 #pragma once
 
 #include <optional>

@@ -14,8 +14,8 @@ namespace {
 constexpr double not_found = std::numeric_limits<double>::quiet_NaN();
 /// enough doublings to cross the whole range of a double
 constexpr int max_doublings = 2200;
-/// after so many it is asked whether the quantile is a double at all, which it need not be under a
-/// Student t of next to no degrees of freedom
+/// doublings after which the search checks whether the quantile is a double at all, which it need
+/// not be under a Student t of next to no degrees of freedom
 constexpr int few_doublings = 60;
 
 /// P(X <= x) - p for the mixture.

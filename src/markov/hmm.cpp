@@ -413,17 +413,17 @@ void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) cons
   });
 }
 
-// The steps of a hidden Markov model as rows: the distribution of one step of which nothing is
-// known but that it is one.
+// The steps of a hidden Markov model as rows: the distribution of a step whose place and past are
+// unknown.
 //
-// It is the mixture of the emissions in which a state has the share of the steps of the fit that is
-// expected to be in it. That is where the steps of the data came from, also for chains that end in
-// a state or never leave one, whose stationary distribution would be that state alone.
+// It is the mixture of the emissions, weighted by the expected shares of the states in the steps of
+// the fit. The steps of the data came from this mixture, also for chains that end in a state or
+// never leave one, whose stationary distribution would be that state alone.
 
 namespace {
 
 /// The states of all draws, one draw after the other. A covariance that the states of a draw share
-/// becomes that of each.
+/// is repeated for each.
 NormalPoint states_of(const std::vector<MarkovPoint<NormalPoint>> &draws) {
   const NormalPoint &first = draws[0].emissions;
   const int k = first.components();

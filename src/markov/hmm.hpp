@@ -157,8 +157,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
   /// from 0
   HmmState state_at(int index) const;
-  /// The states, from 0, in which sequences end and from which none goes on, of those with several
-  /// possible successors: a point estimate has nothing from which to learn where they lead to.
+  /// The states, from 0, with several possible successors, in which sequences end and from which
+  /// none goes on: a point estimate cannot learn where they lead to.
   std::vector<int> never_left() const;
   /// all K x K, row by row
   void transitions(const std::function<void(const HmmTransition &)> &take) const;
@@ -323,7 +323,7 @@ BAYES_API HmmRowOptions hmm_check_select_options(std::span<const int> ks, const 
                                                  SequenceElements elements, bool vectors);
 
 /// Fits a model for every k in ks, in order, as hmm_fit does, with these options, and passes it to
-/// `emit`, or to `failed` that there is none.
+/// `emit`, or its failure to `failed`.
 BAYES_API void hmm_select(Sequences &sequences, const std::vector<std::string> &symbols,
                           std::span<const int> ks, const Document &options,
                           SequenceElements elements, bool vectors, Control &control,

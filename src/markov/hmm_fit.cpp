@@ -44,9 +44,9 @@ class HmmFitBase {
   /// The transition matrix at the start of a restart. Restarts differ in their emissions; every
   /// third one also begins with persistent states (self-transition probability 0.8).
   Matrix first_transition(int restart) const;
-  /// Where a restart begins: with emissions found in the data and the transitions of
-  /// first_transition(); or on a path (markov/hmm_start.hpp), of such emissions alone or of the
-  /// best restart so far. Paths need exchangeable states of sequences that are here.
+  /// The starting point of a restart: emissions found in the data and the transitions of
+  /// first_transition(); or a path (markov/hmm_start.hpp), of such emissions alone or of the best
+  /// restart so far. Paths need exchangeable states, and sequences on this server.
   enum class Origin { emissions, path, best_path };
   Origin origin_of(int restart) const;
   MarkovWeights prior_of_options() const;

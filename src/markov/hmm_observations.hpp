@@ -17,7 +17,7 @@ namespace bayes {
 /// Observations that other servers make of their sequences: each request says how.
 class ObservationsElsewhere final : public RemoteRows {
  public:
-  /// `rows`: of the sequences; `of`: what stands for their observations here, which outlives this.
+  /// `rows`: of the sequences; `of`: stands for their observations here, and outlives this.
   ObservationsElsewhere(RemoteRows &rows, const RowSource &of, bool zeros)
       : elsewhere_(rows),
         of_(of),

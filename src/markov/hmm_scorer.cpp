@@ -69,7 +69,7 @@ class Checkpoints {
                 numbers_.data() + std::size_t(w) * width);
     numbers_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
   }
-  /// Copies those of the previous window in front of this one.
+  /// Copies the forward variables of the previous window in front of this one.
   void restore(const MarkovChain &chain, const ChainSteps &steps, std::int64_t w) const {
     if (w == 0) return;
     const int padded = chain.padded();

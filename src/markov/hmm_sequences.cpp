@@ -150,7 +150,8 @@ class HiddenMarkovModel::Filter::Part {
   }
 
  private:
-  /// From the step before to this one, whose log densities under the states are in emission_.
+  /// Recurs from the step before to this one, whose log densities under the states are in
+  /// emission_.
   double recurse() {
     const std::size_t k = std::size_t(chain_->states()), padded = std::size_t(chain_->padded());
     const ChainSteps step{1,       emission_.data(), nullptr, forward_.data() + padded,
@@ -195,8 +196,8 @@ HiddenMarkovModel::Filter::Filter(const HiddenMarkovModel &model)
 }
 HiddenMarkovModel::Filter::~Filter() = default;
 
-/// Processes an observation, and leaves only the parts under which it is possible; false, and all
-/// of them, if there are none.
+/// Processes an observation, and leaves only the parts under which it is possible; if there are
+/// none, leaves all and returns false.
 bool HiddenMarkovModel::Filter::add(std::span<const double> x, bool count_unseen) {
   for (std::size_t j = 0; j < x.size(); ++j) block_[j * block_rows] = x[j];
   const bool unseen = count_unseen && has_unseen(x);

@@ -156,7 +156,7 @@ MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t
   return out;
 }
 
-/// 0, ..., n - 1, and 0 up to k numbers: a group that repeats another one gets no rows.
+/// k numbers: 0, ..., n - 1, and then 0, as a group that repeats another one gets no rows.
 std::vector<int> first_repeated(int n, int k) {
   std::vector<int> out(std::size_t(k), 0);
   std::iota(out.begin(), out.begin() + n, 0);
@@ -371,7 +371,7 @@ void ProductEmissions::sort_sample(const std::vector<std::string> &symbols) {
   for (std::int64_t row = 0; row < sample_.rows(); ++row) {
     if (row % block_rows == 0) sample_.read_block(row / block_rows, block.data());
     const double code = block[std::size_t(row % block_rows)];
-    // Other servers may send rows without a symbol, as those of other models may miss a number.
+    // Other servers may send rows without a symbol, as rows of other models may miss a number.
     if (!(code >= 0 && code < double(symbols.size()))) PassReader::refuse();
     rows.emplace_back(code, block[std::size_t(block_rows + row % block_rows)]);
   }
@@ -497,8 +497,8 @@ class Path {
   /// state after it or the second one after it, or by the state before its run of equal states,
   /// which may predict the one after the run.
   enum class Context { next, second, run };
-  /// The steps of a state in a certain context, and how much more probable what follows is, in
-  /// nats, if they have a state of their own.
+  /// The steps of a state in a certain context, and the gain in nats of the log probability of the
+  /// states that follow them, if they have a state of their own.
   struct Division {
     Context context;
     int state, before;

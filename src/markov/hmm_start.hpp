@@ -1,7 +1,7 @@
-// What a fit of a hidden Markov model does before its first iteration: checks of the sequences,
-// wherever they are; survey, prior and floors of its observation family; and where restarts begin:
-// with emissions found in the data, on a path of states, and on a subset of the sequences if there
-// are many.
+// The work of a fit of a hidden Markov model before its first iteration: checks of the sequences,
+// wherever they are; survey, prior and floors of its observation family; and starting points of
+// restarts: with emissions found in the data, on a path of states, and on a subset of the sequences
+// if there are many.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@
 
 namespace bayes {
 
-// What a fit of a hidden Markov model finds out about its sequences before the first iteration,
+// Facts that a fit of a hidden Markov model needs about its sequences before the first iteration,
 // wherever they are.
 
-/// Which elements of observations there are.
+/// Whether elements of observations are observed at all, and whether some are missing.
 struct ObservedElements {
   /// some element of some step is observed
   bool any = false;
@@ -50,7 +50,7 @@ void check_emissions(const Sequences &sequences, const std::vector<ColumnSpec> &
 /// Has some step a symbol whose number is below `known`?
 bool has_symbol_below(const Sequences &sequences, std::int64_t known, Control &control);
 
-/// The passes of these that other servers make.
+/// The passes of these functions that other servers make.
 extern const PassOver<PartOfSequences> observed_elements_pass, check_emissions_pass,
     symbol_below_pass;
 
@@ -125,7 +125,7 @@ class ProductEmissions {
   double numbers(int, int k) const { return double(k) * columns().size().posterior; }
   double sums(int, int k) const { return double(k) * ProductScorer::sums_per_component(columns()); }
 
-  /// As of NormalEmissions.
+  /// As in NormalEmissions.
   Statistics starting_statistics(int restart, bool grouped);
 
   /// The probabilities of option init. Throws Error(invalid_argument) if they name other symbols,
@@ -178,8 +178,10 @@ struct PathStart {
 /// Draws a path at given parameters of K >= 2 states, and divides its states anew. First states
 /// that are hard to tell apart, or have few steps, are merged until at most `keep` have steps.
 /// Then, one by one, each state without steps takes those steps of another state that follow a
+/// Then, one by one, each state without steps takes those steps of another state that follow a
 /// certain state. Mergers are drawn by how often two states are confused, divisions by how much
-/// better what follows is then predicted. So a chain that visits a symbol several times in a cycle
+/// better they predict the states that follow. So a chain that visits a symbol several times in a
+/// cycle
 /// gets a state for each visit, which iterations from any emissions seldom find (state splitting:
 /// Siddiqi, Gordon and Moore 2007).
 ///

@@ -30,7 +30,8 @@ double over_rows(const MarkovWeights &a, const MarkovWeights &b,
   return total;
 }
 
-/// Shares of counts. Without any, which is a sum of at most `none`, equal ones of what is possible.
+/// Shares of counts. Without counts (a sum of at most `none`), equal shares of the possible
+/// entries.
 Vector shares(const Vector &counts, const Vector &before, double none) {
   const double sum = counts.sum();
   if (sum > none) return counts / sum;

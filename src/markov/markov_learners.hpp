@@ -83,14 +83,13 @@ template <class Emissions> struct MarkovStatistics : MarkovCounts {
   }
 };
 
-// What learners do with the chain, whatever the emissions; compiled once.
+// The steps of learners that concern the chain, whatever the emissions; compiled once.
 namespace markov {
 
 /// The entries that are not structural zeros: those with alpha > 0.
 Vector possible(const Vector &of, const Vector &alpha);
 
-/// Transitions from a state that are fewer than this are none: what they lead to is a rounding
-/// error.
+/// Fewer transitions from a state than this count as none: their targets are rounding errors.
 double negligible_count(const MarkovCounts &counts);
 /// Normalised counts. Without counts the entries that are possible `before` are equally probable.
 MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before);
@@ -101,7 +100,7 @@ MarkovWeights maximum_posterior(const MarkovCounts &counts, const MarkovWeights 
 MarkovWeights posterior(const MarkovCounts &counts, const MarkovWeights &prior);
 /// A step of size rho from `from` towards `to`.
 MarkovWeights natural_gradient_step(const MarkovWeights &from, const MarkovWeights &to, double rho);
-/// of the probabilities `point` under the prior
+/// log density of the probabilities `point` under the prior
 double log_density(const MarkovWeights &point, const MarkovWeights &prior);
 double divergence(const MarkovWeights &q, const MarkovWeights &prior);
 /// The states in this order.
@@ -147,7 +146,7 @@ template <class Point, class Floor> class MarkovMaximumLikelihood {
     return {markov::maximum_likelihood(s, state),
             maximum_likelihood(s.emissions, state.emissions, floor_)};
   }
-  /// A state with the chain of these counts, and the emissions of these states.
+  /// A learner's state with the chain of these counts, and the emissions of the states `emissions`.
   State rearranged(const State &state, const MarkovCounts &counts,
                    const std::vector<int> &emissions) const {
     return {markov::maximum_likelihood(counts, state), pick(state.emissions, emissions)};
@@ -178,7 +177,7 @@ template <class Point, class Prior> class MarkovMaximumPosterior {
     return {markov::maximum_posterior(s, prior_, state),
             maximum_posterior(s.emissions, prior_.emissions)};
   }
-  /// A state with the chain of these counts, and the emissions of these states.
+  /// A learner's state with the chain of these counts, and the emissions of the states `emissions`.
   State rearranged(const State &state, const MarkovCounts &counts,
                    const std::vector<int> &emissions) const {
     return {markov::maximum_posterior(counts, prior_, state), pick(state.emissions, emissions)};
@@ -211,7 +210,7 @@ template <class Posterior> class MarkovVariational {
     return {markov::natural_gradient_step(from, to, step),
             natural_gradient_step(from.emissions, to.emissions, step)};
   }
-  /// A state with the chain of these counts, and the emissions of these states.
+  /// A learner's state with the chain of these counts, and the emissions of the states `emissions`.
   State rearranged(const State &state, const MarkovCounts &counts,
                    const std::vector<int> &emissions) const {
     return {markov::posterior(counts, prior_), pick(state.emissions, emissions)};

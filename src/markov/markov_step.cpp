@@ -13,8 +13,8 @@
 namespace bayes {
 namespace {
 
-/// A sequence, rows [begin, end) of a source, in windows of `each` steps, with forward variables at
-/// the beginnings of windows: of some windows all the time (spans), and of those of one span.
+/// A sequence, rows [begin, end) of a source, in windows of `each` steps. Keeps forward variables
+/// at the beginnings of spans of windows, and at the beginnings of the windows of one span.
 class LongWindows {
  public:
   LongWindows(MarkovWindow &window, const MarkovChain &chain, const BlockReader &block,
@@ -217,8 +217,8 @@ class Worker {
     return std::max<std::int64_t>(block_rows, steps_ / block_rows * block_rows);
   }
 
-  /// Adds window w of a sequence; windows come from the last one to the first. `last`, `next`: what
-  /// the recursions, or the drawn path, have at the beginning of the window after it.
+  /// Adds window w of a sequence; windows come from the last one to the first. `last`, `next`: the
+  /// backward variables, or the state of the drawn path, at the beginning of the following window.
   void backward(LongWindows &all, std::int64_t w, double weight, double *last, int &next) {
     const bool logarithms = all.logarithms();
     const ChainSteps steps = all.load(w);

@@ -23,7 +23,7 @@ class IndependentPredictive {
   std::span<const double> log_joint(std::span<const double> x);
 
  private:
-  /// Of some elements.
+  /// A component over some elements.
   struct Component {
     Matrix rotation;
     Vector mean, variance;

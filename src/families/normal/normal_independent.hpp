@@ -8,8 +8,8 @@
 
 namespace bayes {
 
-/// Degrees of freedom above which predictive densities are computed with these, as the integral
-/// over the precision's weight loses digits with them.
+/// Predictive densities with more degrees of freedom are computed with these, as the integral over
+/// the precision's weight would lose digits.
 inline constexpr double most_integrated_degrees = 1e8;
 
 /// The parameters of K priors or posteriors.

@@ -90,7 +90,7 @@ class MissingElements {
   /// in.
   const double *filled_rows(int k, int s, const double *mean);
   int rows() const { return int(places_.size()); }
-  /// What is added to the scores of a group: |h|/2 log 2 pi - 1/2 log |P_hh|.
+  /// The constant added to the scores of a group: |h|/2 log 2 pi - 1/2 log |P_hh|.
   double constant(int s, int g) { return conditional(s, g)[0]; }
   /// scatter (lower triangle, row by row) += weight x covariance of the group's missing elements
   void add_covariance(int s, int g, double weight, double *scatter);

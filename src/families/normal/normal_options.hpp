@@ -11,8 +11,8 @@ namespace bayes {
 struct NormalPriorKeys {
   std::optional<Tensor> m, B;
   std::optional<double> c, a;
-  /// B was given as "precision": the prior expectation of the precision, in place of that of the
-  /// covariance, is that of the rows.
+  /// B was given as "precision": the prior expectation of the precision, not of the covariance,
+  /// equals that of the rows.
   bool precision = false;
 
   /// Declares the keys. Without `scaled_mean` key c does not apply.

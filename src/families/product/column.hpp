@@ -3,8 +3,8 @@
 // A row of columns, each with its own family, has a product distribution (product.hpp): whatever
 // works for products works for a new column family. Such a family is one file, a final class
 // derived from Column, and an entry in the list of column_families.hpp; conjugate_column.hpp
-// provides most of the members. What loops over rows need in addition, without virtual calls, is
-// the concept ColumnFamily (column_family.hpp).
+// provides most of the members. The concept ColumnFamily (column_family.hpp) has the members that
+// loops over rows need besides, without virtual calls.
 //
 // Every density is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), split by
 // what its parts depend on: log density of x = constant + term(x) + h(x). The constant and the
@@ -94,7 +94,7 @@ class BAYES_API Column : public ColumnTraits {
   virtual bool allowed(double x) const = 0;
   /// The index of the first of n values that is neither allowed nor NaN; n if there is none.
   virtual int first_disallowed(const double *x, int n) const = 0;
-  /// what a value must be: "0 or 1"
+  /// the requirement on a value, for messages: "0 or 1"
   virtual std::string requirement() const = 0;
   /// the element of a value: a category's code, a logarithm, else x itself
   virtual double element(double x) const = 0;
@@ -173,8 +173,8 @@ class BAYES_API Column : public ColumnTraits {
   virtual void draw(const double *q, Random &random, double *point) const = 0;
   /// posterior -> standard deviations of the named parameters
   virtual void deviations(const double *q, double *out) const = 0;
-  /// posterior -> the marginal distributions of the named parameters; of a variance, that of its
-  /// root, the standard deviation, which results report
+  /// posterior -> the marginal distributions of the named parameters; for a variance, the
+  /// distribution of its root, the standard deviation, which results report
   virtual void marginals(const double *q, Marginal *out) const = 0;
   /// The posterior as an exponential family: density proportional to exp(eta . phi), with as many
   /// natural parameters eta as the posterior has numbers; rows add to them. Maps a posterior, with

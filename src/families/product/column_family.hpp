@@ -1,5 +1,6 @@
-// What loops over rows need from a column family in addition to its interface (column.hpp), and the
-// loops over blocks that families share. The loops are compiled for each family of the list.
+// The members that loops over rows need from a column family besides its interface (column.hpp),
+// and the loops over blocks that families share. The loops are compiled for each family of the
+// list.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +67,8 @@ inline double finite_log(double x) {
   return std::log(std::max(x, std::numeric_limits<double>::min()));
 }
 
-/// Beside posteriors of so many rows, which weights can make, a row is small: what it changes has
-/// to be computed as such.
+/// A posterior of this many rows or more, which weights can make, is heavy: the small change by a
+/// row has to be computed as such, not as a difference.
 inline constexpr double heavy_from = 1e5;
 
 /// out[i] = log in[i], n numbers, positive, normal and finite.

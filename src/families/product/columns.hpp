@@ -15,13 +15,14 @@
 
 namespace bayes {
 
-/// Which family: its position in the list.
+/// A family, by its position in the list.
 enum class ColumnKind : char {};
 
 /// The description of a column in models: its likelihood and its categories.
 struct ColumnSpec {
   ColumnKind kind = {};
-  /// of a categorical column: at least 1, or 0 before the rows are read; of other columns 0
+  /// number of categories: at least 1 for a categorical column, or 0 before the rows are read; 0
+  /// for others
   int categories = 0;
   /// the categories: whole numbers in ascending order, within CategoryCodes::widest of each other;
   /// empty: 0 .. categories - 1

@@ -289,7 +289,7 @@ template <class F> struct ConjugateColumn : SummedColumn<F> {
   static constexpr double rounding = std::numeric_limits<double>::epsilon();
 
  private:
-  /// Is q that of so many rows that log Z(q + s) - log Z(q) would lose its digits?
+  /// Does q stand for so many rows that log Z(q + s) - log Z(q) would lose its digits?
   static bool heavy(const double *q, const double *s) {
     bool out = true;
     for (std::size_t i = 0; i < F::offset.size(); ++i)

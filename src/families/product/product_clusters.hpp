@@ -117,7 +117,7 @@ class BAYES_API ProductClusters {
   double row_carrier(const double *x) const;
   void add_constant(std::size_t column, double sign, double *out) const;
   /// Do all columns of a family whose predictive densities are powers have the same power in every
-  /// cluster, which is not heavy? As a rule they have if no value is missing.
+  /// cluster, one that is not heavy? They usually do if no value is missing.
   bool powers_equal() const;
   template <class F, int N>
   void add_terms(const Term<F> *terms, int count, int slot, double *out) const;

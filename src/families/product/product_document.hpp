@@ -7,8 +7,8 @@
 
 namespace bayes {
 
-/// Writes member columns, the likelihood of every column, and, if there are categorical ones,
-/// members categories, the number of categories of each of these, and category_values, their
+/// Writes member columns, the likelihood of every column. If there are categorical columns, also
+/// writes members categories, the number of categories of each, and category_values, the
 /// categories, one column after the other.
 BAYES_API void write_columns(Document &document, const Columns &columns);
 

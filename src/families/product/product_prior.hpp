@@ -78,8 +78,8 @@ BAYES_API ProductPoint widened(const ProductPoint &point, const Vector &counts,
 BAYES_API void check_product_row(const Columns &columns, const RowColumns &names,
                                  std::span<const double> x);
 
-/// The prior of one component. Given keys are numbers, or arrays with one for each element of that
-/// family; the others have the family's default_prior for k components. Throws
+/// The prior of one component. Each key that is given is a number, or an array with a number for
+/// each element of its family; the others have the family's default_prior for k components. Throws
 /// Error(invalid_argument) for arrays of another length.
 BAYES_API ProductPosterior make_product_prior(const ProductSurvey &survey,
                                               const std::vector<ColumnSpec> &likelihood,

@@ -294,7 +294,7 @@ template <class F> struct NormalElements : ColumnDefaults<F> {
       constants[i] = constant + 0.5 * std::log(forms[1]);
     }
   }
-  /// The density is, but for its constant, a factor to a negative power, which this form has.
+  /// Except for its constant the density is a factor to a negative power, this number of the form.
   static constexpr int predictive_power = 2;
   template <class Form> static auto predictive_factor(Form form, double x) {
     return 1.0 + squared_distance(form, x);
