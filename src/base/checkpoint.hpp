@@ -1,9 +1,9 @@
 // The course of a fit so far, with which the same fit can go on later and end with the same bits.
 //
 // A resumed fit is the same fit from its beginning, except that its loops do not repeat what they
-// have done: they take over their state from the checkpoint. What lies between loops is computed
-// again, with the same result, as fits are deterministic. The first decision that depends on the
-// clock ends the record, since a fit that had more time would go another way from there.
+// have done: they take over their state from the checkpoint. Work between loops is done again, with
+// the same result, as fits are deterministic. The first decision that depends on the clock ends the
+// record, since a fit that had more time would go another way from there.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class BAYES_API StateNumbers {
   static StateNumbers reading(std::span<const double> from) { return StateNumbers(nullptr, from); }
   bool reads() const { return to_ == nullptr; }
 
-  /// These numbers, as many as there are.
+  /// These numbers, whose count does not change.
   void numbers(std::span<double> x);
   void numbers(std::span<float> x);
   void number(double &x) { numbers(std::span(&x, 1)); }
@@ -61,7 +61,7 @@ class BAYES_API StateNumbers {
     }
     numbers(x);
   }
-  /// Whole numbers from 0 to `high`, as many as there are.
+  /// Whole numbers from 0 to `high`, whose count does not change.
   template <class List> void labels(List &x, std::int64_t high) {
     const std::int64_t base = high + 1;
     const std::size_t in_each = base <= 65536 ? 3 : 1;  // packed into one number

@@ -36,7 +36,7 @@
 
 namespace bayes {
 
-// What travels between servers, described once for both sides.
+// Messages between servers, described once for both sides.
 //
 // A struct that travels has a member function template fields(f), which calls one method of f for
 // every member: its key, the member, and the sizes or limits that it has. FieldWriter makes a

@@ -38,7 +38,7 @@ enum Tag : std::uint8_t {
   tag_object
 };
 
-// nesting depth of arrays and objects; a tensor counts as many as it has dimensions
+// nesting depth of arrays and objects; a tensor counts one level per dimension
 constexpr int max_nesting = 32;
 constexpr std::uint64_t nan_bits = 0x7ff8000000000000;
 

@@ -66,8 +66,8 @@ struct BinnedColumn {
   std::vector<double> weights;
   /// the weight of the rows without a value
   double nulls = 0;
-  /// For categories: the weights of those that one row has, and of those that two rows have. NaN if
-  /// an earlier version made it.
+  /// The weight of the categories that one row has, and of the categories that two rows have. NaN
+  /// if an earlier version made the reference.
   double once = std::numeric_limits<double>::quiet_NaN(), twice = once;
 };
 

@@ -20,7 +20,7 @@ namespace bayes {
 // Asymmetric priors of a Markov chain, which distinguish states: which states remain exchangeable,
 // and how states are matched to the prior's numbering.
 
-/// What determines the numbering of the states.
+/// The rules for the numbering of the states.
 struct StateNumbering {
   /// groups of states that may be exchanged when draws are relabelled or states sorted
   ExchangeableGroups groups;

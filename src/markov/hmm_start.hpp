@@ -178,12 +178,10 @@ struct PathStart {
 /// Draws a path at given parameters of K >= 2 states, and divides its states anew. First states
 /// that are hard to tell apart, or have few steps, are merged until at most `keep` have steps.
 /// Then, one by one, each state without steps takes those steps of another state that follow a
-/// Then, one by one, each state without steps takes those steps of another state that follow a
 /// certain state. Mergers are drawn by how often two states are confused, divisions by how much
 /// better they predict the states that follow. So a chain that visits a symbol several times in a
-/// cycle
-/// gets a state for each visit, which iterations from any emissions seldom find (state splitting:
-/// Siddiqi, Gordon and Moore 2007).
+/// cycle gets a state for each visit, which iterations from any emissions seldom find (state
+/// splitting: Siddiqi, Gordon and Moore 2007).
 ///
 /// `seed` and `number` select the random streams. The sequences must be those of this server.
 /// Polls.

@@ -72,7 +72,7 @@ void RowLabels::renumber(const std::vector<int> &numbers) {
   for (int &label : here) label = numbers[std::size_t(label)];
   if (elsewhere.is_null()) return;
   std::vector<double> all = PassReader(elsewhere).numbers("numbers");
-  // A component that labels no row may have a number beyond.
+  // A component that labels no row may lack an entry in `numbers`, and keeps its number.
   for (double &number : all)
     if (number < double(numbers.size())) number = numbers[std::size_t(number)];
   elsewhere.set("numbers", numbers_document(all));

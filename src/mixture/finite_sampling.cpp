@@ -14,10 +14,10 @@
 namespace bayes {
 namespace {
 
-/// Numbers the components of all draws consistently, as in the most probable draw: a draw's
-/// clusters are matched with those of that draw with which they share the most rows (an optimal
-/// assignment: Papastamoulis and Iliopoulos 2010); components without rows take the remaining
-/// numbers.
+/// Numbers the components of all draws consistently, as in the most probable draw, the reference: a
+/// draw's clusters are matched with the clusters of the reference with which they share the most
+/// rows (an optimal assignment: Papastamoulis and Iliopoulos 2010); components without rows take
+/// the remaining numbers.
 class Relabelling {
  public:
   Relabelling(const PartitionChains &chains, int k) : chains_(chains), k_(k) {

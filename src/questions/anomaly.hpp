@@ -19,7 +19,6 @@ class BAYES_API Anomalies {
   ///
   /// Exact where the elements are labels that have few combinations, and for one normal or Student
   /// t, or one component of independent normals at a point. Otherwise by draws with a fixed seed,
-  /// t, or one component of independent normals at a point. Otherwise by draws with a fixed seed,
   /// the same for all rows: their densities in some elements are computed once. With n draws the
   /// result is (1 + the number of those with at most this density) / (n + 1), or beyond the draws
   /// an upper bound, if it is smaller. It never rises as the density falls.

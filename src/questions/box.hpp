@@ -14,8 +14,9 @@ struct BoxProbability {
 };
 
 /// P(lower <= x <= upper | given), element by element. NaN is no bound; for a label one bound
-/// suffices, which is then both. An unseen category has the probability that log
-/// upper one, or both are different labels.
+/// suffices, which is then both. An unseen category has the probability that log densities give it,
+/// and is in no range of several. Throws Error if a lower bound is above the upper one, or both are
+/// different labels.
 ///
 /// Exact where the elements with bounds are independent given the component, or where one dependent
 /// element has bounds, or two (of at least fewest_degrees). Otherwise by quasi-Monte Carlo with a

@@ -1,6 +1,6 @@
 // The model of the columns that remain once others are known: its distribution of rows is the one
-// of its base, given the known columns. It is a model as any other, so it answers all
-// questions, and may be conditioned again.
+// of its base, given the known columns. It is a model as any other, so it answers all questions,
+// and may be conditioned again.
 #pragma once
 
 #include <memory>

@@ -63,7 +63,7 @@ PowerLogs whole_powers(const std::function<double(double)> &log_density, double 
   Points points;
   points.add(1, log_density(first));
   for (const int side : {0, 1}) {
-    // A stretch of numbers counts half at either end, of which the one before it is left out.
+    // The numbers between two points count half at either point.
     double x = first, before = 0;
     for (;;) {
       poll_here();

@@ -42,8 +42,7 @@ PowerLogs power_logs(const EllipticalDensity &of);
 /// For a category with these log probabilities.
 PowerLogs power_logs(std::span<const double> log_probabilities);
 /// For a number that is positive or whole, by the trapezoid rule, which is exact to some digits
-/// more
-/// than a bound needs. `log_density`: of a value. Polls.
+/// more than a bound needs. `log_density`: of a value. Polls.
 PowerLogs power_logs(const Predicted &of, const std::function<double(double)> &log_density);
 
 }  // namespace bayes

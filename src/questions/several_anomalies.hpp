@@ -18,10 +18,10 @@ class DrawnTail {
   /// all.
   DrawnTail(std::vector<float> draws, std::size_t tail);
 
-  /// log P(number of a row <= x). Of n draws it is the logarithm of (1 + those that are at most x)
-  /// / (n + 1). If none is, and the number is a log density, or the logarithm of a probability, its
-  /// tail is about exponential: it is extrapolated by the mean distance of the tail from the
-  /// smallest draw beside it, if that gives less.
+  /// log P(number of a row <= x). With n draws it is log((1 + the number of draws <= x) / (n + 1)).
+  /// If no draw is, and the number is a log density, or the logarithm of a probability, its tail is
+  /// about exponential: it is extrapolated by the mean distance of the tail from the smallest draw
+  /// beside it, if that gives less.
   double log_probability(double x) const;
 
  private:

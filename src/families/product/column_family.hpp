@@ -25,7 +25,7 @@ inline bool allowed_count(double x) { return x >= 0 && x <= exact_counts && x ==
 inline constexpr double largest_number = 1e300;
 inline bool valid_number(double x) { return x >= 1 / largest_number && x <= largest_number; }
 
-/// Probabilities, and rates of counts, of posterior modes are at least this far from values with
+/// Posterior modes keep probabilities, and rates of counts, at least this far from values with
 /// infinite logarithms.
 inline constexpr double mode_margin = 1e-12;
 

@@ -31,8 +31,8 @@ struct Criterion {
   double allowed;
   /// `allowed` in words, for column reason
   const char *allowance;
-  /// Scores of the held-out rows, the same for all fits; if there are any, `allowed` is in
-  /// standard errors of the difference of two fits over these rows.
+  /// Scores of the held-out rows, the same for all fits; if there are any, `allowed` is in standard
+  /// errors of the difference of two fits over these rows.
   std::vector<Score> held_out = {};
 
   /// Does a fit count as equally good as this one, the best?

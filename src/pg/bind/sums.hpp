@@ -43,8 +43,8 @@ struct SumsKind {
   Sums *(*make)(MemoryContext context);
 };
 
-/// The rows that were refused under on_error = null, and the error of the first of them.
-/// Plain data, which lies in the memory context of the aggregate.
+/// The rows that were refused under on_error = null, and the error of the first of them. Plain
+/// data, which lies in the memory context of the aggregate.
 class Refusals {
  public:
   explicit operator bool() const { return count_ > 0; }

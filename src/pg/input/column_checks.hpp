@@ -13,7 +13,7 @@
 
 namespace bayes::pg {
 
-/// What the checks of columns need to know of rows; adds up over parts of them.
+/// Facts about rows for the checks of columns; adds up over parts of them.
 struct ColumnFacts {
   // Indices of columns, from 0, in ascending order: columns without any value, columns with at most
   // one value, and columns among those asked for that have no values but 0 and 1.
@@ -51,7 +51,7 @@ void note_scale(const std::string &name);
 /// NOTICE, once in a statement, if the columns of a fit have no names and are matched by position.
 void note_positions(const RowColumns &columns);
 
-/// What the check of predictors needs to know of rows; adds up over parts of them.
+/// Facts about rows for the check of predictors; adds up over parts of them.
 struct ResponseFacts {
   std::size_t predictors = 0;
   /// indices of predictors, from 0, ascending, that equal the response (element 0) in every row
@@ -91,7 +91,7 @@ std::vector<std::string> quoted_names(const RowColumns &columns);
 /// them, unless the column's name says so: it might be a measurement. `advice`: the HINT.
 void report_name_taken(const std::string &column, const char *what, const char *advice);
 
-/// What the NOTICEs below need to know of rows; adds up over parts of them.
+/// Facts about rows for the NOTICEs below; adds up over parts of them.
 struct NumberFacts {
   struct Column {
     /// all are whole numbers; if so: they all differ; the least and the greatest one

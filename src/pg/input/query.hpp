@@ -79,7 +79,7 @@ void read_query(const char *text, const QueryColumns &given,
                 const std::function<FitData<RowCollector> &(const QueryForm &)> &make,
                 NamedValues *names, bool booleans);
 
-/// What such a query should look like, for a HINT.
+/// The form that such a query should have, for a HINT.
 const char *query_hint(bool named);
 
 /// The roles of the columns of the query. Columns are counted from 0; -1: none.

@@ -97,7 +97,7 @@ std::string name_of_type(Oid type);
 // name), which would otherwise count as missing in silence.
 
 /// The known name (UTF-8) with the smallest edit distance; nullopt if there is none, or none within
-/// `farthest`. Of equally near ones the first. Names are compared to a length of 255 bytes.
+/// `farthest`. The first of equally near ones. Names are compared to a length of 255 bytes.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known,
                                         int farthest);
 

@@ -19,7 +19,7 @@ namespace bayes::pg {
 // Common to collectors of rows with columns: the columns, the codes of their labels, and the
 // transfer of rows from parallel workers.
 
-/// What one process or server has read, apart from the rows themselves (data/pass.hpp).
+/// A summary of what one process or server has read, without the rows themselves (data/pass.hpp).
 struct PackedHead {
   /// stored rows, those that were left out, all that were seen, and those of weight 0
   std::int64_t rows = 0, skipped = 0, seen = 0, zero_weights = 0;
@@ -112,7 +112,7 @@ inline RowPolicy row_policy(const RowOptions &options, int max_dimension) {
           .max_dimension = max_dimension};
 }
 
-/// What a model family does with columns.
+/// The use that a model family makes of columns.
 enum class ColumnUse : char {
   /// all columns must be numbers
   numbers,

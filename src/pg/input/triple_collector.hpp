@@ -26,7 +26,7 @@ namespace bayes::pg {
 /// text, or the numbers of rows or array elements, from 1.
 class TableKeys {
  public:
-  /// What PostgreSQL allocates is below `context`, which must outlive this.
+  /// PostgreSQL's allocations go below `context`, which must outlive this.
   TableKeys(MemoryContext context, Side side);
 
   /// Sets the type of the keys; without this call keys are the numbers of rows or array elements.
@@ -130,7 +130,7 @@ class TripleCollector final : public Collector {
   FactorTableOptions options_;
   /// in bytes
   std::size_t budget_ = 0;
-  /// bytes for keys, for the numbers of a model and of the fit for each key, besides the table
+  /// bytes besides the table: for keys, and for the numbers of the model and the fit for each key
   double key_memory_ = 0;
 
   TableKeys rows_, columns_;

@@ -15,7 +15,7 @@ namespace {
 // Everything here may raise an ERROR, and is plain data, for guarded().
 
 struct FlatQuery {
-  /// why the query is none of this kind; null if it is one
+  /// why the query is not of this kind; null if it is
   const char *reason;
   Oid table;
   /// an expression for each column of the query, and the condition or null; the table is number 1

@@ -1,6 +1,6 @@
 // Queries that can be run where the rows are: a SELECT of columns or expressions of one table, with
-// or without WHERE, or of views and subqueries that are such SELECTs; the partitions of the
-// table are tables of this server and foreign tables of postgres_fdw, or Citus distributes it.
+// or without WHERE, or of views and subqueries that are such SELECTs; the partitions of the table
+// are tables of this server and foreign tables of postgres_fdw, or Citus distributes it.
 #pragma once
 
 #include <cstdint>

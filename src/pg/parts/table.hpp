@@ -69,7 +69,7 @@ struct TableInParts {
   /// The rows that are fitted, or those that are held out.
   struct SomeRows {
     CorpusTotals totals;
-    /// of PackedTexts; none if rows have no keys
+    /// PackedTexts of the keys; no texts if rows have no keys
     Document keys;
   };
   struct Facts {
