@@ -28,24 +28,25 @@ COMMENT IS 'The parameters of a model as rows: for components, clusters, states 
 CREATE FUNCTION bayes_coefficients(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS 'The coefficients of a regression (linreg, logreg, probit), in units of the columns: '
-  'their posterior mean (its mode after method laplace), standard deviation, and the quantiles '
-  'that bound an interval that contains a coefficient with probability level, 22023 unless 0 < '
-  'level < 1. term: (intercept), the name of a column, column=label, or x1, x2, ... for arrays. A '
-  'coefficient is the change of the response for one unit of its column, of logreg the change of '
-  'the log odds. All NULL for a term that neither the rows nor the prior determine; sd and bounds '
-  'NULL for a point estimate (method em). 42804 for a model of another family.';
+COMMENT IS 'The coefficients of a regression (linreg, glm, logreg, probit), in units of the '
+  'columns: their posterior mean (its mode after method laplace), standard deviation, and the '
+  'quantiles that bound an interval that contains a coefficient with probability level, 22023 '
+  'unless 0 < level < 1. term: (intercept), the name of a column, column=label, or x1, x2, ... '
+  'for arrays. A coefficient is the change of the response for one unit of its column, of '
+  'logreg the change of the log odds, of glm that of the linear predictor. All NULL for a term '
+  'that neither the rows nor the prior determine; sd and bounds NULL for a point estimate '
+  '(method em). 42804 for a model of another family.';
 
 CREATE FUNCTION bayes_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
 COMMENT IS 'The posterior of a linear combination of coefficients of a regression, in units of '
-  'the response, of logreg in log odds and of probit on the scale of the linear predictor: its '
-  'mean, standard deviation, and an interval that contains it with probability level, 22023 unless '
-  '0 < level < 1. weights: an object of numbers by the names of terms, as in bayes_coefficients; a '
-  'term that it does not name has weight 0. 22023 for a name that is not a term, and for an object '
-  'without names. All NULL if a term with a weight has no coefficient; sd and bounds NULL for a '
-  'point estimate. 42804 for a model of another family.';
+  'the response, of logreg in log odds and of glm and probit on the scale of the linear '
+  'predictor: its mean, standard deviation, and an interval that contains it with probability '
+  'level, 22023 unless 0 < level < 1. weights: an object of numbers by the names of terms, as '
+  'in bayes_coefficients; a term that it does not name has weight 0. 22023 for a name that is '
+  'not a term, and for an object without names. All NULL if a term with a weight has no '
+  'coefficient; sd and bounds NULL for a point estimate. 42804 for a model of another family.';
 
 CREATE TYPE bayes_prediction AS (
   component int, label text, value float8, sd float8, lower float8, upper float8
@@ -54,8 +55,8 @@ COMMENT ON TYPE bayes_prediction IS
   'The prediction of a model for a row. For a mixture or a classifier, component: the most '
   'probable component, cluster or class, from 1, and label: its name, if it has one. For a '
   'regression, value: the expected response, or the probability that a binary response is true; '
-  'sd, lower, upper: for linreg those of a new response, for logreg and probit those of the '
-  'probability; NULL if unknown.';
+  'sd, lower, upper: for linreg and glm those of a new response, for binary responses those '
+  'of the probability; NULL if unknown.';
 
 CREATE FUNCTION bayes_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS bayes_prediction

@@ -27,7 +27,7 @@
 #include "markov/hmm_start.hpp"
 #include "markov/markov_step.hpp"
 #include "mixture/dpmm_labels.hpp"
-#include "regression/binary_rows.hpp"
+#include "regression/glm_rows.hpp"
 #include "topics/lda_evaluation.hpp"
 #include "topics/lda_start.hpp"
 #include "topics/lda_variational.hpp"
@@ -238,9 +238,9 @@ const RowPass row_passes[] = {
     pass_over<PartOfRows, LocalStepOfPart>(),
     pass_over<PartOfRows, CountsOfPart>(),
     pass_over<PartOfRows, OverlapOfPart>(),
-    binary_sums_pass,
-    binary_ranges_pass,
-    binary_squares_pass,
+    glm_sums_pass,
+    glm_ranges_pass,
+    glm_squares_pass,
     rows_pass,
     weighted_rows_pass,
 };

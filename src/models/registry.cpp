@@ -10,7 +10,7 @@
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
 #include "questions/conditional_model.hpp"
-#include "regression/binary_regression.hpp"
+#include "regression/glm.hpp"
 #include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
@@ -30,6 +30,7 @@ constexpr Family families[] = {
     {"lda", read_topic_model},
     {"nmf", read_nmf_model},
     {"pmf", read_pmf_model},
+    {"glm", read_glm},
     {"logreg", read_logistic_regression},
     {"probit", read_probit_regression},
     {"linreg", read_linreg_model},

@@ -129,11 +129,19 @@ double probability_at(Link link, double a) {
   return e / (1 + e);
 }
 
+double mean_at(Link link, double a) {
+  return link == Link::log ? std::exp(a) : probability_at(link, a);
+}
+
 double log_probability_at(Link link, double a) {
   return link == Link::probit ? log_normal_cdf(a).value : -log1p_exp(-a);
 }
 
 LinkMoments link_moments(Link link, double mean, double variance) {
+  if (link == Link::log) {
+    const double of = std::exp(mean + variance / 2);
+    return {of, variance > 0 ? of * std::sqrt(std::expm1(variance)) : 0};
+  }
   if (variance == 0) return {probability_at(link, mean), 0};
   LinkMoments out = lower_moments(link, -std::fabs(mean), variance);
   if (link == Link::probit)

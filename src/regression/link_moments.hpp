@@ -1,4 +1,4 @@
-// Probabilities of binary regressions, as functions of an uncertain linear predictor.
+// Means of responses, as functions of an uncertain linear predictor.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,14 @@
 
 namespace bayes {
 
-/// The link, which determines the probability at a linear predictor a: 1 / (1 + exp(-a)), or
-/// Phi(a).
-enum class Link : char { logit, probit };
+/// The link, which determines the mean of a response at a linear predictor a: the probability
+/// 1 / (1 + exp(-a)) or Phi(a), or exp(a).
+enum class Link : char { logit, probit, log };
 
-/// P(y = 1) at the linear predictor a; NaN only for a NaN.
+/// The mean at a.
+BAYES_API double mean_at(Link link, double a);
+
+/// P(y = 1) at the linear predictor a of a logit or probit; NaN only for a NaN.
 BAYES_API double probability_at(Link link, double a);
 
 /// The logarithm of probability_at(), also where that underflows.
@@ -24,9 +27,10 @@ struct LinkMoments {
   double mean = 0, sd = 0;
 };
 
-/// Mean and standard deviation of the probability if the linear predictor has the distribution
-/// Normal(mean, variance). Mean finite, variance finite and not negative. By the trapezoidal rule,
-/// which converges geometrically here: accurate to about 14 digits, for values far below 1 to 12.
+/// Mean and standard deviation of mean_at() if the linear predictor has the distribution
+/// Normal(mean, variance), which may overflow for a log link. Mean finite, variance finite and not
+/// negative. By the trapezoidal rule, which converges geometrically here: accurate to about 14
+/// digits, for values far below 1 to 12.
 BAYES_API LinkMoments link_moments(Link link, double mean, double variance);
 
 /// The logarithm of the mean of link_moments(), also where that underflows.

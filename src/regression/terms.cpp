@@ -121,7 +121,10 @@ void RegressionTerms::add(std::string name, RegressionTerm term) {
 }
 
 RegressionTerms::RegressionTerms(const RowColumns &columns, int dimension, bool intercept,
-                                 const Document &reference) {
+                                 const Document &reference, std::span<const int> apart) {
+  const auto is_apart = [apart](std::size_t j) {
+    return std::find(apart.begin(), apart.end(), int(j)) != apart.end();
+  };
   check_reference(reference);
   if (const auto *const members = reference.as<Document::Object>())
     for (const auto &[name, label] : *members) {
@@ -141,9 +144,11 @@ RegressionTerms::RegressionTerms(const RowColumns &columns, int dimension, bool 
 
   if (intercept) add(intercept_name, {});
   if (columns.empty())
-    for (int j = 0; j < dimension; ++j) add(message("x{}", j + 1), {j, -1});
+    for (int j = 0; j < dimension; ++j)
+      if (!is_apart(std::size_t(j))) add(message("x{}", j + 1), {j, -1});
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const RowColumn &column = columns[j];
+    if (is_apart(j)) continue;
     if (column.kind != ValueKind::label) {
       add(column.name, {int(j), -1});
       continue;

@@ -45,10 +45,11 @@ class BAYES_API RegressionTerms {
   RegressionTerms() = default;
   /// `columns`: of the rows, or empty if they are arrays of `dimension` numbers, whose terms are
   /// x1, x2, .... `reference`: option reference, an object with a label for any column of labels;
-  /// null for none. Throws Error(invalid_argument) for an invalid reference, Error(too_large) for
-  /// more than max_terms.
+  /// null for none. `apart`: indices of columns that are no terms; negative ones are ignored.
+  /// Throws Error(invalid_argument) for an invalid reference, Error(too_large) for more than
+  /// max_terms.
   RegressionTerms(const RowColumns &columns, int dimension, bool intercept,
-                  const Document &reference = {});
+                  const Document &reference = {}, std::span<const int> apart = {});
 
   /// Terms without names, for expanding rows only.
   explicit RegressionTerms(std::vector<RegressionTerm> terms) : terms_(std::move(terms)) {}

@@ -10,7 +10,7 @@
 #include <ctime>
 
 #include "base/simd.hpp"
-#include "regression/binary_rows.hpp"
+#include "regression/glm_rows.hpp"
 #include "regression/linreg_sums.hpp"
 
 using namespace bayes;
@@ -128,22 +128,22 @@ int main() {
     }
     const RegressionTerms terms({}, d, true);
     Control control;
-    BinaryRows data(rows, terms, control);
+    GlmRows data(rows, terms, bernoulli(Link::logit), {}, control);
     const Vector u = Vector::Constant(d + 1, 0.1);
     volatile double sink = 0;
     const double memory = best(5, [&] { sink = sink + read_all(rows); });
     std::printf("%d rows of %d: read %.4f s", n, d, memory);
     const double p = d + 1, work = n * (8 * p + p * p);
-    for (const Link link : {Link::logit, Link::probit}) {
-      const double pass =
-          best(5, [&] { sink = sink + data.likelihood(link, u, true).log_likelihood; });
-      std::printf("; %s %.4f s, %.1f GFlop/s, %.0f %% of the product",
-                  link == Link::logit ? "logit" : "probit", pass, work / pass / 1e9,
-                  100 * work / pass / rate);
+    for (const ResponseFamily *const response : all_responses()) {
+      GlmRows of(rows, terms, *response, {}, control);
+      const Vector at = Vector::Constant(of.size(), 0.1);
+      const double pass = best(5, [&] { sink = sink + of.likelihood(at, true).log_likelihood; });
+      std::printf("; %s %.4f s, %.1f GFlop/s, %.0f %% of the product", response->name, pass,
+                  work / pass / 1e9, 100 * work / pass / rate);
     }
-    const double scales = best(3, [&] { BinaryRows again(rows, terms, control); });
-    const double em =
-        best(3, [&] { sink = sink + data.likelihood(Link::logit, u, false).log_likelihood; });
+    const double scales =
+        best(3, [&] { GlmRows again(rows, terms, data.response(), {}, control); });
+    const double em = best(3, [&] { sink = sink + data.likelihood(u, false).log_likelihood; });
     std::printf("; gradient alone %.4f s; scales %.4f s\n", em, scales);
   }
 }

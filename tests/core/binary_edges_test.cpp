@@ -63,7 +63,7 @@ class Turned final : public RemoteRows {
 };
 
 /// Are all coefficients and predictions finite, and deviations positive?
-void check_sane(const BinaryRegression &model, const std::vector<double> &row) {
+void check_sane(const Glm &model, const std::vector<double> &row) {
   for (const auto &c : coefficients(model)) {
     BOOST_TEST(std::isfinite(c.mean));
     BOOST_TEST((std::isfinite(c.sd) && c.sd > 0));
@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_CASE(weights_of_all_sizes) {
     void progress(const Progress &) override { ++iterations; }
   } control;
   MemoryRows packed = rows.packed();
-  BinaryWarnings warnings;
-  BOOST_CHECK_EXCEPTION(binary_fit(Link::logit, packed, {}, {}, control, warnings), Error,
+  GlmWarnings warnings;
+  BOOST_CHECK_EXCEPTION(glm_fit(GlmFamily::logreg, packed, {}, {}, control, warnings), Error,
                         [](const Error &e) { return e.code() == Errc::numeric; });
   BOOST_TEST(control.iterations == 0);
 }
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(terms_that_the_rows_do_not_determine_are_named) {
       if (method == std::string("gibbs"))
         few.set("draws", 60).set("warmup", 20).set("chains", 1).set("stored_draws", 20);
       const auto said = [&](const binary::Rows &rows, double c) {
-        BinaryWarnings out;
+        GlmWarnings out;
         MemoryRows packed = rows.packed();
         Document options = few;
         if (c > 0) options.set("prior", binary::prior(link, c));
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(terms_that_the_rows_do_not_determine_are_named) {
         BOOST_TEST(said(rows, 0).dependent.empty());
         rows.x.col(2) = 4 - 3 * rows.x.col(0).array() + 1e-3 * rows.x.col(1).array();
         for (const double c : {0.0, 1e5}) {
-          const BinaryWarnings found = said(rows, c);
+          const GlmWarnings found = said(rows, c);
           BOOST_TEST(found.dependent == std::vector<std::string>{"x3"},
                      boost::test_tools::per_element());
         }
@@ -334,9 +334,9 @@ BOOST_AUTO_TEST_CASE(limits_of_time_and_iterations_and_cancelling) {
   for (const char *const method : {"laplace", "em", "vi", "gibbs"})
     for (const int polls : {0, 2, 4}) {
       Impatient control(polls);
-      BinaryWarnings warnings;
-      BOOST_CHECK_THROW(binary_fit(Link::probit, packed, {}, binary::options("method", method),
-                                   control, warnings),
+      GlmWarnings warnings;
+      BOOST_CHECK_THROW(glm_fit(GlmFamily::probit, packed, {}, binary::options("method", method),
+                                control, warnings),
                         Error);
     }
 }
@@ -352,9 +352,10 @@ BOOST_AUTO_TEST_CASE(a_regression_whose_steps_gain_nothing_can_be_resumed) {
       Control control;
       control.checkpoint = &course;
       course.rewind();
-      BinaryWarnings warnings;
+      GlmWarnings warnings;
       const Document options = Document::object().set("max_iter", most).set("resumable", true);
-      auto out = binary_fit(link, rows, {}, options, control, warnings);
+      auto out = glm_fit(link == Link::logit ? GlmFamily::logreg : GlmFamily::probit, rows, {},
+                         options, control, warnings);
       out->saved = std::make_shared<SavedFit>(SavedFit{0, options, nullptr, false, 0, course});
       return out;
     };

@@ -1,7 +1,7 @@
 // The kernels of logistic and probit regression: sums over rows against slow ones in long double,
 // the tail of the normal distribution, and moments of probabilities against quadrature.
 #include "binary_support.hpp"
-#include "regression/binary_learners.hpp"
+#include "regression/glm_learners.hpp"
 #include "regression/link_moments.hpp"
 
 using namespace bayes;
@@ -161,9 +161,9 @@ BOOST_AUTO_TEST_CASE(sums_over_rows_are_those_of_the_definition) {
         MemoryRows packed = rows.packed();
         const RegressionTerms terms({}, d, true);
         Control control;
-        BinaryRows data(packed, terms, control);
+        GlmRows data(packed, terms, bernoulli(link), {}, control);
         const Vector u = some_coefficients(d + 1, 3, d == 67 ? 0.3 : 1.5);
-        const BinarySums found = data.likelihood(link, u, true);
+        const GlmSums found = data.likelihood(u, true);
         const SlowSums expected = slow_sums(rows, data.scales(), link, u);
         BOOST_TEST(found.log_likelihood == double(expected.log_likelihood),
                    boost::test_tools::tolerance(1e-12));
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(scales_are_standard_deviations_but_of_zeros_and_ones) {
   MemoryRows packed = rows.packed();
   Control control;
   const RegressionTerms with({}, 4, true), without({}, 4, false);
-  const TermScales scales = BinaryRows(packed, with, control).scales();
+  const TermScales scales = GlmRows(packed, with, bernoulli(Link::logit), {}, control).scales();
   const Vector means = binary::means(rows);
   Real squares = 0, total = 0, plain = 0;
   for (Eigen::Index i = 0; i < 200; ++i) {
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(scales_are_standard_deviations_but_of_zeros_and_ones) {
   BOOST_TEST(scales.scale[3] == 1);
   BOOST_TEST(scales.centre[3] == -7.25);
   BOOST_TEST(scales.scale[4] == 1e150 * sd, boost::test_tools::tolerance(1e-12));
-  const TermScales origin = BinaryRows(packed, without, control).scales();
+  const TermScales origin = GlmRows(packed, without, bernoulli(Link::logit), {}, control).scales();
   BOOST_TEST(origin.centre == std::vector<double>(4, 0.0), boost::test_tools::per_element());
   BOOST_TEST(origin.scale[0] == double(std::sqrt(plain / total)),
              boost::test_tools::tolerance(1e-12));
@@ -236,16 +236,17 @@ BOOST_AUTO_TEST_CASE(threads_and_stretches_change_no_bit) {
   const Vector u = some_coefficients(8, 3, 1);
   Control one, four;
   four.threads = 4;
-  BinaryRows first(packed, terms, one), second(stretched, terms, four);
-  BOOST_TEST(first.scales().scale == second.scales().scale, boost::test_tools::per_element());
   for (const Link link : {Link::logit, Link::probit}) {
-    const BinarySums a = first.likelihood(link, u, true), b = second.likelihood(link, u, true);
+    GlmRows first(packed, terms, bernoulli(link), {}, one),
+        second(stretched, terms, bernoulli(link), {}, four);
+    BOOST_TEST(first.scales().scale == second.scales().scale, boost::test_tools::per_element());
+    const GlmSums a = first.likelihood(u, true), b = second.likelihood(u, true);
     BOOST_TEST(a.log_likelihood == b.log_likelihood);
     BOOST_TEST((a.gradient == b.gradient && a.curvature == b.curvature));
+    const RowRandom random(1, 2, 3, 4);
+    const GlmSums c = first.augment(u, random), d = second.augment(u, random);
+    BOOST_TEST((c.gradient == d.gradient && c.squares == d.squares));
   }
-  const RowRandom random(1, 2, 3, 4);
-  const BinarySums a = first.augment(u, random), b = second.augment(u, random);
-  BOOST_TEST((a.gradient == b.gradient && a.squares == b.squares));
 }
 
 BOOST_AUTO_TEST_CASE(latent_variables_have_their_moments) {
@@ -258,9 +259,9 @@ BOOST_AUTO_TEST_CASE(latent_variables_have_their_moments) {
     MemoryRows packed = rows.packed();
     Control control;
     const RegressionTerms terms({}, 1, false);
-    BinaryRows data(packed, terms, control);
+    GlmRows data(packed, terms, bernoulli(Link::probit), {}, control);
     const Vector u = Vector::Constant(1, a == 0 ? 0 : data.scales().scale[0]);
-    const BinarySums sums = data.augment(u, RowRandom(5, 0, 0, 0));
+    const GlmSums sums = data.augment(u, RowRandom(5, 0, 0, 0));
     const double slope = log_normal_cdf(a).slope;
     const double variance = 1 - log_normal_cdf(a).curvature, bound = 6 * std::sqrt(variance / n),
                  z = a == 0 ? 0 : a / data.scales().scale[0];

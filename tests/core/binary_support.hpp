@@ -3,8 +3,9 @@
 
 #include <functional>
 
-#include "regression/binary_regression.hpp"
-#include "regression/binary_rows.hpp"
+#include "regression/glm.hpp"
+#include "regression/glm_rows.hpp"
+#include "regression/responses.hpp"
 #include "support.hpp"
 
 namespace binary {
@@ -100,13 +101,17 @@ inline Vector means(const Rows &rows) {
   return out / total;
 }
 
-using Fitted = std::unique_ptr<BinaryRegression>;
+using Fitted = std::unique_ptr<Glm>;
+
+inline GlmFamily family_of(Link link) {
+  return link == Link::logit ? GlmFamily::logreg : GlmFamily::probit;
+}
 
 inline Fitted fit(Link link, RowSource &rows, const Document &options,
-                  const RowColumns &columns = {}, BinaryWarnings *warnings = nullptr) {
+                  const RowColumns &columns = {}, GlmWarnings *warnings = nullptr) {
   Control control;
-  BinaryWarnings ignored;
-  return binary_fit(link, rows, columns, options, control, warnings ? *warnings : ignored);
+  GlmWarnings ignored;
+  return glm_fit(family_of(link), rows, columns, options, control, warnings ? *warnings : ignored);
 }
 inline Fitted fit(Link link, const Rows &rows, const Document &options = {},
                   const RowColumns &columns = {}) {
@@ -128,7 +133,7 @@ struct Row {
   std::string term;
   double mean, sd, lower, upper;
 };
-inline std::vector<Row> coefficients(const BinaryRegression &model, double level = 0.95) {
+inline std::vector<Row> coefficients(const Glm &model, double level = 0.95) {
   std::vector<Row> out;
   model.coefficients(level, [&](const Coefficient &c) {
     out.push_back({*c.term, c.mean, c.sd, c.lower, c.upper});

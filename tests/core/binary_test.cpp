@@ -15,7 +15,7 @@ using binary::Real;
 namespace {
 
 /// Of the model's coefficients, those of columns less their means.
-Vector centred(const BinaryRegression &model, const Vector &means) {
+Vector centred(const Glm &model, const Vector &means) {
   const std::vector<binary::Row> rows = coefficients(model);
   Vector w(Eigen::Index(rows.size()));
   for (std::size_t j = 0; j < rows.size(); ++j) w(Eigen::Index(j)) = rows[j].mean;
@@ -65,8 +65,7 @@ double log_determinant_of(const Matrix &a) {
 }
 
 /// The same answers, to the last bit?
-void check_same_answers(const BinaryRegression &a, const BinaryRegression &b,
-                        const std::vector<double> &row) {
+void check_same_answers(const Glm &a, const Glm &b, const std::vector<double> &row) {
   const auto one = coefficients(a), two = coefficients(b);
   BOOST_REQUIRE(one.size() == two.size());
   for (std::size_t j = 0; j < one.size(); ++j) {
@@ -314,8 +313,7 @@ BOOST_AUTO_TEST_CASE(labels_are_compared_with_their_reference) {
   const Document other = ::binary::options("reference", Document::object().set("colour", "green"));
   const Fitted second = fit(Link::logit, rows, other, columns);
   BOOST_TEST(coefficients(*second)[1].term == "colour=blue");
-  check_same_answers(*second,
-                     static_cast<const BinaryRegression &>(*Model::from_bytes(second->to_bytes())),
+  check_same_answers(*second, static_cast<const Glm &>(*Model::from_bytes(second->to_bytes())),
                      {2, 0.1});
 }
 
@@ -326,7 +324,7 @@ BOOST_AUTO_TEST_CASE(documents_come_back_whole_and_nonsense_is_refused) {
     if (std::string(method) == "gibbs") asked.set("draws", 20).set("chains", 2);
     const Fitted model = fit(Link::probit, rows, asked);
     const auto back = Model::from_bytes(model->to_bytes());
-    check_same_answers(*model, static_cast<const BinaryRegression &>(*back), {0.3, -1});
+    check_same_answers(*model, static_cast<const Glm &>(*back), {0.3, -1});
     BOOST_TEST(back->to_bytes() == model->to_bytes());
     const Document whole = model->to_document();
     const auto refused = [&](const char *key, Document value) {

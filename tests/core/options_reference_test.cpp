@@ -26,8 +26,8 @@
 #include "mixture/dpmm_options.hpp"
 #include "mixture/gmm_options.hpp"
 #include "questions/dependence.hpp"
-#include "regression/binary_learners.hpp"
-#include "regression/binary_regression.hpp"
+#include "regression/glm.hpp"
+#include "regression/glm_learners.hpp"
 #include "regression/linreg.hpp"
 #include "regression/linreg_state.hpp"
 #include "topics/lda_state.hpp"
@@ -102,10 +102,21 @@ const Family families[] = {
      [](const Document &o) { return read_pmf_options(2, o).document(); }},
     {"linreg: linear regression", "linreg", "", linreg_methods,
      [](const Document &o) { return LinregOptions::read(o).document(); }},
+    {"glm: generalized linear models",
+     "regression",
+     "Keys are those of response `negative_binomial`, and of `binomial`.",
+     glm_methods,
+     [](const Document &o) {
+       Document given = o.is_null() ? Document::object() : o;
+       if (given.as<Document::Object>() && !given.find("response"))
+         given.set("response", "negative_binomial");
+       return read_glm_options(GlmFamily::glm, given).document();
+     },
+     {with("response", "binomial")}},
     {"logreg: logistic regression", "classification", "", logreg_methods,
-     [](const Document &o) { return read_binary_options(Link::logit, o).document(); }},
+     [](const Document &o) { return read_glm_options(GlmFamily::logreg, o).document(); }},
     {"probit: probit regression", "classification", "", probit_methods,
-     [](const Document &o) { return read_binary_options(Link::probit, o).document(); }},
+     [](const Document &o) { return read_glm_options(GlmFamily::probit, o).document(); }},
     {"nb: Bayes classifiers", "classification", "", nb_methods,
      [](const Document &o) { return read_nb_options(o).document(); }},
     {"mh_sample: Metropolis sampling of any density",
@@ -177,8 +188,9 @@ void check_default(const Family &family, const OptionLine &line, const Document 
   const std::size_t dot = line.key.find('.');
   const Document *value = in_force.find(line.key.substr(0, dot));
   if (value && dot != std::string::npos) value = value->find(line.key.substr(dot + 1));
-  // The method was given. A number of 0 restarts stands for one that is found later.
-  if (!value || line.key == "method" || line.standard == "half of draws") return;
+  // Method and response were given. A number of 0 restarts stands for one that is found later.
+  if (!value || line.key == "method" || line.key == "response" || line.standard == "half of draws")
+    return;
   const std::string own = shown(*value);
   if (own.empty() || (own == "0" && line.standard == "by the data")) return;
   BOOST_TEST(

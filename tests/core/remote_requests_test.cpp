@@ -8,6 +8,7 @@
 #include "counts/remote_corpus.hpp"
 #include "data/remote_rows.hpp"
 #include "models/passes.hpp"
+#include "regression/responses.hpp"
 #include "support.hpp"
 
 using namespace bayes;
@@ -27,8 +28,8 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document::object());
   for (const char *const kind :
        {"nothing", "local step", "sketch", "observed sums", "constant", "rows", "weighted rows",
-        "categories", "product survey", "label counts", "label overlap", "binary", "binary ranges",
-        "binary squares"})
+        "categories", "product survey", "label counts", "label overlap", "glm", "glm ranges",
+        "glm squares"})
     refused(pass_request(kind));
   Document scorer = Document::object();
   scorer.set("family", "normal").set("shape", "full").set("densities", true);
@@ -88,14 +89,24 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   }
   numbers.set("parts", Document::List());  // none for this part
   refused(numbers);
-  Document binary = pass_request("binary");
+  Document binary = pass_request("glm");
   binary.set("columns", numbers_document(std::vector<double>{0}));
   binary.set("labels", numbers_document(std::vector<double>{-1}));
   for (const char *const key : {"centre", "scale", "u"})
     binary.set(key, numbers_document(std::vector<double>{1}));
-  binary.set("curvature", false).set("what", "logit");
-  BOOST_CHECK_NO_THROW(answer_pass(part, binary, control));
-  refused(Document(binary).set("what", "cauchit"));
+  binary.set("curvature", false).set("gradient", true).set("every", 1.0);
+  for (const char *const key : {"offset", "exposure", "trials"}) binary.set(key, -1);
+  for (const ResponseFamily *const of : all_responses()) {
+    // Rows that are no responses of the kind are computed with, whatever comes out.
+    Document each = binary;
+    each.set("response", of->name).set("link", int(of->link));
+    if (of->dispersed()) each.set("u", numbers_document(std::vector<double>{1, 0.5}));
+    BOOST_CHECK_NO_THROW(answer_pass(part, each, control));
+  }
+  binary.set("response", "bernoulli").set("link", 0);
+  refused(Document(binary).set("response", "cauchy"));
+  refused(Document(binary).set("link", 9));
+  refused(Document(binary).set("offset", 7));
   refused(Document(binary).set("labels", numbers_document(std::vector<double>{-2})));
   refused(Document(binary).set("columns", numbers_document(std::vector<double>{1})));
   refused(Document(binary).set("u", numbers_document(std::vector<double>{1, 2})));

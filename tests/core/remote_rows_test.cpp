@@ -13,7 +13,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "models/passes.hpp"
-#include "regression/binary_regression.hpp"
+#include "regression/glm.hpp"
 #include "support.hpp"
 
 using namespace bayes;
@@ -321,9 +321,10 @@ BOOST_AUTO_TEST_CASE(binary_regressions_are_those_of_one_table) {
         Document options = Document::object();
         options.set("method", method).set("max_iter", 6).set("tol", 0.0);
         Control control;
-        BinaryWarnings warnings;
+        GlmWarnings warnings;
         const auto fit = [&](RowSource &source) {
-          return binary_fit(link, source, {}, options, control, warnings);
+          return glm_fit(link == Link::logit ? GlmFamily::logreg : GlmFamily::probit, source, {},
+                         options, control, warnings);
         };
         const auto one = fit(rows.one), parts = fit(rows.parts);
         compare(*one, *parts);
@@ -446,7 +447,7 @@ BOOST_AUTO_TEST_CASE(damaged_answers_are_refused) {
 BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
   Random random(3);
   Control control;
-  BinaryWarnings warnings;
+  GlmWarnings warnings;
   lying::Endings mixtures, regressions;
   for (int run = 0; run < support::effort(1200); ++run) {
     const bool weighted = run % 2 == 0, holes = run % 5 == 0;
@@ -482,8 +483,8 @@ BOOST_AUTO_TEST_CASE(numbers_of_answers_are_no_fault_of_ours) {
     const Link link = method == "laplace" && run % 2 ? Link::logit : Link::probit;
     BOOST_TEST_CONTEXT("regression " << run << ' ' << method)
     regressions.check([&] {
-      binary_fit(link, responses.parts, {}, Document::object().set("method", method), control,
-                 warnings);
+      glm_fit(link == Link::logit ? GlmFamily::logreg : GlmFamily::probit, responses.parts, {},
+              Document::object().set("method", method), control, warnings);
     });
   }
   mixtures.check_both();

@@ -114,7 +114,7 @@ void use(const Model &model) {
     use_conjugate(*sums);
   } else if (const auto *labels = dynamic_cast<const bayes::DirichletCategorical *>(&model)) {
     use_labels(*labels);
-  } else if (const auto *binary = dynamic_cast<const bayes::BinaryRegression *>(&model)) {
+  } else if (const auto *binary = dynamic_cast<const bayes::Glm *>(&model)) {
     use_binary(*binary);
   } else if (const auto *conditional = dynamic_cast<const bayes::ConditionalModel *>(&model)) {
     use_conditional(*conditional);

@@ -26,7 +26,7 @@
 #include "mixture/gmm.hpp"
 #include "questions/answers.hpp"
 #include "questions/conditional_model.hpp"
-#include "regression/binary_regression.hpp"
+#include "regression/glm.hpp"
 #include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
@@ -48,7 +48,7 @@ template <class Ask> void attempt(Ask ask) {
   }
 }
 
-inline void use_binary(const bayes::BinaryRegression &model) {
+inline void use_binary(const bayes::Glm &model) {
   attempt([&] {
     model.coefficients(0.9, [](const bayes::Coefficient &c) {
       if (c.term->empty()) fail("a coefficient without a name");
@@ -58,6 +58,8 @@ inline void use_binary(const bayes::BinaryRegression &model) {
     const std::vector<double> row(std::size_t(model.info.dimension), value);
     attempt([&] { model.probability(row); });
     attempt([&] { model.predict(row, 0.9); });
+    attempt([&] { model.predict_response(row, 0.9); });
+    attempt([&] { model.score(row, 1); });
   }
 }
 

@@ -32,7 +32,7 @@
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
 #include "questions/conditional_model.hpp"
-#include "regression/binary_regression.hpp"
+#include "regression/glm.hpp"
 #include "regression/linreg.hpp"
 #include "regression/linreg_sums.hpp"
 #include "topics/lda.hpp"
@@ -317,13 +317,18 @@ class Fits {
         {"size", bayes::ValueKind::number},
         {"colour", bayes::ValueKind::label, {"blue", "green", "red"}}};
     const Document plain = Document::object();
-    bayes::BinaryWarnings warnings;
-    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control, warnings));
+    bayes::GlmWarnings warnings;
+    for (const char *const response : {"binomial", "negative_binomial"})
+      add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
+                          Document::object().set("response", response).set("offset", "size"),
+                          control, warnings));
+    add(*bayes::glm_fit(bayes::GlmFamily::logreg, rows, columns, plain, control, warnings));
     for (const char *const method : {"laplace", "em", "vi"})
-      add(*bayes::binary_fit(bayes::Link::probit, rows, {},
-                             Document::object().set("method", method).set("max_iter", 9), control,
-                             warnings));
-    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control, warnings));
+      add(*bayes::glm_fit(bayes::GlmFamily::probit, rows, {},
+                          Document::object().set("method", method).set("max_iter", 9), control,
+                          warnings));
+    add(*bayes::glm_fit(bayes::GlmFamily::probit, rows, columns, chains("gibbs"), control,
+                        warnings));
   }
 
   /// A column of the family, with three categories or some known numbers.

@@ -24,7 +24,7 @@ BEGIN
              unnest(ARRAY[c.mean, c.sd, lower]) AS x)
          || ARRAY(SELECT coalesce(n.value, 0) + upper FROM bayes_parameters($1, 0.5) AS n
              WHERE parameter = ''noise_variance'')'
-    WHEN (CASE WHEN family IN ('logreg', 'probit') THEN family END) THEN
+    WHEN (CASE WHEN family IN ('glm', 'logreg', 'probit') THEN family END) THEN
       'SELECT ARRAY(SELECT unnest(ARRAY[p.mean, coalesce(p.sd, 0), coalesce(upper, 0)])
            FROM %1$s_predict($1, s, 0.8) AS p)
          || ARRAY(SELECT coalesce(x, 0) FROM bayes_coefficients($1) AS c,

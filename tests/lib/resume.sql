@@ -32,6 +32,8 @@ INSERT INTO families VALUES
   ('dpmm of holes', 'SELECT dpmm_fit(x, %s%L) FROM holes', '', '{collapsed,gibbs,slice,vi}'),
   ('dpmm of records', 'SELECT dpmm_fit(p, %s%L) FROM people AS p', '', '{collapsed,gibbs,slice}'),
   ('hmm of numbers', 'SELECT hmm_fit(s, %s, %L) FROM walks', '2', '{em,vi,gibbs}'),
+  ('glm', 'SELECT glm_fit((10 * x[3])::int, x[1:2],
+      %s%L::jsonb || ''{"response": "negative_binomial"}'') FROM flowers', '', '{laplace}'),
   ('logreg', 'SELECT logreg_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,gibbs}'),
   ('probit', 'SELECT probit_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,em,vi,gibbs}');
 CREATE TABLE variants AS SELECT row_number() OVER () AS id, family, call, k, method,

@@ -71,6 +71,10 @@ INSERT INTO asked VALUES
    'SELECT nb_predict(%1$s, x), bayes_log_density(%1$s, x),
            (SELECT array_agg(p) FROM nb_probabilities(%1$s, x) AS p)
     FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
+  ('glm', NULL, 'coefficients', 'SELECT * FROM glm_coefficients(%1$s)'),
+  ('glm', NULL, 'scores',
+   'SELECT glm_predict(%1$s, x), bayes_log_density(%1$s, 1, x)
+    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
   ('logreg', NULL, 'coefficients', 'SELECT * FROM bayes_coefficients(%1$s)'),
   ('probit', NULL, 'coefficients', 'SELECT * FROM bayes_coefficients(%1$s)');
 INSERT INTO asked

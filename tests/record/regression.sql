@@ -1,4 +1,4 @@
--- Logistic and probit regression: arrays and records with labels, every method, weights, more terms
+-- Generalized linear models: arrays and records with labels, every method, weights, more terms
 -- than sums have lanes for.
 CREATE TYPE regression_row AS (a float8, b float8, label text, flag boolean);
 CREATE TABLE regression_rows AS
@@ -19,5 +19,12 @@ FROM (VALUES ('logreg', '{}'::jsonb), ('logreg', '{"prior": {"c": 100}, "interce
 UNION ALL
 SELECT family, family || ' weights', 'regression_rows', 'regression_rows',
        family || $$_fit(y, r, '{}'::jsonb, w)$$
-FROM unnest('{logreg,probit}'::text[]) AS family;
+FROM unnest('{logreg,probit}'::text[]) AS family
+UNION ALL
+SELECT 'glm', format('glm %s', options), 'regression_rows', 'regression_rows',
+       format('glm_fit(1 + (y::int + id) %% 3, x, %L::jsonb, w)', options)
+FROM (VALUES ('{"response": "poisson"}'), ('{"response": "binomial", "trials": 3}'),
+    ('{"response": "binomial", "trials": 3, "link": "probit"}'),
+    ('{"response": "negative_binomial", "offset": "x1"}'), ('{"response": "gamma"}'),
+    ('{"response": "exponential"}')) AS v(options);
 CALL fit_all();

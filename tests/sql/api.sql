@@ -81,6 +81,7 @@ SELECT results_eq($$SELECT objid::regtype::text FROM members
   ('bayes_scores'),
   ('bmm_bootstrap_test'),
   ('bmm_selection'), ('bmm_statistics'),
+  ('glm_prediction'),
   ('gmm_selection'), ('hmm_selection'), ('linreg_prediction'), ('linreg_stats')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute

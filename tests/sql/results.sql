@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(172);
+SELECT plan(178);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -37,6 +37,8 @@ INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeate
   FROM role_conflict;
 INSERT INTO models SELECT 'linreg', linreg_fit(a, b) FROM role_conflict;
 INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
+INSERT INTO models SELECT 'glm',
+  glm_fit(a, ARRAY[b, c], '{"response": "negative_binomial"}') FROM role_conflict;
 INSERT INTO models SELECT 'logreg', logreg_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 INSERT INTO models SELECT 'probit', probit_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 
@@ -112,13 +114,14 @@ INSERT INTO calls VALUES
 INSERT INTO calls
   SELECT format('bayes_coefficients of %s', family),
     format('SELECT r.* FROM models, bayes_coefficients(model, 0.5) AS r WHERE family = %L', family)
-  FROM unnest('{linreg,logreg,probit}'::text[]) AS family;
+  FROM unnest('{linreg,glm,logreg,probit}'::text[]) AS family;
 INSERT INTO calls
   SELECT format('bayes_contrast%s of %s', level, family),
     format('SELECT r.* FROM (SELECT * FROM models WHERE family = %L) AS models,
       LATERAL (SELECT jsonb_build_object(term, 1) AS weights FROM bayes_coefficients(model) LIMIT 1)
         AS w, bayes_contrast(model, weights%s) AS r', family, level)
-  FROM unnest('{linreg,logreg,probit}'::text[]) AS family, unnest('{"",", 0.5"}'::text[]) AS level;
+  FROM unnest('{linreg,glm,logreg,probit}'::text[]) AS family,
+    unnest('{"",", 0.5"}'::text[]) AS level;
 INSERT INTO calls
   SELECT format('lda_top_topics(bayes_model,%s%s)', type, more),
     format('SELECT r.* FROM models, lda_top_topics(model, %L::%s%s) AS r WHERE family = ''lda''',
@@ -195,6 +198,10 @@ INSERT INTO calls VALUES
    'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'', ''{}''::jsonb)'),
   ('linreg_fit(bayes_query,text)',
    'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'', ''{}'')'),
+  ('glm_fit(bayes_query,jsonb)',
+   'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "poisson"}''::jsonb)'),
+  ('glm_fit(bayes_query,text)',
+   'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "poisson"}'')'),
   ('logreg_fit(bayes_query)', 'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'')'),
   ('logreg_fit(bayes_query,jsonb)',
    'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),

@@ -34,14 +34,15 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
     nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
     linreg => [qw(line line_em line_vi line_sampled line_level line_labels)],
-    logreg => [qw(logistic logistic_strict)], probit => [qw(probit probit_em probit_sampled)]);
+    glm => [qw(counts counts_exposed amounts)], logreg => [qw(logistic logistic_strict)],
+    probit => [qw(probit probit_em probit_sampled)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers', linreg => 'regressions', logreg => 'answers', probit => 'answers',
-    rest => 'rests', map { $_ => 'posteriors' }
+    nb => 'classifiers', linreg => 'regressions', glm => 'responses', logreg => 'answers',
+    probit => 'answers', rest => 'rests', map { $_ => 'posteriors' }
         qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb rest linreg logreg probit);
+my @models = map { @{$models{$_}} } sort keys %named;
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -123,23 +124,19 @@ my %family = (
             concentration.rate prior estimate level chains draws warmup thin init truncation
             restarts max_iter tol seed missing on_error max_seconds),
             map({ "prior.$_" } qw(m c a B b category_alpha shape rate)),
-            'prior.poisson.shape', 'prior.normal.m'],
-        methods => [qw(collapsed gibbs slice vi)]},
+            'prior.poisson.shape', 'prior.normal.m'], methods => [qw(collapsed gibbs slice vi)]},
     gmm => {keys => [qw(chains draws warmup thin samples)], methods => [qw(gibbs collapsed mcem)]},
     hmm => {keys => [qw(method emission topology covariance categories init restarts max_iter tol
             seed max_seconds missing on_error transitions initial prior batch_size kappa t0 chains
             draws warmup thin covariance_floor minimum),
             map({ "prior.$_" } qw(alpha m c a B b shape rate category_alpha initial transitions
-                sticky))],
-        methods => [qw(em map vi svi gibbs)]},
+                sticky))], methods => [qw(em map vi svi gibbs)]},
     lda => {keys => [qw(method restarts max_iter tol seed max_seconds on_error batch_size kappa t0
             chains draws warmup thin stored_draws min_documents max_share max_terms vocabulary
             prior), map({ "prior.$_" } qw(alpha eta terms))],
         methods => [qw(vi em svi cvb0 gibbs collapsed)]},
     nmf => {keys => [qw(method restarts max_iter tol seed max_seconds on_error init batch_size kappa
-            t0 prior),
-            map({ "prior.$_" } qw(a b c d))],
-        methods => [qw(vi svi em squared)]},
+            t0 prior), map({ "prior.$_" } qw(a b c d))], methods => [qw(vi svi em squared)]},
     pmf => {keys => [qw(method chains draws warmup thin stored_draws seed max_seconds on_error
             repeated means rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
             'prior.c.shape', 'prior.noise_variance.rate'], methods => [qw(gibbs)]},
@@ -151,6 +148,10 @@ my %family = (
             chains draws warmup thin stored_draws seed max_seconds missing on_error prior),
             map({ "prior.$_" } qw(lambda a b c e f)), 'reference.f1'],
         methods => [qw(exact em laplace vi gibbs)]},
+    glm => {keys => [qw(response link trials exposure offset method intercept reference standardize
+            missing max_iter tol max_seconds on_error prior reference.word),
+            map({ "prior.$_" } qw(c c_intercept intercept dispersion c_dispersion))],
+        methods => [qw(laplace)]},
     logreg => {keys => [qw(method intercept reference standardize missing max_iter tol max_seconds
             on_error prior reference.word), map({ "prior.$_" } qw(c c_intercept))],
         methods => [qw(laplace)]},
@@ -177,6 +178,7 @@ for my $name (sort keys %family) {
             my %all = (draws => 20,
                 method => "\"$family{$name}{methods}[rand @{$family{$name}{methods}}]\"",
                 chains => 2);
+            $all{response} = '"negative_binomial"' if $name eq 'glm';
             $all{$name eq 'hmm' ? 'emission' : 'likelihood'} = $likelihoods[rand @likelihoods]
                 if $name !~ /^(?:gmm|lda|[np]mf)$/ && rand() < 0.8;
             delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"'
@@ -240,8 +242,7 @@ my %values = (
             "ROW('{1,2}'::int[], 1)",
         'ROW(ROW(1, 2))', "ROW('Infinity'::float8, 1)", '(SELECT good FROM good LIMIT 1)',
             'ROW(' . join(', ', (1) x 1600) . ')', "'[0,1]'::int4range", "'(0,1)'::point",
-            '(SELECT bits FROM given)', "'pg_class'::regclass"],
-    bayes_model => [@models, 'NULL'],
+            '(SELECT bits FROM given)', "'pg_class'::regclass"], bayes_model => [@models, 'NULL'],
     'bayes_model[]' => [map({ "ARRAY[$_]" } $models[0], "$models[0], NULL",
         "$models[0], $models[1]"), 'NULL', q{'{}'}, q{'{NULL}'}, "ARRAY[ARRAY[$models[0]]]",
         "array_fill($models[0], '{1001}')"],
@@ -289,7 +290,7 @@ push @{$values{bayes_query}}, 'NULL';
 sub values_of { our %known; return $known{"@_"} //= find_values(@_) }
 sub find_values {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|(?:lin|log)reg|probit)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|glm|(?:lin|log)reg|probit)_/;
     my ($conjugate) = $name
         =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
     return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
@@ -298,8 +299,7 @@ sub find_values {
         if $conjugate && $type eq 'bayes_model[]';
     return [q{'{}'}, 'NULL', map { "'{$_}'" } '"x": 1', map { "\"prior\": $_" } '1', '{}',
         map { my $key = $_; map { "{\"$key\": $_}" } '1', '-1', '1e300', '"x"', '{"": 1}',
-            '{"a": -1}' } qw(a b c m alpha)]
-        if $conjugate && $type eq 'jsonb';
+            '{"a": -1}' } qw(a b c m alpha)] if $conjugate && $type eq 'jsonb';
     return [q{'{"draws": 20}'}, 'NULL', map { "'{\"draws\": 20, $_}'" } '"x": 1',
         map { my $key = $_; map { "\"$key\": $_" } '0', '-1', '1', '1e300', '[1]', '"x"' }
             qw(chains warmup thin scale adapt seed)]
@@ -309,6 +309,7 @@ sub find_values {
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
         ? ($family =~ /^(?:[gh]mm|nmf|linreg|logreg|probit)$/ ? "'{}'"
+            : $family eq 'glm' ? q{'{"response": "poisson"}'}
             : $family eq 'nb' ? q{'{"missing": "skip"}'} : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
@@ -319,7 +320,7 @@ sub find_values {
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     # Rows to score, and rows to fit, which are no literals: those are taken for queries.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
-        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb|logreg|probit)$/;
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb|glm|logreg|probit)$/;
     @first = (map({ /::|^\w+\(/ ? $_ : "$_\::float8[]" } @{$values{'double precision[]'}}),
             @{$values{anyarray}}, @{$values{record}})
         if $type eq '"any"' && $name =~ /\b(?:gmm|bmm|dpmm)_(?:fit|update|select|cluster)$/;
@@ -330,13 +331,13 @@ sub find_values {
         if $type eq '"any"' && $family eq 'lda';
     push @first, map { "$_\::jsonb" } @{$values{jsonb}} if $type eq '"any"' && $family eq 'lda';
     @first = (q('{"a": 1, "c": 2}'::jsonb), map { /::|^\w+\(/ ? $_ : "$_\::float8[]" }
-            @{$values{'double precision[]'}})
-        if $type eq '"any"' && $name =~ /\bnmf_transform/;
+            @{$values{'double precision[]'}}) if $type eq '"any"' && $name =~ /\bnmf_transform/;
     # Responses.
     @first = ('id > 5', 'id % 2', 'id', 'NULL::boolean', 'word', 'x', 'NULL::float8[]', 'good',
             "'{NaN,1}'::float8[]", "'{1,NULL}'::float8[]", @{$values{record}})
-        if $type eq '"any"' && $name =~ /\b(?:logreg|probit)_fit$/;
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb|logreg|probit)$/;
+        if $type eq '"any"' && $name =~ /\b(?:glm|logreg|probit)_fit$/;
+    return $values{$type}
+        unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb|glm|logreg|probit)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.
@@ -362,8 +363,7 @@ my @functions = map { [split /\|/] } split /\n/, $server->query(q{
            p.prorettype = 'internal'::regtype
     FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
          AND d.deptype = 'e' JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
-         AND d.refobjid = e.oid
-    WHERE e.extname = 'pg_bayes' ORDER BY p.oid::regprocedure::text});
+         AND d.refobjid = e.oid WHERE e.extname = 'pg_bayes' ORDER BY p.oid::regprocedure::text});
 cmp_ok(scalar @functions, '>', 40, 'the catalog has the extension\'s functions');
 my @unknown = grep { my $f = $_; grep { !$values{$_} } split /,/, $f->[3] // '' } @functions;
 is_deeply(\@unknown, [], 'there are values for every argument type');
@@ -453,8 +453,7 @@ for my $function (@functions) {
         for my $value (@{$from{$types[$i]}}) {
             # The long list of options goes through one aggregate in full; others get every fifth.
             next if $types[$i] eq 'jsonb' && !($kind eq 'a' && $name =~ /_fit$/ && $types
-                =~ /^"any",(?:integer,)?jsonb$/)
-                && @types > 1 && rand > 0.1;
+                =~ /^"any",(?:integer,)?jsonb$/) && @types > 1 && rand > 0.1;
             # What follows the row is the same for rows of other kinds.
             next if $i > 0 && $types[0] =~ /^(?:record|double precision|boolean)$/ && rand > 0.1;
             # Rows of all kinds go through the fits of one mixture in full.

@@ -36,6 +36,16 @@ for my $fit ('logreg', 'probit') {
     unlike($session->run("SELECT ${fit}_fit(x[1] > 3, x) IS NULL FROM faithful"), qr/WARNING/,
         'not under the default prior');
 }
+like($session->run(q{SELECT glm_fit((x[2] * x[1])::int, x[1], '{"response": "poisson"}') IS NULL
+        FROM faithful}), qr/^NOTICE:  \w{5}: the responses vary \S+ times as much as a Poisson/m,
+    'counts that vary more than those of Poisson');
+unlike($session->run(q{SELECT glm_fit((x[2] * x[1])::int, x[1],
+        '{"response": "negative_binomial"}') IS NULL FROM faithful}), qr/NOTICE|WARNING/,
+    'of which the negative binomial distribution knows');
+unlike($session->run(q{SELECT glm_fit(poisson_quantile(0.0005 + id * 7919 % 1000 / 1000.0, 4), x,
+        '{"response": "poisson"}') IS NULL FROM faithful}), qr/NOTICE|WARNING/, 'Poisson counts');
+like($session->run(q{SELECT glm_fit(0, x, '{"response": "poisson"}') IS NULL FROM faithful}),
+    qr/^WARNING:  \w{5}: the rows hardly determine the coefficient/m, 'counts that are all 0');
 like($session->run('SELECT gamma_poisson_fit((x[2] * x[1])::int) IS NULL FROM faithful'),
     qr/^NOTICE:  \w{5}: counts vary more than those of a Poisson distribution$/m, 'overdispersion');
 unlike($session->run('SELECT gamma_poisson_fit(19 + id % 9) IS NULL FROM faithful'),

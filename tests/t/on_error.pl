@@ -29,6 +29,7 @@ my $failed = "SELECT string_agg(g::text, ' ' ORDER BY g) FROM (SELECT g, %s AS m
 my %fits = (
     gmm => "gmm_fit(x, 1, $null, w)", nb => "nb_fit(id % 2, x, $null, w)",
     linreg => "linreg_fit(id, x, $null, w)", logreg => "logreg_fit(id % 3 = 0, x, $null, w)",
+    glm => q{glm_fit(id % 3, x, '{"on_error": "null", "response": "poisson"}', w)},
     normal_inverse_gamma => "normal_inverse_gamma_fit(x[2], $null, w)",
     nmf => "nmf_fit(ARRAY[x[1] + 1, x[2] + 1], 1, $null)",
 );
@@ -61,7 +62,7 @@ $session->run('CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE
       PARALLEL SAFE RETURN (model::jsonb - \'seconds\')::text');
 for my $family (sort grep { $_ ne 'nmf' } keys %fits) {
     # Sums of the normal models and of regressions differ in last digits.
-    my $shown = $family =~ /^(gmm|nb|logreg)$/
+    my $shown = $family =~ /^(gmm|nb|glm|logreg)$/
         ? '(SELECT round(log_likelihood::numeric, 6)::text FROM bayes_info(m))' : 'timeless(m)';
     my $query = "SELECT count(m), string_agg(g::text, ' ' ORDER BY g) FILTER (WHERE m IS NULL),
           md5(string_agg($shown, '' ORDER BY g)) FROM (" . sprintf($by_group, $fits{$family})

@@ -95,6 +95,7 @@ my %lonely = (
     linreg_fit => q{linreg_fit(id, ARRAY[sin(id), cos(id)], '{"prior": {"c": 10}}')},
     nb_fit => q{nb_fit(id % 2, ARRAY[sin(id), cos(id)], '{"missing": "skip"}')},
     rollup => 'bayes_rollup(model)',
+    glm_fit => q{glm_fit(id % 3, ARRAY[sin(id), cos(id)], '{"response": "poisson"}')},
     logreg_fit => q{logreg_fit(id % 2 = 1, ARRAY[sin(id), cos(id)], '{"prior": {"c": 1}}')},
 );
 for my $name (sort keys %lonely) {

@@ -287,7 +287,7 @@ ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
   if (base_ != BOOLOID && base_ != UNKNOWNOID && !is_number_type(base_))
     throw SqlError(ERRCODE_DATATYPE_MISMATCH,
                    message("the response is of type {}", name_of_type(type)),
-                   "It must be a boolean, or a number that is 0 or 1.",
+                   "It must be a boolean or a number.",
                    "Compare it with the value that is to count as true: y = 'yes'.");
 }
 
@@ -297,19 +297,25 @@ void ResponseCollector::begin(const FitRequest &request, Check check) {
 }
 
 double ResponseCollector::response(const NullableDatum &y) const {
-  const auto refuse = [this](const std::string &what, Errc code) {
-    throw Error(code, message("the response of row {} is {}", seen_, what),
-                "It must be true or false, or one of the numbers 1 and 0.",
-                code == Errc::null_value
-                    ? "Option missing = skip leaves out such rows."
-                    : message("Compare it with the value that is to count as true: y = {}.",
-                              base_ == UNKNOWNOID ? "'yes'" : what));
+  const bool binary = policy_.response->binary();
+  const auto refuse = [this, binary](const std::string &what, Errc code) {
+    throw Error(
+        code, message("the response of row {} is {}", seen_, what),
+        binary ? std::string("It must be true or false, or one of the numbers 1 and 0.")
+               : message("A response of distribution {} must be {}.", policy_.response->name,
+                         policy_.response->requirement),
+        code == Errc::null_value ? "Option missing = skip leaves out such rows."
+        : binary ? message("Compare it with the value that is to count as true: y = {}.",
+                           base_ == UNKNOWNOID ? "'yes'" : what)
+                 : std::string("Choose another distribution by option response, or leave out such "
+                               "rows."));
   };
   if (y.isnull) refuse("NULL", Errc::null_value);
   if (base_ == BOOLOID) return DatumGetBool(y.value) ? 1 : 0;
   if (base_ == UNKNOWNOID) refuse("a literal without a type", Errc::invalid_argument);
   const double value = number_of(y.value, base_);
-  if (value != 0 && value != 1) refuse(format_number(value), Errc::invalid_argument);
+  if (!policy_.response->allows(value) || !(std::fabs(value) <= max_abs_element))
+    refuse(format_number(value), Errc::invalid_argument);
   return value;
 }
 

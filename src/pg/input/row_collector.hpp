@@ -13,6 +13,7 @@
 #include "pg/input/collector.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/row_reader.hpp"
+#include "regression/responses.hpp"
 
 namespace bayes::pg {
 
@@ -217,10 +218,13 @@ struct ResponsePolicy {
   bool skip_missing = true;
   /// maximum number of predictors
   int max_dimension = 0;
+  /// the responses that it allows
+  const ResponseFamily *response = nullptr;
 };
 
-/// Rows (y, x): the response is element 0 of a packed row, the predictors follow. y is a boolean,
-/// or a number that is 0 or 1; x is read as RowReader does, and may be an empty array.
+/// Rows (y, x): the response is element 0 of a packed row, the predictors follow. y is a boolean
+/// or a number that the policy's response allows; x is read as RowReader does, and may be an empty
+/// array.
 class ResponseCollector final : public PackedCollector {
  public:
   /// Throws Error for invalid options.

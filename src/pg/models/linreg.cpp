@@ -286,5 +286,6 @@ BAYES_FUNCTION(linreg_model_query) { return query_model(fcinfo, fit_query_rows);
 
 /// linreg_predict(model, x "any" [, level])
 BAYES_FUNCTION(linreg_predict) {
-  return prediction<LinregModel>(fcinfo, linreg_family, prediction_cells);
+  return prediction<LinregModel>(fcinfo, linreg_family, predicted_mean<LinregModel>,
+                                 prediction_cells);
 }

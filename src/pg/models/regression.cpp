@@ -19,7 +19,7 @@ const RegressionModel &regression_argument(FunctionCallInfo fcinfo, std::unique_
   if (const auto *const model = dynamic_cast<const RegressionModel *>(owner.get())) return *model;
   throw Error(Errc::wrong_family,
               message("a model of family {} has no coefficients", owner->info.family),
-              "Regressions have: linreg, logreg and probit.",
+              "Regressions have: linreg, glm, logreg and probit.",
               "bayes_parameters(model) lists the parameters of any model.");
 }
 
@@ -29,6 +29,20 @@ void emit(ResultRows &result, const RegressionModel &model, double level) {
     result.row({Cell::text(*coefficient.term), Cell::or_null(coefficient.mean),
                 Cell::or_null(coefficient.sd), Cell::or_null(coefficient.lower),
                 Cell::or_null(coefficient.upper)});
+  });
+}
+
+void emit_with_effects(ResultRows &result, const RegressionModel &model, double level) {
+  const bool multiplies = model.multiplies();
+  model.coefficients(level, [&result, multiplies](const Coefficient &coefficient) {
+    poll_interrupts();
+    const auto effect = [multiplies](double x) {
+      return multiplies ? Cell::or_null(std::exp(x)) : Cell();
+    };
+    result.row({Cell::text(*coefficient.term), Cell::or_null(coefficient.mean),
+                Cell::or_null(coefficient.sd), Cell::or_null(coefficient.lower),
+                Cell::or_null(coefficient.upper), effect(coefficient.mean),
+                effect(coefficient.lower), effect(coefficient.upper)});
   });
 }
 
@@ -49,6 +63,10 @@ void warn_undetermined_predictors(const std::vector<std::string> &names, const c
 }
 
 }  // namespace
+
+void emit_effects(ResultRows &result, const Model &model) {
+  emit_with_effects(result, static_cast<const RegressionModel &>(model), default_level);
+}
 
 void emit_coefficients(ResultRows &result, const Model &model) {
   emit(result, static_cast<const RegressionModel &>(model), default_level);
@@ -80,6 +98,15 @@ BAYES_FUNCTION(bayes_coefficients) {
   ResultRows result(fcinfo);
   std::unique_ptr<Model> owner;
   emit(result, regression_argument(fcinfo, owner), level);
+  return Datum(0);
+}
+
+/// glm_coefficients(model [, level])
+BAYES_FUNCTION(glm_coefficients) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  std::unique_ptr<Model> owner;
+  emit_with_effects(result, regression_argument(fcinfo, owner), level);
   return Datum(0);
 }
 

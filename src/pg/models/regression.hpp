@@ -21,6 +21,8 @@ namespace bayes::pg {
 
 /// The rows (term, mean, sd, lower, upper) of bayes_coefficients(model), with the default level.
 void emit_coefficients(ResultRows &result, const Model &model);
+/// The same with effects, exp of mean, lower and upper: rows of glm_coefficients(model).
+void emit_effects(ResultRows &result, const Model &model);
 
 /// HINT on errors of a regression's query: the columns that it should return.
 inline constexpr const char *response_hint =
@@ -36,15 +38,20 @@ void warn_dependent_predictors(const std::vector<std::string> &names, bool left_
 /// WARNING that there is no model because all rows were left out; `detail` says why they were.
 void warn_no_complete_row(const char *family, const char *detail);
 
+/// model.predict(x, level)
+template <class M> auto predicted_mean(const M &model, std::span<const double> x, double level) {
+  return model.predict(x, level);
+}
+
 /// (model, row [, level]) -> a composite value: cells(prediction) returns its columns. NULL for a
-/// row with a missing value, which is an error if the model was fitted with missing = error. A
-/// model of class M has predict(row, level), which returns nullopt for a row with a missing value.
-template <class M, class CellsOf>
-Datum prediction(FunctionCallInfo fcinfo, const char *family, CellsOf cells) {
+/// row with a missing value, which is an error if the model was fitted with missing = error.
+/// `predict`(model, row, level) returns nullopt for a row with a missing value.
+template <class M, class Predict, class CellsOf>
+Datum prediction(FunctionCallInfo fcinfo, const char *family, Predict predict, CellsOf cells) {
   const double level = level_argument(fcinfo, 2);
   const auto given = model_and_row(fcinfo, family);
   if (!given) PG_RETURN_NULL();
-  const auto found = static_cast<const M &>(given->model).predict(given->x, level);
+  const auto found = predict(static_cast<const M &>(given->model), given->x, level);
   if (!found) PG_RETURN_NULL();
   const auto row = cells(*found);
   return composite(scalar_result_row(fcinfo), Cells(row));

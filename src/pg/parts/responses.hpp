@@ -11,6 +11,7 @@
 #include "pg/input/response_query.hpp"
 #include "pg/input/row_collector.hpp"
 #include "pg/parts/rows.hpp"
+#include "regression/responses.hpp"
 
 namespace bayes::pg {
 
@@ -84,6 +85,7 @@ struct ResponsesInParts {
       columns.fields(f);
       f.flag("skip_missing", policy.skip_missing);
       f.integer("max_dimension", policy.max_dimension, 0, 1 << 30);
+      response_fields(f, policy.response);
     }
   };
 

@@ -1,18 +1,21 @@
-// The internal state of a fitted binary regression.
+// The internal state of a fitted generalized linear model.
 #pragma once
 
 #include <vector>
 
-#include "regression/binary_regression.hpp"
+#include "regression/glm.hpp"
+#include "regression/glm_rows.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {
 
-/// The posterior of the coefficients u of the standardised terms z = (x - centre) / scale.
-struct BinaryRegression::State {
+/// The posterior of the unknowns u (glm_rows.hpp): the coefficients of the standardised terms
+/// z = (x - centre) / scale, and the logarithm of a dispersion.
+struct Glm::State {
   RegressionTerms terms;
+  GlmColumns columns;
   TermScales scales;
-  /// posterior mode, or posterior mean after vi and gibbs; p numbers
+  /// posterior mode, or posterior mean after vi and gibbs; a number for each unknown
   std::vector<double> mean;
   /// The lower triangular R whose R'R is the covariance, row by row, p (p + 1) / 2 numbers; empty
   /// for a point estimate and for draws.
@@ -27,7 +30,8 @@ struct BinaryRegression::State {
   /// number of terms that vary
   int parameters = 0;
 
-  std::size_t size() const { return std::size_t(terms.size()); }
+  /// the number of unknowns
+  std::size_t size() const { return mean.size(); }
 };
 
 }  // namespace bayes

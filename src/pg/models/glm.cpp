@@ -1,5 +1,5 @@
-// Logistic and probit regression in SQL. They differ only in their link function.
-#include "regression/binary_regression.hpp"
+// Generalized linear models in SQL: glm, whose response is an option, logreg and probit.
+#include "regression/glm.hpp"
 
 #include <array>
 
@@ -18,47 +18,68 @@ using namespace bayes::pg;
 
 namespace {
 
-template <Link link> ResponsePolicy binary_policy(const FitRequest &request) {
+template <GlmFamily family> ResponsePolicy glm_policy(const FitRequest &request) {
   if (request.start)
     throw Error(Errc::invalid_argument,
                 message("a fit of {} does not start from a model", request.family),
                 "The posterior has one mode, which is found from anywhere.",
                 "Option {\"resume\": true} goes on with the fit that a model comes from.");
-  const RowOptions options = binary_check_options(link, request.options);
-  return {.skip_missing = options.skip_missing, .max_dimension = max_predictors};
+  const GlmCheck check = glm_check_options(family, request.options);
+  return {.skip_missing = check.rows.skip_missing,
+          .max_dimension = max_predictors,
+          .response = check.response};
 }
 
-template <Link link>
-std::unique_ptr<Model> fit_binary(const FitRequest &request, ResponseCollector &data,
-                                  Control &control) {
+template <GlmFamily family>
+std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &data,
+                               Control &control) {
   if (!data.remote) check_predictors(response_facts(data.rows), data.rows.rows(), data.columns());
-  BinaryWarnings warnings;
-  auto model = binary_fit(link, data.source(), data.columns(), request.options, control, warnings);
+  GlmWarnings warnings;
+  auto model = glm_fit(family, data.source(), data.columns(), request.options, control, warnings);
   warn_constant_predictors(warnings.constant, false);
   warn_dependent_predictors(warnings.dependent, false);
+  if (warnings.overdispersion > 0)
+    report_once(NOTICE,
+                message("the responses vary {} times as much as a Poisson distribution lets them",
+                        format_number(std::round(10 * warnings.overdispersion) / 10)),
+                "Standard deviations of coefficients are too small by the root of that, and "
+                "intervals of new responses are too narrow.",
+                "Use {\"response\": \"negative_binomial\"}, which learns the dispersion.");
   if (!warnings.undetermined.empty())
     report_once(
         WARNING,
         message("the rows hardly determine {} {}",
                 warnings.undetermined.size() == 1 ? "the coefficient of" : "the coefficients of",
                 list_of_terms(warnings.undetermined)),
-        "Predictors separate true responses from false ones, or nearly do, or are nearly "
-        "collinear, and the prior is nearly flat: it alone limits these coefficients.",
-        "Use the default prior or a smaller prior.c, or leave out predictors.");
+        data.policy().response->link == Link::log
+            ? "Hardly anything was counted where these predictors matter, or rows are few or "
+              "nearly collinear: means there are not known to a factor of e, and the normal "
+              "approximation exaggerates them."
+            : "Predictors separate true responses from false ones, or nearly do, or are nearly "
+              "collinear, and the prior is nearly flat: it alone limits these coefficients.",
+        data.policy().response->link == Link::log
+            ? "Use a smaller prior.c and prior.c_intercept, combine rare labels, or leave out "
+              "predictors."
+            : "Use the default prior or a smaller prior.c, or leave out predictors.");
   return model;
 }
 
+constexpr Binding<ResponseCollector> glm = {
+    .family = "glm", .check = glm_policy<GlmFamily::glm>, .fit = fit_glm<GlmFamily::glm>};
 constexpr Binding<ResponseCollector> logreg = {
-    .family = "logreg", .check = binary_policy<Link::logit>, .fit = fit_binary<Link::logit>};
+    .family = "logreg", .check = glm_policy<GlmFamily::logreg>, .fit = fit_glm<GlmFamily::logreg>};
 constexpr Binding<ResponseCollector> probit = {
-    .family = "probit", .check = binary_policy<Link::probit>, .fit = fit_binary<Link::probit>};
+    .family = "probit", .check = glm_policy<GlmFamily::probit>, .fit = fit_glm<GlmFamily::probit>};
 
-constexpr auto make_binary_scorer = make_scorer<ResponseScorer<BinaryRegression, true>>;
+constexpr auto make_binary_scorer = make_scorer<ResponseScorer<Glm, true>>;
+const ScoredFamily scored_glm(glm.family, "response, row", 2, ErrorMeasure::root, false,
+                              make_scorer<ResponseScorer<Glm, false>>);
 const ScoredFamily scored_logreg(logreg.family, "response, row", 2, ErrorMeasure::share, false,
                                  make_binary_scorer);
 const ScoredFamily scored_probit(probit.family, "response, row", 2, ErrorMeasure::share, false,
                                  make_binary_scorer);
-constexpr auto make_binary_density = make_density<ResponseDensity<BinaryRegression, true>>;
+constexpr auto make_binary_density = make_density<ResponseDensity<Glm, true>>;
+const DensityFamily densities_of_glm(glm.family, make_density<ResponseDensity<Glm, false>>);
 const DensityFamily densities_of_logreg(logreg.family, make_binary_density);
 const DensityFamily densities_of_probit(probit.family, make_binary_density);
 
@@ -67,7 +88,7 @@ void warn_rows_incomplete(const char *family) {
   warn_no_complete_row(family, "In each row the response, the weight or a predictor is NULL.");
 }
 
-Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
+Datum glm_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
   const auto *const state = final_state<ResponseCollector>(fcinfo);
   if (state && state->data && state->data->no_row_complete()) warn_rows_incomplete(binding.family);
   return fit_final(fcinfo, binding);
@@ -97,6 +118,9 @@ std::unique_ptr<Model> fit_query_rows(FunctionCallInfo fcinfo,
   if (model) note_rows_left_out(*model);
   return model;
 }
+std::unique_ptr<Model> glm_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  return fit_query_rows(fcinfo, glm, glm_methods, bytes);
+}
 std::unique_ptr<Model> logreg_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
   static constexpr Method pushed[] = {Method::laplace};
   return fit_query_rows(fcinfo, logreg, pushed, bytes);
@@ -107,7 +131,7 @@ std::unique_ptr<Model> probit_of_query(FunctionCallInfo fcinfo, std::string *byt
 }
 
 Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
-  return prediction<BinaryRegression>(fcinfo, family, [](const BinaryPrediction &found) {
+  return prediction<Glm>(fcinfo, family, predicted_mean<Glm>, [](const MeanPrediction &found) {
     return std::array{Cell(found.mean), Cell::or_null(found.sd), Cell::or_null(found.lower),
                       Cell::or_null(found.upper)};
   });
@@ -118,13 +142,17 @@ Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
 // ---- aggregates ----
 
 /// (internal, y "any", x [, options jsonb [, weight float8]]) -> internal
+BAYES_FUNCTION(glm_fit_transition) { return fit_transition(fcinfo, glm, 2); }
+BAYES_FUNCTION(glm_fit_final) { return glm_final(fcinfo, glm); }
 BAYES_FUNCTION(logreg_fit_transition) { return fit_transition(fcinfo, logreg, 2); }
-BAYES_FUNCTION(logreg_fit_final) { return binary_final(fcinfo, logreg); }
+BAYES_FUNCTION(logreg_fit_final) { return glm_final(fcinfo, logreg); }
 BAYES_FUNCTION(probit_fit_transition) { return fit_transition(fcinfo, probit, 2); }
-BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
+BAYES_FUNCTION(probit_fit_final) { return glm_final(fcinfo, probit); }
 
 // ---- functions of a query ----
 
+BAYES_FUNCTION(glm_fit_query) { return show_query_fit(fcinfo, glm_of_query, emit_effects); }
+BAYES_FUNCTION(glm_model_query) { return query_model(fcinfo, glm_of_query); }
 BAYES_FUNCTION(logreg_fit_query) {
   return show_query_fit(fcinfo, logreg_of_query, emit_coefficients);
 }
@@ -136,5 +164,19 @@ BAYES_FUNCTION(probit_model_query) { return query_model(fcinfo, probit_of_query)
 
 // ---- a model and a row ----
 
+BAYES_FUNCTION(glm_predict) {
+  return prediction<Glm>(
+      fcinfo, glm.family,
+      [](const Glm &model, std::span<const double> x, double level) {
+        return model.predict_response(x, level);
+      },
+      [](const ResponsePrediction &found) {
+        const MeanPrediction &mean = found.mean;
+        return std::array{Cell(mean.mean),          Cell(found.sd),
+                          Cell(found.lower),        Cell(found.upper),
+                          Cell::or_null(mean.sd),   Cell::or_null(mean.lower),
+                          Cell::or_null(mean.upper)};
+      });
+}
 BAYES_FUNCTION(logreg_predict) { return binary_prediction(fcinfo, logreg.family); }
 BAYES_FUNCTION(probit_predict) { return binary_prediction(fcinfo, probit.family); }

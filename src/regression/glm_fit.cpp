@@ -1,7 +1,7 @@
-// Fitting a logistic or probit regression: terms, prior, method, and the results that the model
-// keeps.
+// Fitting a generalized linear model: terms, prior, method, and the results that the model keeps.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -14,19 +14,54 @@
 #include "fit/fit_run.hpp"
 #include "mcmc/draw_moments.hpp"
 #include "mcmc/stored_draws.hpp"
-#include "regression/binary_learners.hpp"
-#include "regression/binary_state.hpp"
-#include "regression/link_moments.hpp"
+#include "regression/glm_learners.hpp"
+#include "regression/glm_state.hpp"
+#include "regression/responses.hpp"
 
 namespace bayes {
 namespace {
 
+/// The index of a column that an option names; -1 without a name. Throws Error(invalid_argument)
+/// for a column that is not there, or that has no numbers.
+int named_column(const char *option, const std::string &name, const RowColumns &columns,
+                 int dimension) {
+  if (name.empty()) return -1;
+  int at = find_column(columns, name);
+  std::vector<std::string> names;
+  if (columns.empty())
+    for (int j = 0; j < dimension; ++j) {
+      names.push_back(message("x{}", j + 1));
+      if (names.back() == name) at = j;
+    }
+  for (const RowColumn &column : columns) names.push_back(column.name);
+  if (at < 0)
+    throw Error(
+        Errc::invalid_argument,
+        message("option \"{}\" names column \"{}\", which the rows do not have", option, name),
+        names.empty() ? "They have no columns." : "They have " + list_of_terms(names) + ".",
+        columns.empty() ? "" : "Add it to the predictors: it is taken from there.");
+  if (!columns.empty() && columns[std::size_t(at)].kind != ValueKind::number)
+    throw Error(Errc::invalid_argument,
+                message("option \"{}\" names column \"{}\", which has no numbers", option, name));
+  return at;
+}
+
+/// The columns that options take apart. Throws Error(invalid_argument).
+GlmColumns glm_columns(const GlmOptions &options, const RowColumns &columns, int dimension) {
+  GlmColumns out;
+  out.offset = named_column("offset", options.offset, columns, dimension);
+  out.exposure = named_column("exposure", options.exposure, columns, dimension);
+  out.trials = named_column("trials", options.trials, columns, dimension);
+  out.every = options.trials_of_rows;
+  return out;
+}
+
 // The Gibbs samplers of logistic and probit regression.
 
 /// The inputs and outputs that all chains share.
-struct BinaryTask {
-  BinaryRows &rows;
-  const PriorPrecision &precision;
+struct GlmTask {
+  GlmRows &rows;
+  const GlmPrior &prior;
   /// added to the log joint density of u to report it in the units of the columns
   double log_units = 0;
   /// For the probit, R with R'R = (sum of z z' + precision)^-1, the covariance of u given the
@@ -34,7 +69,7 @@ struct BinaryTask {
   const Matrix &root;
   /// Chains begin at draws from a normal approximation of the posterior with doubled standard
   /// deviations.
-  const BinaryMode &mode;
+  const GlmMode &mode;
   std::uint64_t seed = 1;
   /// the recorded quantities of a draw u: coefficients in units of the columns
   std::function<std::vector<double>(const Vector &u)> record;
@@ -47,7 +82,7 @@ struct BinaryTask {
 };
 
 /// A random stream is selected by the seed, the chain, the sweep and one of these.
-enum BinaryStream : std::uint64_t { stream_of_coefficients, stream_of_rows };
+enum GlmStream : std::uint64_t { stream_of_coefficients, stream_of_rows };
 
 /// L'v for lower triangular L
 Vector transposed_times(const Matrix &lower, const Vector &v) {
@@ -58,9 +93,9 @@ Vector transposed_times(const Matrix &lower, const Vector &v) {
 }
 
 /// The part that both samplers share: u given the latent variables of the rows, then these given u.
-class BinaryChain : public ChainSampler {
+class GlmChain : public ChainSampler {
  public:
-  BinaryChain(const BinaryTask &task, int chain) : task_(task), chain_(std::uint64_t(chain)) {
+  GlmChain(const GlmTask &task, int chain) : task_(task), chain_(std::uint64_t(chain)) {
     const Matrix spread = inverse_lower(task.mode.factor);
     Random random = stream(0);
     u_ = task.mode.state + 2 * transposed_times(spread, normals(random));
@@ -73,7 +108,7 @@ class BinaryChain : public ChainSampler {
     draw(random);
     sums_ = augment(u_, rows_of(number));
     swept_ = number;
-    return sums_.log_likelihood + log_prior(task_.precision, u_) + task_.log_units;
+    return sums_.log_likelihood + task_.prior.log_density(u_) + task_.log_units;
   }
 
   void record(std::vector<double> &values) const override {
@@ -99,19 +134,19 @@ class BinaryChain : public ChainSampler {
 
  protected:
   /// Draws the latent variables of all rows given u, and returns the sums with them.
-  virtual BinarySums augment(const Vector &u, const RowRandom &random) = 0;
+  virtual GlmSums augment(const Vector &u, const RowRandom &random) = 0;
   /// Draws u_ given the sums, and sets expected_ to the mean of its conditional distribution.
   virtual void draw(Random &random) = 0;
 
   Vector normals(Random &random) const {
-    Vector out(task_.precision.size());
+    Vector out(task_.prior.precision.size());
     for (double &each : out) each = random.normal();
     return out;
   }
 
-  const BinaryTask &task_;
+  const GlmTask &task_;
   Vector u_, expected_;
-  BinarySums sums_;
+  GlmSums sums_;
   /// the number of sweeps
   std::uint64_t swept_ = 0;
 
@@ -131,10 +166,10 @@ class BinaryChain : public ChainSampler {
   const std::uint64_t chain_;
 };
 
-class ProbitChain final : public BinaryChain {
-  using BinaryChain::BinaryChain;
+class ProbitChain final : public GlmChain {
+  using GlmChain::GlmChain;
 
-  BinarySums augment(const Vector &u, const RowRandom &random) override {
+  GlmSums augment(const Vector &u, const RowRandom &random) override {
     return task_.rows.augment(u, random);
   }
 
@@ -149,16 +184,16 @@ class ProbitChain final : public BinaryChain {
   }
 };
 
-class LogitChain final : public BinaryChain {
-  using BinaryChain::BinaryChain;
+class LogitChain final : public GlmChain {
+  using GlmChain::GlmChain;
 
-  BinarySums augment(const Vector &u, const RowRandom &random) override {
+  GlmSums augment(const Vector &u, const RowRandom &random) override {
     return task_.rows.augment_logit(u, random);
   }
 
   void draw(Random &random) override {
     Matrix precision = std::move(sums_.curvature), lower;
-    precision.diagonal() += task_.precision;
+    precision.diagonal() += task_.prior.precision;
     if (!cholesky(precision, lower))
       throw Error(Errc::numeric, "the precision of the coefficients is not positive definite",
                   "Columns are nearly collinear, and the prior is wide.",
@@ -170,14 +205,14 @@ class LogitChain final : public BinaryChain {
 };
 
 /// Polson, Scott and Windle's sampler (2013): Polya-Gamma variables omega given u, u given omega.
-std::unique_ptr<ChainSampler> logit_chain(const BinaryTask &task, int chain) {
+std::unique_ptr<ChainSampler> logit_chain(const GlmTask &task, int chain) {
   return std::make_unique<LogitChain>(task, chain);
 }
 
 /// Albert and Chib's sampler (1993): latent variables y* given u, u given y*. Between the two all
 /// y* are multiplied by a number drawn from its conditional distribution with u integrated out (Liu
 /// and Wu 1999), which costs almost nothing and lets chains move along the ray through 0.
-std::unique_ptr<ChainSampler> probit_chain(const BinaryTask &task, int chain) {
+std::unique_ptr<ChainSampler> probit_chain(const GlmTask &task, int chain) {
   return std::make_unique<ProbitChain>(task, chain);
 }
 
@@ -188,19 +223,25 @@ constexpr double max_explained = 1e-10;
 /// A coefficient of a standardised term that has a larger standard deviation is hardly determined
 /// by the rows: 1 would already be a change of the odds by e.
 constexpr double max_determined = 10;
+/// Of a log link: means are known up to a factor of e.
+constexpr double max_log_determined = 1;
 
-class BinaryFit {
+class GlmFit {
  public:
-  BinaryFit(RowSource &rows, const RowColumns &columns, BinaryOptions options, Control &control,
-            BinaryWarnings &warnings)
+  GlmFit(RowSource &rows, const RowColumns &columns, GlmOptions options, Control &control,
+         GlmWarnings &warnings)
       : rows_(rows),
         options_(std::move(options)),
         control_(control),
         warnings_(warnings),
+        model_(std::make_unique<Glm>(options_.family, options_.response)),
         run_(*model_, options_, control) {
+    const int dimension = rows.shape().dimension - 1;
     model_->info.columns = columns;
-    state().terms = RegressionTerms(columns, rows.shape().dimension - 1, options_.intercept,
-                                    options_.reference);
+    state().columns = glm_columns(options_, columns, dimension);
+    const GlmColumns &apart = state().columns;
+    state().terms = RegressionTerms(columns, dimension, options_.intercept, options_.reference,
+                                    std::array{apart.offset, apart.exposure, apart.trials});
     if (state().terms.size() == 0)
       throw Error(Errc::invalid_argument, "the regression has no terms",
                   "Every column has the same label in all rows, and there is no intercept.");
@@ -208,49 +249,60 @@ class BinaryFit {
     if (options_.reference.as<Document::Object>()->empty()) options_.reference = {};
   }
 
-  std::unique_ptr<BinaryRegression> run() {
+  std::unique_ptr<Glm> run() {
     require_room();
-    BinaryRows data(rows_, state().terms, control_);
+    GlmRows data(rows_, state().terms, *options_.response, state().columns, control_);
     run_.set_weight(data.weight(), rows_.rows());
     state().scales = data.scales();
     state().observations = data.weight();
     state().parameters = state().terms.size() - int(data.constant().size());
     for (const int term : data.constant()) warnings_.constant.push_back(state().terms.name(term));
-    const PriorPrecision precision = prior_precision();
+    const GlmPrior prior = prior_of(data);
     const auto mode = run_.best_of_restarts(
-        data, [&](int) { return first_coefficients(data, options_.link); },
-        [&](Vector start, BinaryRows &all) {
+        data, [&](int) { return first_unknowns(data, prior); },
+        [&](Vector start, GlmRows &all) {
           const Schedule &schedule = run_.schedule();
           return options_.method == Method::em
-                     ? probit_em(all, precision, std::move(start), schedule, control_)
-                     : newton(all, options_.link, precision, std::move(start), schedule, control_);
+                     ? probit_em(all, prior, std::move(start), schedule, control_)
+                     : newton(all, prior, std::move(start), schedule, control_);
         });
     state().mean = to_vector(mode.state);
     model_->info.log_likelihood = mode.log_likelihood;
-    find_undetermined(data, precision, mode);
+    find_undetermined(data, prior, mode);
+    find_overdispersion(data, mode);
     if (options_.sampled())
-      sample(data, precision, mode);
+      sample(data, prior, mode);
     else if (options_.method == Method::em)
       shift_objective(log_units());
     else
-      approximate(options_.method == Method::vi ? augmented_precision(data, precision)
-                                                : mode.factor);
+      approximate(options_.method == Method::vi ? augmented_precision(data, prior) : mode.factor);
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension - 1, 1,
                   options_.document());
     return std::move(model_);
   }
 
  private:
-  BinaryRegression::State &state() { return *model_->state; }
+  Glm::State &state() { return *model_->state; }
+
+  /// Of Poisson counts the sum of squares is about chi-squared; of rare ones its tails are longer,
+  /// which ten standard errors allow for.
+  void find_overdispersion(const GlmRows &data, const GlmMode &mode) {
+    const double degrees = data.weight() - double(state().parameters);
+    if (options_.response != find_response("poisson") || !(degrees > 0)) return;
+    const double factor = mode.squares / degrees;
+    if (factor > 1.2 + 10 * std::sqrt(2 / degrees)) warnings_.overdispersion = factor;
+  }
 
   /// Names the terms that the rows alone do not determine, from the curvature at the mode: that of
   /// the log-likelihood, and with that of the prior.
-  void find_undetermined(BinaryRows &data, const PriorPrecision &precision,
-                         const BinaryMode &mode) {
-    const Eigen::Index p = mode.factor.rows();
+  void find_undetermined(GlmRows &data, const GlmPrior &prior, const GlmMode &mode) {
+    const Eigen::Index p = mode.factor.rows(), coefficients = state().terms.size();
+    const Vector &precision = prior.precision;
+    // Of a log link a deviation of 1 is that of a mean of which one event was counted.
+    const double most = options_.response->link == Link::log ? max_log_determined : max_determined;
     Matrix left, factor = mode.factor;
     if (options_.method == Method::em) {  // whose factor is not that of the curvature
-      left = data.likelihood(options_.link, mode.state, true).curvature;
+      left = data.likelihood(mode.state, true).curvature;
       if (!cholesky(Matrix(left + Matrix(precision.asDiagonal())), factor)) return;
     } else {
       left = product(factor, Matrix(factor.transpose()));
@@ -260,7 +312,7 @@ class BinaryFit {
     const Matrix root = inverse_lower(factor);
     const std::vector<int> &constant = data.constant();
     WorkPoll poll;
-    for (Eigen::Index k = 0; k < p; ++k) {
+    for (Eigen::Index k = 0; k < coefficients; ++k) {
       poll(std::size_t(2 * (p - k) * (p - k)));
       if (std::find(constant.begin(), constant.end(), int(k)) != constant.end()) continue;
       const std::string &name = state().terms.name(int(k));
@@ -272,7 +324,7 @@ class BinaryFit {
       const Vector column = left.col(k).tail(p - k - 1);
       left.bottomRightCorner(p - k - 1, p - k - 1).noalias() -=
           column * column.transpose() / left(k, k);
-      if (root.col(k).tail(p - k).norm() > max_determined) warnings_.undetermined.push_back(name);
+      if (root.col(k).tail(p - k).norm() > most) warnings_.undetermined.push_back(name);
     }
     // The intercept is that at the centre of the others.
     if (warnings_.undetermined.size() > 1 && data.intercept() &&
@@ -295,10 +347,11 @@ class BinaryFit {
     require_model_size(what, 20.0 / 8 * p * std::max(p / 2, draws), "Leave out columns.");
   }
 
-  /// Prior precisions of the coefficients u of z. The coefficient of a column itself is u / scale.
-  PriorPrecision prior_precision() const {
-    const BinaryRegression::State &s = *model_->state;
-    Vector out(s.terms.size());
+  /// The prior of the unknowns. The coefficient of a column itself is u / scale.
+  GlmPrior prior_of(const GlmRows &data) const {
+    const Glm::State &s = *model_->state;
+    GlmPrior prior{Vector(data.size()), Vector::Zero(data.size())};
+    Vector &out = prior.precision;
     const double variance = options_.prior_variance();
     for (int j = 0; j < s.terms.size(); ++j) {
       const double scale = options_.scaled() ? 1 : s.scales.scale[std::size_t(j)];
@@ -306,7 +359,14 @@ class BinaryFit {
       out(j) =
           s.terms[j].column < 0 ? 1 / options_.intercept_variance : 1 / variance / scale / scale;
     }
-    return out;
+    // Means have units, or are of other sizes than 1: their prior is about that of all rows.
+    if (data.intercept() && options_.response->link == Link::log)
+      prior.mean(0) = options_.intercept_mean.value_or(intercept_of_data(data));
+    if (options_.response->dispersed()) {
+      out(out.size() - 1) = 1 / options_.dispersion_variance;
+      prior.mean(out.size() - 1) = std::log(options_.dispersion);
+    }
+    return prior;
   }
 
   /// The log Jacobian that is added to the log density of the coefficients of z to give that of the
@@ -338,12 +398,12 @@ class BinaryFit {
       for (Eigen::Index j = 0; j <= i; ++j) packed.push_back(root(i, j));
   }
 
-  void sample(BinaryRows &data, const PriorPrecision &precision, const BinaryMode &mode) {
+  void sample(GlmRows &data, const GlmPrior &prior, const GlmMode &mode) {
     model_->trace.clear();
     const std::size_t p = state().size();
     const int recorded = int(p) <= max_recorded_draws ? int(p) : 0;
-    const bool logit = options_.link == Link::logit;
-    const Matrix root = logit ? Matrix() : inverse_lower(augmented_precision(data, precision));
+    const bool logit = options_.response->link == Link::logit;
+    const Matrix root = logit ? Matrix() : inverse_lower(augmented_precision(data, prior));
     const auto record = [this, recorded](const Vector &u) {
       std::vector<double> out;
       for (int j = 0; j < recorded; ++j) out.push_back(without_rounding_errors(of_column(u, j)));
@@ -352,11 +412,11 @@ class BinaryFit {
     std::vector<double> draws;
     const DrawMoments none{Eigen::Index(p)};
     DrawMoments moments = none, of_chain = none;
-    const BinaryTask task{data,        precision,
-                          log_units(), root,
-                          mode,        options_.seed,
-                          record,      draws,
-                          of_chain,    [this](const Vector &u) { return of_column(u, 0); }};
+    const GlmTask task{data,        prior,
+                       log_units(), root,
+                       mode,        options_.seed,
+                       record,      draws,
+                       of_chain,    [this](const Vector &u) { return of_column(u, 0); }};
     ChainSettings settings;
     settings.method = "gibbs";
     settings.plan = options_.chains;
@@ -389,7 +449,7 @@ class BinaryFit {
     model_->info.objective = std::numeric_limits<double>::quiet_NaN();
   }
 
-  /// Coefficient j in units of the columns (as in binary_regression.cpp).
+  /// Coefficient j in units of the columns (as in glm.cpp).
   double of_column(const Vector &u, int j) {
     const TermScales &scales = state().scales;
     if (state().terms[j].column >= 0) return u(j) / scales.scale[std::size_t(j)];
@@ -401,7 +461,7 @@ class BinaryFit {
 
   /// Stores some of the collected draws in the model; means and deviations are those of all draws.
   void keep(const ChainRun &chains, const std::vector<double> &draws, const DrawMoments &moments,
-            BinaryRows &data) {
+            GlmRows &data) {
     const std::size_t p = state().size(), count = draws.size() / p;
     Vector mean = moments.mean();
     if (data.intercept()) {
@@ -412,7 +472,7 @@ class BinaryFit {
     }
     state().mean = to_vector(mean);
     state().deviations = to_vector(moments.deviation());
-    model_->info.log_likelihood = data.likelihood(options_.link, mean, false).log_likelihood;
+    model_->info.log_likelihood = data.likelihood(mean, false).log_likelihood;
     for (const int draw :
          draws_to_store(chains, std::int64_t(count), double(draws.size()), control_)) {
       const auto first = draws.begin() + std::ptrdiff_t(std::size_t(draw) * p);
@@ -421,24 +481,24 @@ class BinaryFit {
   }
 
   RowSource &rows_;
-  BinaryOptions options_;
+  GlmOptions options_;
   Control &control_;
-  BinaryWarnings &warnings_;
-  std::unique_ptr<BinaryRegression> model_ = std::make_unique<BinaryRegression>(options_.link);
+  GlmWarnings &warnings_;
+  std::unique_ptr<Glm> model_;
   FitRun run_;
 };
 
 }  // namespace
 
-RowOptions binary_check_options(Link link, const Document &options) {
-  return read_binary_options(link, options).rows();
+GlmCheck glm_check_options(GlmFamily family, const Document &options) {
+  const GlmOptions read = read_glm_options(family, options);
+  return {read.rows(), read.response};
 }
 
-std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const RowColumns &columns,
-                                             const Document &options, Control &control,
-                                             BinaryWarnings &warnings) {
+std::unique_ptr<Glm> glm_fit(GlmFamily family, RowSource &rows, const RowColumns &columns,
+                             const Document &options, Control &control, GlmWarnings &warnings) {
   const PollScope scope(control);
-  BinaryOptions read = read_binary_options(link, options);
+  GlmOptions read = read_glm_options(family, options);
   if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
   if (read.sampled() && rows.shape().weighted)
     throw Error(
@@ -446,10 +506,10 @@ std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const R
         "It draws a latent variable for every row, which has no meaning for a row that counts "
         "two and a half times.",
         "Use method laplace, or repeat rows by FROM t, generate_series(1, t.count).");
-  return BinaryFit(rows, columns, std::move(read), control, warnings).run();
+  return GlmFit(rows, columns, std::move(read), control, warnings).run();
 }
 
-// A logistic or probit regression as a document, and back, with every number checked.
+// A generalized linear model as a document, and back, with every number checked.
 
 namespace {
 
@@ -472,29 +532,52 @@ std::vector<double> read_numbers(const MemberReader &in, const char *key,
   return out;
 }
 
-std::span<const Method> methods_of(Link link) {
-  if (link == Link::logit) return logreg_methods;
-  return probit_methods;
+/// The response of a stored model, and the columns that it takes apart.
+const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, GlmOptions &out) {
+  if (family != GlmFamily::glm)
+    return bernoulli(family == GlmFamily::logreg ? Link::logit : Link::probit);
+  const MemberReader options = in.object("options");
+  const std::string name = options.text("response");
+  std::optional<Link> link;
+  if (options.has("link")) link = options.text("link") == "probit" ? Link::probit : Link::logit;
+  const ResponseFamily *const found = find_response(name, link);
+  if (!found) options.reject("response", "must be one of this version");
+  for (const auto &[key, column] :
+       {std::pair("exposure", &out.exposure), std::pair("offset", &out.offset)})
+    if (options.has(key)) *column = options.text(key);
+  if (!found->has_trials()) return *found;
+  if (const Document trials = options.value("trials"); trials.as<std::string>())
+    out.trials = *trials.as<std::string>();
+  else
+    out.trials_of_rows = options.number("trials", 1, 1e15, false);
+  return *found;
 }
 
-std::unique_ptr<Model> read_binary(Link link, const Document &document) {
-  auto model = std::make_unique<BinaryRegression>(link);
+std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   const MemberReader in(document);
+  GlmOptions given;
+  const ResponseFamily &response = read_response(in, family, given);
+  auto model = std::make_unique<Glm>(family, &response);
   ModelInfo &info = model->info;
-  info = read_model_info(document, methods_of(link), max_predictors, 1, 0);
-  BinaryRegression::State &state = *model->state;
+  info = read_model_info(document, methods_of(response), max_predictors, 1, 0);
+  Glm::State &state = *model->state;
   const MemberReader options = in.object("options");
-  state.terms = RegressionTerms(info.columns, info.dimension, options.boolean("intercept"),
-                                options.has("reference") ? options.value("reference") : Document());
-  const std::int64_t p = state.terms.size();
-  if (p == 0) in.reject("row_columns", "must give at least one term");
+  state.columns = glm_columns(given, info.columns, info.dimension);
+  state.terms = RegressionTerms(
+      info.columns, info.dimension, options.boolean("intercept"),
+      options.has("reference") ? options.value("reference") : Document(),
+      std::array{state.columns.offset, state.columns.exposure, state.columns.trials});
+  const std::int64_t terms = state.terms.size(), p = terms + response.dispersed();
+  if (terms == 0) in.reject("row_columns", "must give at least one term");
   state.observations = in.number("observations", 0, 1e300, true);
-  state.parameters = int(in.integer("parameters", 0, p));
-  state.scales.centre = read_numbers(in, "centre", {p}, max_of_column);
-  state.scales.scale = read_numbers(in, "scale", {p}, max_of_column);
+  state.parameters = int(in.integer("parameters", 0, terms));
+  state.scales.centre = read_numbers(in, "centre", {terms}, max_of_column);
+  state.scales.scale = read_numbers(in, "scale", {terms}, max_of_column);
   for (const double x : state.scales.scale)
     if (!(x >= 1 / max_of_column)) in.reject("scale", "must be positive");
   state.mean = read_numbers(in, "mean", {p}, max_of_coefficient);
+  if (response.dispersed() && !(std::fabs(state.mean.back()) < 60))
+    in.reject("mean", "must end with the logarithm of a dispersion");
   if (info.method == Method::gibbs) {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});
     if (draws.shape[0] == 0) in.reject("coefficient_draws", "must not be empty");
@@ -515,13 +598,13 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
 
 }  // namespace
 
-void BinaryRegression::write(Document &document) const {
+void Glm::write(Document &document) const {
   const State &s = *state;
   const auto p = std::int64_t(s.size());
   document.set("observations", s.observations);
   document.set("parameters", s.parameters);
-  document.set("centre", Tensor{{p}, s.scales.centre});
-  document.set("scale", Tensor{{p}, s.scales.scale});
+  document.set("centre", Tensor{{std::int64_t(s.terms.size())}, s.scales.centre});
+  document.set("scale", Tensor{{std::int64_t(s.terms.size())}, s.scales.scale});
   document.set("mean", Tensor{{p}, s.mean});
   const auto set = [&document](const char *key, const std::vector<std::int64_t> &shape,
                                const std::vector<double> &values) {
@@ -534,11 +617,14 @@ void BinaryRegression::write(Document &document) const {
   if (!s.draws.empty()) set("coefficient_draws", {stored_draws(), p}, s.draws);
 }
 
+std::unique_ptr<Model> read_glm(const Document &document) {
+  return read_model(GlmFamily::glm, document);
+}
 std::unique_ptr<Model> read_logistic_regression(const Document &document) {
-  return read_binary(Link::logit, document);
+  return read_model(GlmFamily::logreg, document);
 }
 std::unique_ptr<Model> read_probit_regression(const Document &document) {
-  return read_binary(Link::probit, document);
+  return read_model(GlmFamily::probit, document);
 }
 
 }  // namespace bayes

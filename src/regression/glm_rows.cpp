@@ -1,4 +1,4 @@
-#include "regression/binary_rows.hpp"
+#include "regression/glm_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,30 +16,60 @@
 #include "data/pass.hpp"
 #include "data/rows.hpp"
 #include "data/sweep.hpp"
+#include "document/members.hpp"
 #include "families/normal/normal_block.hpp"
 #include "regression/link_moments.hpp"
+#include "regression/response_step.hpp"
 
 namespace bayes {
 namespace {
 
-// A block of the rows of a binary regression.
+// A block of the rows of a regression.
 
-/// The data of a block that all passes need: packed features, sign (1 for y = 1, else -1) and
-/// weight of the rows. Weights past the last row are 0.
+/// The data of a block that all passes need: packed features, and y, offset, trials and weight of
+/// the rows. Weights past the last row are 0.
 struct BlockOfRows {
-  BlockOfRows(const RowShape &shape, const Segment &segment, std::int64_t at)
+  BlockOfRows(const RowShape &shape, const GlmColumns &columns, const Segment &segment,
+              std::int64_t at)
       : data(segment.blocks + std::size_t(at / block_rows) * shape.block_doubles()),
         rows(int(std::min<std::int64_t>(block_rows, segment.rows - at))) {
-    for (int b = 0; b < block_rows; ++b) sign[b] = data[b] > 0.5 ? 1 : -1;
-    std::fill(weight + rows, weight + block_rows, 0.0);
+    fill(data, 1, response);
     if (shape.weighted)
-      std::copy_n(data + std::size_t(shape.dimension) * block_rows, rows, weight);
-    else
+      fill(data + std::size_t(shape.dimension) * block_rows, 0, weight);
+    else {
       std::fill_n(weight, rows, 1.0);
+      std::fill(weight + rows, weight + block_rows, 0.0);
+    }
+    if (columns.trials < 0)
+      std::fill_n(trials, block_rows, columns.every);
+    else
+      fill(feature(columns.trials), columns.every, trials);
+    shifted = columns.offset >= 0 || columns.exposure >= 0;
+    if (!shifted) return;
+    fill(columns.offset < 0 ? nullptr : feature(columns.offset), 0, offset);
+    if (columns.exposure < 0) return;
+    alignas(cache_line) double exposure[block_rows];
+    fill(feature(columns.exposure), 1, exposure);
+    for (int b = 0; b < block_rows; b += simd::lanes)
+      simd::store(offset + b, simd::load(offset + b) + simd::log(simd::load(exposure + b)));
   }
+  const double *feature(int column) const { return data + std::size_t(1 + column) * block_rows; }
+
   const double *data;
   int rows;
-  alignas(cache_line) double sign[block_rows], weight[block_rows];
+  bool shifted;
+  alignas(cache_line) double response[block_rows], offset[block_rows], trials[block_rows],
+      weight[block_rows];
+
+ private:
+  /// Copies the numbers of the rows, 0 where there are none; `past`: for what follows the last one.
+  void fill(const double *from, double past, double *to) const {
+    if (from)
+      std::copy_n(from, rows, to);
+    else
+      std::fill_n(to, rows, 0.0);
+    std::fill(to + rows, to + block_rows, past);
+  }
 };
 
 }  // namespace
@@ -52,32 +82,6 @@ using simd::sum_lanes;
 
 namespace {
 
-/// The inputs of a step from a block of rows; weights are 0 past the last row.
-struct BinaryBlock {
-  std::int64_t first;
-  int rows;
-  /// z'u, 1 for y = 1 and -1 for y = 0, weight
-  const double *predictor, *sign, *weight;
-};
-
-/// The outputs of a step: for each row, weight x the slope of the log-likelihood by the linear
-/// predictor, and weight x minus its second derivative (or the augmented counterparts); block_rows
-/// of each.
-struct BinarySlopes {
-  double *slope, *curvature;
-};
-
-/// Partial sums over rows.
-struct BinaryValues {
-  double log_likelihood[sum_lanes] = {}, squares[sum_lanes] = {};
-};
-
-/// Adds vectors of partial sums, where row b belongs to [b / lanes % registers].
-void add_lanes(const simd::Vector (&from)[registers], double *to) {
-  for (int i = 0; i < registers; ++i)
-    simd::store(to + i * lanes, simd::load(to + i * lanes) + from[i]);
-}
-
 /// A draw from the standard normal distribution truncated to values above `low`.
 double normal_above(double low, const RowRandom &random, std::int64_t row) {
   if (low <= 5) return -normal_quantile(random.uniforms(row)[0] * normal_cdf(-low));
@@ -89,82 +93,26 @@ double normal_above(double low, const RowRandom &random, std::int64_t row) {
   }
 }
 
-}  // namespace
-
-class BinaryRows::Step {
+class GramStep final : public ResponseStep {
  public:
-  virtual ~Step() = default;
-  virtual void operator()(const BinaryBlock &block, BinarySlopes out,
-                          BinaryValues &values) const = 0;
-  /// for each row
-  virtual double operations() const = 0;
-  /// in messages to other servers; null if the step is about single rows
-  virtual const char *name() const { return nullptr; }
-};
-
-namespace {
-
-class LogitStep final : public BinaryRows::Step {
- public:
-  const char *name() const override { return "logit"; }
-  double operations() const override { return 60; }
-  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
-    using simd::Vector;
-    Vector sums[registers] = {};
-    for (int b = 0; b < block_rows; b += lanes) {
-      const Vector sign = simd::load(block.sign + b), weight = simd::load(block.weight + b);
-      const Vector margin = sign * simd::load(block.predictor + b);
-      // P(y) = 1 / (1 + exp(-margin)) and its complement, both from exp(-|margin|), which cannot
-      // overflow
-      const Vector e = simd::exp(-simd::max(margin, -margin)), total = 1.0 + e, share = 1.0 / total;
-      const Vector wrong = margin > 0 ? e * share : share;
-      // log(1 + e), to the last digit also where the sum has lost those of e: large weights count.
-      const Vector log_total = simd::madd(e - (total - 1.0), share, simd::log(total));
-      sums[b / lanes % registers] += weight * (log_total + simd::max(-margin, Vector{}));
-      simd::store(out.slope + b, weight * sign * wrong);
-      simd::store(out.curvature + b, weight * e * share * share);
-    }
-    for (Vector &sum : sums) sum = -sum;
-    add_lanes(sums, values.log_likelihood);
-  }
-};
-
-class ProbitStep final : public BinaryRows::Step {
- public:
-  const char *name() const override { return "probit"; }
-  double operations() const override { return 200; }
-  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
-    for (int b = 0; b < block.rows; ++b) {
-      const LogNormalCdf at = log_normal_cdf(block.sign[b] * block.predictor[b]);
-      values.log_likelihood[b % sum_lanes] += block.weight[b] * at.value;
-      out.slope[b] = block.weight[b] * block.sign[b] * at.slope;
-      out.curvature[b] = block.weight[b] * at.curvature;
-    }
-    std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
-    std::fill(out.curvature + block.rows, out.curvature + block_rows, 0.0);
-  }
-};
-
-class GramStep final : public BinaryRows::Step {
- public:
-  const char *name() const override { return "gram"; }
   double operations() const override { return 1; }
-  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &) const override {
+  void operator()(const ResponseBlock &block, ResponseSlopes out, ResponseValues &) const override {
     std::copy_n(block.weight, block_rows, out.curvature);
   }
 };
 
-class AugmentStep final : public BinaryRows::Step {
+class AugmentStep final : public ResponseStep {
  public:
   explicit AugmentStep(const RowRandom &random) : random_(random) {}
   double operations() const override { return 500; }
-  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
     for (int b = 0; b < block.rows; ++b) {
-      const double margin = block.sign[b] * block.predictor[b];
+      const double sign = 2 * block.response[b] - 1, margin = sign * block.predictor[b];
       const double drawn = margin + normal_above(-margin, random_, block.first + b);
       values.log_likelihood[b % sum_lanes] += log_normal_cdf(margin).value;
       values.squares[b % sum_lanes] += drawn * drawn;
-      out.slope[b] = block.sign[b] * drawn;
+      out.slope[b] = sign * drawn;
     }
     std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
   }
@@ -173,18 +121,19 @@ class AugmentStep final : public BinaryRows::Step {
   const RowRandom &random_;
 };
 
-class PolyaGammaStep final : public BinaryRows::Step {
+class PolyaGammaStep final : public ResponseStep {
  public:
   explicit PolyaGammaStep(const RowRandom &random) : random_(random) {}
   double operations() const override { return 1000; }
-  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
     for (int b = 0; b < block.rows; ++b) {
-      const double margin = block.sign[b] * block.predictor[b];
+      const double sign = 2 * block.response[b] - 1, margin = sign * block.predictor[b];
       values.log_likelihood[b % sum_lanes] -=
           std::log1p(std::exp(-std::fabs(margin))) + std::max(-margin, 0.0);
       Random own(random_.bits(block.first + b));
       out.curvature[b] = polya_gamma(margin, own);
-      out.slope[b] = 0.5 * block.sign[b];
+      out.slope[b] = 0.5 * sign;
     }
     std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
     std::fill(out.curvature + block.rows, out.curvature + block_rows, 0.0);
@@ -194,50 +143,60 @@ class PolyaGammaStep final : public BinaryRows::Step {
   const RowRandom &random_;
 };
 
-/// The sums of one segment, before they are added to the total.
-struct BinaryPart {
-  double log_likelihood = 0, squares = 0;
-  std::vector<double> gradient, curvature;
+/// The sums of one segment, before they are added to the total: of a dispersion slope and curvature
+/// are numbers.
+struct GlmPart {
+  double log_likelihood = 0, squares = 0, slope_of_dispersion = 0, curvature_of_dispersion = 0;
+  std::vector<double> gradient, curvature, mixed;
 };
 
 }  // namespace
 
 /// One thread's workspace.
-class BinaryRows::Worker {
+class GlmRows::Worker {
  public:
-  Worker(const BinaryRows &of, bool curvature)
+  Worker(const GlmRows &of, bool curvature)
       : of_(of),
-        p_(of.size()),
+        p_(of.terms_.size()),
         padded_(normal_block::padded(p_)),
         z_(std::size_t(padded_) * block_rows),
         weighted_(curvature ? z_.size() : 0),
         gradient_(std::size_t(p_) * sum_lanes),
+        mixed_(of.response_.dispersed() ? gradient_.size() : 0),
         scatter_(curvature ? normal_block::scatter_size(p_) : 0) {
     for (const double s : of.scales_.scale) factor_.push_back(1 / s);
   }
 
-  void process(const Segment &segment, const Step &step, const double *u, const Stop &stop,
-               BinaryPart &out) {
-    std::fill(gradient_.begin(), gradient_.end(), 0.0);
-    std::fill(scatter_.begin(), scatter_.end(), 0.0);
-    BinaryValues values;
-    alignas(cache_line) double predictor[block_rows] = {}, slope[block_rows], curvature[block_rows];
+  void process(const Segment &segment, const ResponseStep &step, const double *u, const Stop &stop,
+               GlmPart &out) {
+    for (Buffer *const sums : {&gradient_, &mixed_, &scatter_})
+      std::fill(sums->begin(), sums->end(), 0.0);
+    ResponseValues values;
+    alignas(cache_line) double predictor[block_rows] = {}, slope[block_rows], curvature[block_rows],
+                               mixed[block_rows];
     const RowShape shape = of_.rows_.shape();
     for (std::int64_t at = 0; at < segment.rows; at += block_rows) {
       if (stop()) return;
-      const BlockOfRows block(shape, segment, at);
+      const BlockOfRows block(shape, of_.columns_, segment, at);
       of_.terms_.expand_block(block.data, 1, block.rows, z_.data());
       standardize();
       if (u) predict(u, predictor);
-      step({segment.first + at, block.rows, predictor, block.sign, block.weight},
-           {slope, curvature}, values);
-      if (u) add_gradient(slope);
+      if (u && block.shifted)
+        for (int b = 0; b < block_rows; ++b) predictor[b] += block.offset[b];
+      step({segment.first + at, block.rows, predictor, block.response, block.trials, block.weight},
+           {slope, curvature, mixed}, values);
+      if (u) add_gradient(slope, gradient_);
+      if (u && !mixed_.empty()) add_gradient(mixed, mixed_);
       if (!scatter_.empty() && !add_curvature(curvature, stop)) return;
     }
     out.log_likelihood = simd::sum(values.log_likelihood);
     out.squares = simd::sum(values.squares);
+    out.slope_of_dispersion = simd::sum(values.slope);
+    out.curvature_of_dispersion = simd::sum(values.curvature);
     out.gradient.assign(std::size_t(p_), 0.0);
     normal_block::reduce_sums(p_, gradient_.data(), out.gradient.data());
+    out.mixed.assign(mixed_.empty() ? 0 : std::size_t(p_), 0.0);
+    if (!mixed_.empty()) normal_block::reduce_sums(p_, mixed_.data(), out.mixed.data());
     if (scatter_.empty()) return;
     out.curvature.assign(std::size_t(p_) * std::size_t(p_ + 1) / 2, 0.0);
     normal_block::reduce_scatter(p_, scatter_.data(), out.curvature.data());
@@ -269,7 +228,7 @@ class BinaryRows::Worker {
     }
   }
 
-  void add_gradient(const double *slope) {
+  void add_gradient(const double *slope, Buffer &sums) {
     for (int j = 0; j < p_; ++j) {
       const double *const z = row_of(z_, j);
       simd::Vector sum[registers] = {};
@@ -277,7 +236,7 @@ class BinaryRows::Worker {
       for (int v = 0; v < block_vectors; ++v)
         sum[v % registers] = simd::madd(simd::load(z + v * lanes), simd::load(slope + v * lanes),
                                         sum[v % registers]);
-      add_lanes(sum, gradient_.data() + std::size_t(j) * sum_lanes);
+      add_lanes(sum, sums.data() + std::size_t(j) * sum_lanes);
     }
   }
 
@@ -306,134 +265,125 @@ class BinaryRows::Worker {
     return true;
   }
 
-  const BinaryRows &of_;
+  const GlmRows &of_;
   const int p_, padded_;
   std::vector<double> factor_;
   /// padded terms x block_rows
   Buffer z_, weighted_;
   /// partial sums
-  Buffer gradient_, scatter_;
+  Buffer gradient_, mixed_, scatter_;
 };
 
-namespace {
-
-/// The symmetric matrix of a packed lower triangle.
-Matrix symmetric(const std::vector<double> &packed, int p) {
-  Matrix out(p, p);
-  std::size_t at = 0;
-  for (int i = 0; i < p; ++i)
-    for (int j = 0; j <= i; ++j) out(i, j) = out(j, i) = packed[at++];
-  return out;
-}
-
-}  // namespace
-
-BinaryRows::BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &control)
+GlmRows::GlmRows(RowSource &rows, const RegressionTerms &terms, const ResponseFamily &response,
+                 const GlmColumns &columns, Control &control)
     : rows_(rows),
       terms_(terms),
+      response_(response),
+      columns_(columns),
       control_(control) {
   find_scales();
 }
 
-/// The sums of a step over all rows.
-struct BinaryRows::SumsPass {
-  static constexpr const char *name = "binary";
-  using Sums = BinarySums;
-  const Step *step = nullptr;
+/// The sums of a step over all rows: of the response, at u, or of `step`, which is about single
+/// rows and therefore made where they are, or of z z' if there is neither.
+struct GlmRows::SumsPass {
+  static constexpr const char *name = "glm";
+  using Sums = GlmSums;
+  const ResponseFamily *response = nullptr;
+  const ResponseStep *step = nullptr;
   Vector u = {};
   bool gradient = true, curvature = false;
   RegressionTerms terms = {};
+  GlmColumns columns = {};
   TermScales scales = {};
 
   template <class F> void fields(F &f, RowSource &rows);
   Sums nothing(RowSource &) const {
-    const int p = terms.size(), q = curvature ? p : 0;
+    const int p = terms.size() + (gradient && response->dispersed()), q = curvature ? p : 0;
     return {0, 0, Vector::Zero(p), Matrix::Zero(q, q)};
   }
   Sums here(RowSource &rows, Control &control) const;
 };
 
-template <class F> void BinaryRows::SumsPass::fields(F &f, RowSource &rows) {
-  static const LogitStep logit;
-  static const ProbitStep probit;
-  static const GramStep gram;
-  std::string what;
-  if constexpr (!F::reading) {
-    if (!step->name()) refuse_remote("a draw for each row");
-    what = step->name();
-  }
-  f.text("what", what);
-  if constexpr (F::reading) {
-    for (const Step *const each : std::initializer_list<const Step *>{&logit, &probit, &gram})
-      if (what == each->name()) step = each;
-    f.require(step);
-    gradient = step != &gram;
-  }
+template <class F> void GlmRows::SumsPass::fields(F &f, RowSource &rows) {
+  if (!F::reading && step) refuse_remote("a draw for each row");
+  response_fields(f, response);
+  f.flag("gradient", gradient);
   terms.fields(f, rows.shape().dimension);
+  columns.fields(f, rows.shape().dimension);
   f.numbers("centre", scales.centre, std::size_t(terms.size()));
   f.numbers("scale", scales.scale, std::size_t(terms.size()));
   f.flag("curvature", curvature);
-  if (F::reading) u.resize(gradient ? terms.size() : 0);
+  if (F::reading) u.resize(gradient ? terms.size() + response->dispersed() : 0);
   f.vector("u", u);
 }
 
-BinarySums BinaryRows::SumsPass::here(RowSource &rows, Control &control) const {
-  const BinaryRows own(rows, terms, scales, control);
-  const int p = own.size();
+GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
+  const GlmRows own(rows, terms, *response, columns, scales, control);
+  const int p = own.terms_.size();
+  const bool dispersed = gradient && response->dispersed();
+  std::unique_ptr<ResponseStep> made;
+  if (!step) made = gradient ? response->step(dispersed ? u(p) : 0) : std::make_unique<GramStep>();
+  const ResponseStep &own_step = step ? *step : *made;
   const std::size_t triangle = curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0;
   Sweep sweep(rows, control);
   const SweepPlan plan =
-      sweep.plan(step->operations() + (curvature ? double(p) * (p + 8) : 0) + 8.0 * p,
+      sweep.plan(own_step.operations() + (curvature ? double(p) * (p + 8) : 0) + 8.0 * p,
                  8 * (triangle + std::size_t(p)));
   std::vector<std::unique_ptr<Worker>> workers;
   for (int t = 0; t < plan.threads; ++t)
     workers.push_back(std::make_unique<Worker>(own, curvature));
-  std::vector<BinaryPart> parts(static_cast<std::size_t>(plan.slots));
-  BinarySums out;
-  out.gradient = Vector::Zero(p);
-  std::vector<double> packed(triangle);
+  std::vector<GlmPart> parts(static_cast<std::size_t>(plan.slots));
+  GlmSums out = nothing(rows);
   sweep.run(
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
-        workers[std::size_t(worker)]->process(segment, *step, gradient ? u.data() : nullptr, stop,
-                                              parts[std::size_t(slot)]);
+        workers[std::size_t(worker)]->process(segment, own_step, gradient ? u.data() : nullptr,
+                                              stop, parts[std::size_t(slot)]);
       },
       [&](int slot) {
-        const BinaryPart &part = parts[std::size_t(slot)];
+        const GlmPart &part = parts[std::size_t(slot)];
         out.log_likelihood += part.log_likelihood;
         out.squares += part.squares;
         for (int j = 0; j < p; ++j) out.gradient(j) += part.gradient[std::size_t(j)];
-        for (std::size_t i = 0; i < triangle; ++i) packed[i] += part.curvature[i];
+        if (dispersed) out.gradient(p) += part.slope_of_dispersion;
+        if (!curvature) return;
+        auto at = part.curvature.begin();
+        for (int i = 0; i < p; ++i)
+          for (int j = 0; j <= i; ++j) out.curvature(i, j) += *at++;
+        if (!dispersed) return;
+        for (int j = 0; j < p; ++j) out.curvature(p, j) += part.mixed[std::size_t(j)];
+        out.curvature(p, p) += part.curvature_of_dispersion;
       });
-  if (curvature) out.curvature = symmetric(packed, p);
+  for (Eigen::Index i = 0; i < out.curvature.rows(); ++i)
+    for (Eigen::Index j = 0; j < i; ++j) out.curvature(j, i) = out.curvature(i, j);
   return out;
 }
 
-const PassOver<PartOfRows> binary_sums_pass = pass_over<PartOfRows, BinaryRows::SumsPass>();
+const PassOver<PartOfRows> glm_sums_pass = pass_over<PartOfRows, GlmRows::SumsPass>();
 
-BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bool curvature) {
-  return run(rows_, SumsPass{&step, u, gradient, curvature, terms_.unnamed(), scales_}, control_);
+GlmSums GlmRows::pass(const ResponseStep *step, const Vector &u, bool gradient, bool curvature) {
+  return run(
+      rows_,
+      SumsPass{&response_, step, u, gradient, curvature, terms_.unnamed(), columns_, scales_},
+      control_);
 }
 
-BinarySums BinaryRows::likelihood(Link link, const Vector &u, bool curvature) {
-  if (link == Link::logit) return pass(LogitStep(), u, true, curvature);
-  return pass(ProbitStep(), u, true, curvature);
+GlmSums GlmRows::likelihood(const Vector &u, bool curvature) {
+  return pass(nullptr, u, true, curvature);
 }
 
-Matrix BinaryRows::gram() { return pass(GramStep(), {}, false, true).curvature; }
+Matrix GlmRows::gram() { return pass(nullptr, {}, false, true).curvature; }
 
-BinarySums BinaryRows::augment(const Vector &u, const RowRandom &random) {
-  return pass(AugmentStep(random), u, true, false);
+GlmSums GlmRows::augment(const Vector &u, const RowRandom &random) {
+  const AugmentStep step(random);
+  return pass(&step, u, true, false);
 }
 
-BinarySums BinaryRows::augment_logit(const Vector &u, const RowRandom &random) {
-  return pass(PolyaGammaStep(random), u, true, true);
+GlmSums GlmRows::augment_logit(const Vector &u, const RowRandom &random) {
+  const PolyaGammaStep step(random);
+  return pass(&step, u, true, true);
 }
-
-using normal_block::block_vectors;
-using simd::lanes;
-using simd::registers;
-using simd::sum_lanes;
 
 namespace {
 
@@ -450,23 +400,53 @@ struct TermRange {
   /// it is 0 or 1 in every row
   bool two_valued = true;
 };
+/// Facts of responses, offsets and trials.
+struct RangeOfResponses {
+  /// the weights; weighted sums of the responses, and of trials or exposures
+  double weight = 0, total = 0, base = 0;
+  double least_exposure = infinite, largest_offset = 0;
+  /// the greatest y - trials, and distance of a number of trials from a whole one
+  double beyond_trials = -infinite, fraction_of_trials = 0;
+
+  template <class F> void fields(F &f) {
+    f.number("weight", weight);
+    f.number("total", total);
+    f.number("base", base);
+    f.number("least_exposure", least_exposure);
+    f.number("largest_offset", largest_offset);
+    f.number("beyond_trials", beyond_trials);
+    f.number("fraction_of_trials", fraction_of_trials);
+    f.require(weight > 0);
+  }
+  void add(const RangeOfResponses &other) {
+    weight += other.weight;
+    total += other.total;
+    base += other.base;
+    least_exposure = std::min(least_exposure, other.least_exposure);
+    largest_offset = std::max(largest_offset, other.largest_offset);
+    beyond_trials = std::max(beyond_trials, other.beyond_trials);
+    fraction_of_trials = std::max(fraction_of_trials, other.fraction_of_trials);
+  }
+};
 struct RangePart {
   std::vector<TermRange> terms;
-  double weight = 0, positives = 0;
+  RangeOfResponses responses;
 };
 
 /// The terms of all blocks of a segment, for passes that find scales.
 class TermBlocks {
  public:
-  TermBlocks(const RowSource &rows, const RegressionTerms &terms, int threads)
+  TermBlocks(const RowSource &rows, const RegressionTerms &terms, const GlmColumns &columns,
+             int threads)
       : shape_(rows.shape()),
         terms_(terms),
+        columns_(columns),
         x_(std::size_t(threads), Buffer(std::size_t(terms.size()) * block_rows)) {}
   /// f(x of a block's terms, block)
   template <class F> void each(int worker, const Segment &segment, const Stop &stop, F f) {
     double *const own = x_[std::size_t(worker)].data();
     for (std::int64_t at = 0; at < segment.rows && !stop(); at += block_rows) {
-      const BlockOfRows block(shape_, segment, at);
+      const BlockOfRows block(shape_, columns_, segment, at);
       terms_.expand_block(block.data, 1, block.rows, own);
       f(own, block);
     }
@@ -475,10 +455,31 @@ class TermBlocks {
  private:
   const RowShape shape_;
   const RegressionTerms &terms_;
+  const GlmColumns &columns_;
   std::vector<Buffer> x_;
 };
 
-/// Adds numbers of an answer, as many as there are.
+/// Adds a block to the facts of responses.
+void add_responses(const BlockOfRows &block, const GlmColumns &columns, RangeOfResponses &out) {
+  double totals[sum_lanes] = {}, weights[sum_lanes] = {}, bases[sum_lanes] = {};
+  for (int b = 0; b < block.rows; ++b) {
+    const double weight = block.weight[b], trials = block.trials[b];
+    weights[b % sum_lanes] += weight;
+    totals[b % sum_lanes] += weight * block.response[b];
+    bases[b % sum_lanes] += weight * (block.shifted ? std::exp(block.offset[b]) : trials);
+    out.beyond_trials = std::max(out.beyond_trials, block.response[b] - trials);
+    out.fraction_of_trials =
+        std::max(out.fraction_of_trials, std::fabs(trials - std::nearbyint(trials)));
+    if (columns.exposure >= 0)
+      out.least_exposure = std::min(out.least_exposure, block.feature(columns.exposure)[b]);
+    if (block.shifted)
+      out.largest_offset = std::max(out.largest_offset, std::fabs(block.offset[b]));
+  }
+  out.weight += simd::sum(weights);
+  out.total += simd::sum(totals);
+  out.base += simd::sum(bases);
+}
+
 /// Adds a block to the range of a term. Rows past the last must repeat the term of another row,
 /// with weight 0.
 void add_range(const double *x, const double *weight, TermRange &range) {
@@ -519,13 +520,12 @@ double sum_of_squares(const double *x, const double *weight, double centre, doub
 
 /// Finds ranges and sums of the terms over all rows, from which their centres and scales follow.
 struct RangesPass {
-  static constexpr const char *name = "binary ranges";
+  static constexpr const char *name = "glm ranges";
   struct Sums {
     std::vector<double> low, high, sum;
     /// 1 for terms that are 0 or 1 in every row, else 0
     std::vector<double> two_valued;
-    /// total weight of all rows; of the rows with y = 1
-    double weight = 0, positives = 0;
+    RangeOfResponses responses = {};
 
     explicit Sums(std::size_t p)
         : low(p, infinite),
@@ -537,10 +537,8 @@ struct RangesPass {
            {std::pair("low", &low), std::pair("high", &high), std::pair("sum", &sum),
             std::pair("two_valued", &two_valued)})
         f.values(key, *numbers);
-      f.number("weight", weight);
-      f.number("positives", positives);
       for (std::size_t j = 0; j < low.size(); ++j) f.require(low[j] <= high[j]);
-      f.require(positives >= 0 && positives <= weight && weight > 0);
+      f.object("responses", responses);
     }
     void add(const Sums &part) {
       for (std::size_t j = 0; j < low.size(); ++j) {
@@ -549,13 +547,16 @@ struct RangesPass {
         sum[j] += part.sum[j];
         two_valued[j] = std::min(two_valued[j], part.two_valued[j]);
       }
-      weight += part.weight;
-      positives += part.positives;
+      responses.add(part.responses);
     }
   };
   RegressionTerms terms = {};
+  GlmColumns columns = {};
 
-  template <class F> void fields(F &f, RowSource &rows) { terms.fields(f, rows.shape().dimension); }
+  template <class F> void fields(F &f, RowSource &rows) {
+    terms.fields(f, rows.shape().dimension);
+    columns.fields(f, rows.shape().dimension);
+  }
   Sums nothing(RowSource &) const { return Sums(std::size_t(terms.size())); }
   Sums here(RowSource &rows, Control &control) const;
 };
@@ -565,21 +566,15 @@ RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
   Sums out(p);
   Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
-  TermBlocks blocks(rows, terms, plan.threads);
+  TermBlocks blocks(rows, terms, columns, plan.threads);
   std::vector<RangePart> parts(static_cast<std::size_t>(plan.slots));
   sweep.run(
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
         RangePart &part = parts[std::size_t(slot)];
-        part = {std::vector<TermRange>(p)};
+        part = {std::vector<TermRange>(p), {}};
         blocks.each(worker, segment, stop, [&](double *terms, const BlockOfRows &block) {
-          double positives[sum_lanes] = {}, weights[sum_lanes] = {};
-          for (int b = 0; b < block.rows; ++b) {
-            weights[b % sum_lanes] += block.weight[b];
-            positives[b % sum_lanes] += block.sign[b] > 0 ? block.weight[b] : 0;
-          }
-          part.weight += simd::sum(weights);
-          part.positives += simd::sum(positives);
+          add_responses(block, columns, part.responses);
           for (std::size_t j = 0; j < p; ++j) {
             double *const x = terms + j * block_rows;
             std::fill(x + block.rows, x + block_rows, x[0]);
@@ -589,8 +584,7 @@ RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
       },
       [&](int slot) {
         const RangePart &part = parts[std::size_t(slot)];
-        out.weight += part.weight;
-        out.positives += part.positives;
+        out.responses.add(part.responses);
         for (std::size_t j = 0; j < p; ++j) {
           const TermRange &from = part.terms[j];
           out.low[j] = std::min(out.low[j], from.low);
@@ -604,13 +598,15 @@ RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
 
 /// For each term with a reach above 0 the weighted sum of ((x - centre) / reach)^2.
 struct SquaresPass {
-  static constexpr const char *name = "binary squares";
+  static constexpr const char *name = "glm squares";
   using Sums = NumberSums;
   RegressionTerms terms = {};
+  GlmColumns columns = {};
   std::vector<double> centre = {}, reach = {};
 
   template <class F> void fields(F &f, RowSource &rows) {
     terms.fields(f, rows.shape().dimension);
+    columns.fields(f, rows.shape().dimension);
     f.numbers("centre", centre, std::size_t(terms.size()));
     f.numbers("reach", reach, std::size_t(terms.size()));
   }
@@ -623,7 +619,7 @@ SquaresPass::Sums SquaresPass::here(RowSource &rows, Control &control) const {
   Sums out = nothing(rows);
   Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
-  TermBlocks blocks(rows, terms, plan.threads);
+  TermBlocks blocks(rows, terms, columns, plan.threads);
   std::vector<std::vector<double>> slots(static_cast<std::size_t>(plan.slots));
   sweep.run(
       plan,
@@ -645,16 +641,44 @@ SquaresPass::Sums SquaresPass::here(RowSource &rows, Control &control) const {
 
 }  // namespace
 
-const PassOver<PartOfRows> binary_ranges_pass = pass_over<PartOfRows, RangesPass>(),
-                           binary_squares_pass = pass_over<PartOfRows, SquaresPass>();
+const PassOver<PartOfRows> glm_ranges_pass = pass_over<PartOfRows, RangesPass>(),
+                           glm_squares_pass = pass_over<PartOfRows, SquaresPass>();
 
-void BinaryRows::find_scales() {
-  const std::size_t p = std::size_t(size());
+namespace {
+
+/// Throws Error for values that columns of exposures, offsets and trials cannot have.
+void require_columns(const RangeOfResponses &of, const GlmColumns &columns, bool trials) {
+  const auto refuse = [](const char *option, const std::string &what, const char *requirement,
+                         const char *hint) {
+    throw Error(Errc::invalid_argument, message("option {} {}", option, what), requirement, hint);
+  };
+  if (columns.exposure >= 0 && !(of.least_exposure > 0))
+    refuse("exposure",
+           message("names a column that contains {}", describe_number(of.least_exposure)),
+           "An exposure must be positive: its logarithm is added to the linear predictor.",
+           "Leave out rows without exposure: WHERE exposure > 0.");
+  if (trials && of.fraction_of_trials > 0)
+    refuse("trials", "names a column with a number that is not whole", "Trials are counted.", "");
+  if (trials && of.beyond_trials > 0)
+    refuse("trials", message("gives a row {} trials too few", describe_number(of.beyond_trials)),
+           "The response counts the successes among the trials of its row.", "");
+  // Greater ones would overflow in means.
+  if (!(of.largest_offset <= 600))
+    refuse("offset", message("moves a linear predictor by {}", describe_number(of.largest_offset)),
+           "It must lie between -600 and 600.", "Rescale it.");
+}
+
+}  // namespace
+
+void GlmRows::find_scales() {
+  const std::size_t p = std::size_t(terms_.size());
   scales_.centre.assign(p, 0.0);
   scales_.scale.assign(p, 1.0);
-  const RangesPass::Sums range = run(rows_, RangesPass{terms_.unnamed()}, control_);
-  weight_ = range.weight;
-  positives_ = range.positives;
+  const RangesPass::Sums range = run(rows_, RangesPass{terms_.unnamed(), columns_}, control_);
+  require_columns(range.responses, columns_, response_.has_trials());
+  weight_ = range.responses.weight;
+  total_ = range.responses.total;
+  base_ = range.responses.base;
   // for terms whose squares must be summed, the largest distance from the centre; else 0
   std::vector<double> reach(p, 0.0);
   for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
@@ -672,7 +696,7 @@ void BinaryRows::find_scales() {
     reach[j] = most;
   }
   const std::vector<double> sums =
-      run(rows_, SquaresPass{terms_.unnamed(), scales_.centre, reach}, control_).numbers;
+      run(rows_, SquaresPass{terms_.unnamed(), columns_, scales_.centre, reach}, control_).numbers;
   for (std::size_t j = 0; j < p; ++j) {
     if (!(reach[j] > 0)) continue;
     const double share = sums[j] / weight_;

@@ -1,0 +1,96 @@
+-- Generalized linear models: regressions of counts, amounts, successes, and yes or no
+
+DEFINE @glm_rows =
+  'Option response, which is required, names the distribution of y: bernoulli, binomial, poisson, '
+  'negative_binomial, exponential or gamma (docs/regression.md). x: numbers, as many in every row; '
+  'in a record each column is a number, a boolean or a label, and a column of labels becomes an '
+  'indicator for each label except the first, which is the reference. Options exposure, offset and '
+  'trials name columns of x that are no predictors. Rows with a NULL are skipped; no rows give '
+  'NULL. Errors: 22023 invalid option, y that the distribution does not allow, a NaN or an '
+  'infinite element, an exposure that is not positive, more successes than trials; 22004 a NULL '
+  'with option missing = error; 2202E rows of different length; 42804 y of any other type; 54000 '
+  'more than 5000 terms; 22003 no fit exists.';
+
+CREATE TYPE glm_prediction AS (
+  mean float8, sd float8, lower float8, upper float8,
+  mean_sd float8, mean_lower float8, mean_upper float8
+);
+COMMENT ON TYPE glm_prediction IS
+  'The prediction of a generalized linear model for a row. mean: the expected response; sd, lower, '
+  'upper: standard deviation and interval of a new response, for counts from quantiles that are '
+  'whole numbers; mean_sd, mean_lower, mean_upper: standard deviation and interval of the expected '
+  'response, due to the uncertainty of the coefficients, NULL after method em.';
+
+-- ---- aggregates: rows in, a model out ----
+
+CREATE FUNCTION _glm_fit_transition(
+  state internal, y "any", x "any" [, a "any" [, b "any" [, c "any"]]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'glm_fit_transition' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE FUNCTION _glm_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'glm_fit_final' @immutable COST 100000;
+COMMENT IS 'Internal. Fits a generalized linear model to the collected rows.';
+
+CREATE AGGREGATE glm_fit(y "any", x "any" [, options jsonb [, weight float8]]) (
+  SFUNC = _glm_fit_transition, @state, FINALFUNC = _glm_fit_final, @combine_responses
+);
+COMMENT IS 'Fits a generalized linear model of y on the predictors x, by Laplace''s approximation '
+  'about the posterior mode. '
+  @glm_rows;
+COMMENT IS 'The same with options, among them response: see docs/regression.md.';
+COMMENT IS @binary_weight
+  '.';
+
+CREATE AGGREGATE glm_fit(
+  y "any", x "any", start bayes_model, options jsonb [, weight float8]
+) (
+  SFUNC = _glm_fit_transition, @state, FINALFUNC = _glm_fit_final, @combine_responses
+);
+COMMENT IS @binary_resume
+  '.';
+COMMENT IS @binary_resume
+  ', with a weight for each row.';
+
+-- ---- relations: a query in, a relation out ----
+
+-- With options of type jsonb a call with two literals would be ambiguous.
+CREATE FUNCTION glm_fit(query bayes_query, options "any")
+  RETURNS TABLE (
+    term text, mean float8, sd float8, lower float8, upper float8,
+    effect float8, effect_lower float8, effect_upper float8
+  )
+  AS 'MODULE_PATHNAME', 'glm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a generalized linear model to the rows of a query and returns its coefficients, '
+  'as glm_coefficients does. '
+  @response_query
+  ' options: see docs/regression.md.';
+
+CREATE FUNCTION glm_model(query bayes_query, options jsonb) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'glm_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a generalized linear model to the rows of a query and returns the model.'
+  ' Query, options and errors are those of glm_fit(query, ...); NULL if there are no rows.';
+
+-- ---- a model ----
+
+CREATE FUNCTION glm_coefficients(model bayes_model, level float8 DEFAULT 0.95)
+  RETURNS TABLE (
+    term text, mean float8, sd float8, lower float8, upper float8,
+    effect float8, effect_lower float8, effect_upper float8
+  )
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
+COMMENT IS 'The coefficients of a regression as bayes_coefficients lists them, and effects: exp of '
+  'mean, lower and upper, by which one unit of a column multiplies the mean of the response (log '
+  'link) or the odds of a yes (logit), NULL for linreg and for probit links. 22023 unless 0 < '
+  'level < 1; 42804 for a model that is no regression.';
+
+-- ---- a model and a row ----
+
+CREATE FUNCTION glm_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
+  RETURNS glm_prediction
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
+COMMENT IS 'The posterior predictive distribution of the response for a row x, which has the '
+  'columns of the fit, exposure, offset and trials among them. '
+  @binary_new_rows
+  @binary_prediction_level;

@@ -1,0 +1,346 @@
+// Coefficients and predictions of a fitted generalized linear model.
+#include "regression/glm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "document/members.hpp"
+#include "families/marginal.hpp"
+#include "families/parameter.hpp"
+#include "regression/glm_state.hpp"
+#include "regression/regression_model.hpp"
+#include "regression/response_prediction.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+double inner_product(const double *u, std::span<const double> v) {
+  double out = 0;
+  for (std::size_t j = 0; j < v.size(); ++j) out += u[j] * v[j];
+  return out;
+}
+
+/// The terms of a row in the model's units, and 0 for a dispersion; empty if one is missing.
+std::vector<double> standardized(const Glm::State &state, std::span<const double> row) {
+  std::vector<double> z(state.size());
+  if (!state.terms.expand(row, z.data())) return {};
+  for (std::size_t j = 0; j < state.scales.scale.size(); ++j)
+    z[j] = (z[j] - state.scales.centre[j]) / state.scales.scale[j];
+  return z;
+}
+
+double checked_mean(double x) {
+  if (!std::isfinite(x))
+    throw Error(Errc::numeric, "the predicted mean of a row overflows",
+                "The rows of the fit hardly determine it.", "Use a narrower prior.");
+  return x;
+}
+
+double checked_predictor(double x) {
+  if (!std::isfinite(x))
+    throw Error(
+        Errc::numeric, "the linear predictor of a row overflows",
+        "Its values are too far outside the range of the rows that the model was fitted to.");
+  return x;
+}
+
+/// What a row adds to the linear predictor, and its trials. Throws Error(invalid_argument) for
+/// numbers that they cannot be.
+struct Apart {
+  double offset = 0, trials = 1;
+};
+Apart apart_of(const GlmColumns &columns, std::span<const double> row) {
+  Apart out{0, columns.every};
+  const auto at = [row](int column) { return row[std::size_t(column)]; };
+  if (columns.offset >= 0) out.offset = at(columns.offset);
+  if (columns.exposure >= 0) {
+    if (!(at(columns.exposure) > 0))
+      throw Error(Errc::invalid_argument,
+                  message("the exposure of a row is {}", describe_number(at(columns.exposure))),
+                  "It must be positive.");
+    out.offset += std::log(at(columns.exposure));
+  }
+  if (columns.trials >= 0) out.trials = at(columns.trials);
+  if (!(out.trials >= 0 && out.trials == std::floor(out.trials)))
+    throw Error(Errc::invalid_argument, message("a row has {} trials", describe_number(out.trials)),
+                "It must be a whole number.");
+  return out;
+}
+
+/// z'u in every stored draw.
+std::vector<double> predictors(const Glm::State &state, std::span<const double> z) {
+  std::vector<double> out;
+  out.reserve(state.draws.size() / z.size());
+  for (std::size_t at = 0; at < state.draws.size(); at += z.size())
+    out.push_back(checked_predictor(inner_product(state.draws.data() + at, z)));
+  return out;
+}
+
+}  // namespace
+
+Glm::Glm(GlmFamily family, const ResponseFamily *response)
+    : state(std::make_unique<State>()),
+      family_(family),
+      response_(response ? response
+                         : &bernoulli(family == GlmFamily::logreg ? Link::logit : Link::probit)) {
+  info.family = family == GlmFamily::glm      ? "glm"
+                : family == GlmFamily::logreg ? "logreg"
+                                              : "probit";
+}
+Glm::~Glm() = default;
+
+std::int64_t Glm::stored_draws() const { return std::int64_t(state->draws.size() / state->size()); }
+double Glm::free_parameters() const { return double(state->parameters + response_->dispersed()); }
+double Glm::observations() const { return state->observations; }
+
+const RegressionTerms &Glm::terms() const { return state->terms; }
+
+Coefficient Glm::combination(std::span<const double> a, double level) const {
+  const State &s = *state;
+  Coefficient out;
+  out.mean = inner_product(s.mean.data(), a);
+  out.sd = out.lower = out.upper = unknown;
+  if (!s.draws.empty()) {
+    const DrawSummary found = summary_of_draws(predictors(s, a), level);
+    // As in predictions, the mean is that of all draws, and all else is computed from the stored
+    // ones.
+    out.sd = found.deviation;
+    out.lower = found.lower;
+    out.upper = found.upper;
+  } else if (!s.root.empty()) {
+    const double reach = -normal_quantile((1 - level) / 2);
+    out.sd = std::sqrt(packed_square(s.root, a));
+    out.lower = out.mean - reach * out.sd;
+    out.upper = out.mean + reach * out.sd;
+  }
+  return out;
+}
+
+Coefficient Glm::contrast(std::span<const double> weights, double level) const {
+  require_level(level);
+  const State &s = *state;
+  std::vector<double> a(s.size(), 0.0);
+  const std::size_t terms = std::size_t(s.terms.size());
+  for (std::size_t j = 0; j < terms; ++j) {
+    if (weights[j] == 0) continue;
+    if (s.terms[int(j)].column >= 0) {
+      a[j] += weights[j] / s.scales.scale[j];
+      continue;
+    }
+    // the intercept is the linear predictor where all other terms are 0
+    for (std::size_t i = 0; i < terms; ++i)
+      a[i] += weights[j] * (i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i]);
+  }
+  return combination(a, level);
+}
+
+void Glm::coefficients(double level, const TakeCoefficient &take) const {
+  const State &s = *state;
+  const std::size_t p = s.size(), terms = std::size_t(s.terms.size());
+  const double z = -normal_quantile((1 - level) / 2);
+  // Coefficient j of the columns is a'u: u_j / scale, or for the intercept the linear predictor
+  // where all other terms are 0.
+  std::vector<double> a(p);
+  WorkPoll poll;
+  for (std::size_t j = 0; j < terms; ++j) {
+    const bool intercept = s.terms[int(j)].column < 0;
+    std::fill(a.begin(), a.end(), 0.0);
+    if (intercept)
+      for (std::size_t i = 0; i < terms; ++i)
+        a[i] = i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i];
+    else
+      a[j] = 1 / s.scales.scale[j];
+    Coefficient out;
+    out.term = &s.terms.name(int(j));
+    out.mean = inner_product(s.mean.data(), a);
+    out.sd = out.lower = out.upper = unknown;
+    poll(p + s.draws.size());
+    if (!s.draws.empty()) {
+      DrawSummary found = summary_of_draws(predictors(s, a), level);
+      if (!s.deviations.empty())
+        found = found.moved_to(out.mean, s.deviations[j] * (intercept ? 1 : a[j]));
+      out.sd = found.deviation;
+      out.lower = found.lower;
+      out.upper = found.upper;
+    } else if (!s.root.empty()) {
+      out.sd = intercept ? std::sqrt(packed_square(s.root, a))
+                         : std::sqrt(packed_column_square(s.root, p, j)) * a[j];
+      out.lower = out.mean - z * out.sd;
+      out.upper = out.mean + z * out.sd;
+    }
+    take(out);
+  }
+}
+
+std::optional<MeanPrediction> Glm::predict(std::span<const double> row, double level) const {
+  const State &s = *state;
+  const std::vector<double> z = standardized(s, row);
+  if (z.empty()) return std::nullopt;
+  const Apart apart = apart_of(s.columns, row);
+  const Link link = response_->link;
+  const auto mean_of = [&](double a) { return apart.trials * mean_at(link, a); };
+  if (!s.draws.empty()) {
+    std::vector<double> all = predictors(s, z);
+    for (double &a : all) a = mean_of(a + apart.offset);
+    const DrawSummary found = summary_of_draws(std::move(all), level);
+    return MeanPrediction{found.mean, found.deviation, found.lower, found.upper};
+  }
+  const double mean = checked_predictor(inner_product(s.mean.data(), z)) + apart.offset;
+  if (s.root.empty()) return MeanPrediction{mean_of(mean), unknown, unknown, unknown};
+  const double variance = checked_predictor(packed_square(s.root, z));
+  const LinkMoments moments = link_moments(link, mean, variance);
+  const double reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
+  return MeanPrediction{apart.trials * checked_mean(moments.mean),
+                        apart.trials * checked_mean(moments.sd), mean_of(mean - reach),
+                        checked_mean(mean_of(mean + reach))};
+}
+
+std::vector<WeightedPoint> Glm::points(std::span<const double> z, double offset,
+                                       double trials) const {
+  const State &s = *state;
+  if (s.draws.empty()) return points_of(*response_, uncertain(z, offset, trials));
+  const std::vector<double> all = predictors(s, z);
+  std::vector<WeightedPoint> out;
+  for (const double a : all) out.push_back({{a + offset, trials, 0}, 1 / double(all.size())});
+  return out;
+}
+
+UncertainPredictor Glm::uncertain(std::span<const double> z, double offset, double trials) const {
+  const State &s = *state;
+  UncertainPredictor out;
+  out.mean = checked_predictor(inner_product(s.mean.data(), z)) + offset;
+  out.trials = trials;
+  if (!s.root.empty()) out.variance = checked_predictor(packed_square(s.root, z));
+  if (!response_->dispersed()) return out;
+  // The last row of R: its last number is the deviation of the logarithm of the dispersion.
+  const double *const last = s.root.data() + s.root.size() - z.size();
+  const double deviation = last[z.size() - 1];
+  out.log_dispersion = s.mean.back();
+  out.dispersion_variance = deviation * deviation;
+  out.covariance = inner_product(last, z) * deviation;
+  return out;
+}
+
+std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> row,
+                                                        double level) const {
+  const auto mean = predict(row, level);
+  if (!mean) return std::nullopt;
+  const Apart apart = apart_of(state->columns, row);
+  const std::vector<WeightedPoint> all =
+      points(standardized(*state, row), apart.offset, apart.trials);
+  const double tail = (1 - level) / 2;
+  return ResponsePrediction{*mean, std::sqrt(checked_mean(predictive_variance(*response_, all))),
+                            predictive_quantile(*response_, all, tail),
+                            predictive_quantile(*response_, all, 1 - tail)};
+}
+
+const ModelWords &Glm::words() const {
+  static constexpr ModelWords probabilities = {
+      .part = "coefficient",
+      .parts = "coefficients",
+      .response = true,
+      .functions =
+          "bayes_predict(model, x) has the probability that the response is true, and "
+          "bayes_log_density(model, y, x) the log probability of a response."};
+  static constexpr ModelWords responses = {
+      .part = "coefficient",
+      .parts = "coefficients",
+      .response = true,
+      .functions =
+          "glm_predict(model, x) has the mean of the response and its interval, and "
+          "bayes_log_density(model, y, x) the log density of a response."};
+  return response_->binary() ? probabilities : responses;
+}
+
+void Glm::describe_parameters(std::optional<double> level, const TakeParameter &take) const {
+  if (level) require_level(*level);
+  const std::string_view known_by = stored_draws() > 0          ? Parameter::draws
+                                    : info.method == Method::vi ? Parameter::mean_field
+                                                                : Parameter::normal_approximation;
+  coefficients(level.value_or(0.5), [&](const Coefficient &coefficient) {
+    take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));
+  });
+  if (response_->dispersed())
+    take(parameter_of(dispersion(level.value_or(0.5)), "dispersion", level.has_value(), known_by));
+}
+
+Coefficient Glm::dispersion(double level) const {
+  const UncertainPredictor of = uncertain(std::vector<double>(state->size(), 0.0), 0, 1);
+  const double variance = of.dispersion_variance,
+               reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
+  Coefficient out;
+  out.mean = std::exp(of.log_dispersion + variance / 2);
+  out.sd = out.mean * std::sqrt(std::expm1(variance));
+  out.lower = std::exp(of.log_dispersion - reach);
+  out.upper = std::exp(of.log_dispersion + reach);
+  return out;
+}
+
+std::optional<RowPrediction> Glm::predict_row(std::span<const double> x, double level) const {
+  require_level(level);
+  if (!response_->binary()) {
+    const auto found = predict_response(x, level);
+    if (!found) return std::nullopt;
+    return RowPrediction{-1, nullptr, found->mean.mean, found->sd, found->lower, found->upper};
+  }
+  const auto found = predict(x, level);
+  if (!found) return std::nullopt;
+  return RowPrediction{-1, nullptr, found->mean, found->sd, found->lower, found->upper};
+}
+
+std::optional<double> Glm::probability(std::span<const double> row) const {
+  const auto found = predict(row, 0.5);
+  return found ? std::optional(found->mean) : std::nullopt;
+}
+
+void Glm::probabilities(std::span<const double> x, std::span<double> out) const {
+  if (!response_->binary()) return Model::probabilities(x, out);
+  const double yes = probability(x).value_or(std::numeric_limits<double>::quiet_NaN());
+  out[0] = 1 - yes;
+  out[1] = yes;
+}
+
+std::optional<Score> Glm::score(std::span<const double> row, double response) const {
+  const State &s = *state;
+  const std::vector<double> z = standardized(s, row);
+  if (z.empty()) return std::nullopt;
+  if (!response_->allows(response))
+    throw Error(Errc::invalid_argument, message("the response is {}", describe_number(response)),
+                message("A response of distribution {} must be {}.", response_->name,
+                        response_->requirement));
+  const Apart apart = apart_of(s.columns, row);
+  if (!response_->binary()) {
+    if (response > apart.trials && response_->has_trials())
+      throw Error(Errc::invalid_argument,
+                  message("the response is {} of {} trials", describe_number(response),
+                          describe_number(apart.trials)));
+    const UncertainPredictor of = uncertain(z, apart.offset, apart.trials);
+    const double off =
+        response - apart.trials * link_moments(response_->link, of.mean, of.variance).mean;
+    return Score{1, log_predictive(*response_, response, of), off * off};
+  }
+  // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.
+  const double sign = response > 0 ? 1 : -1;
+  double log_p = 0;
+  if (!s.draws.empty()) {
+    std::vector<double> all = predictors(s, z);
+    for (double &a : all) a = log_probability_at(response_->link, sign * (a + apart.offset));
+    log_p = log_sum_exp(all) - std::log(double(all.size()));
+  } else {
+    const double mean = sign * (checked_predictor(inner_product(s.mean.data(), z)) + apart.offset);
+    log_p = log_link_mean(response_->link, mean,
+                          s.root.empty() ? 0 : checked_predictor(packed_square(s.root, z)));
+  }
+  const double p = std::exp(log_p);
+  if (family_ == GlmFamily::glm) return Score{1, log_p, (1 - p) * (1 - p)};
+  return Score{1, log_p, double(p < 0.5 || (p == 0.5 && response > 0))};
+}
+
+}  // namespace bayes

@@ -1,0 +1,135 @@
+// Generalized linear models (McCullagh and Nelder 1989), among them logistic regression (002 L3)
+// and probit regression (002 L4, L6; Albert and Chib 1993): fitting, and the accessors of a fitted
+// model.
+//
+// The mean of y given x is the inverse link of x'w plus an offset (responses.hpp); w has
+// independent normal priors.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/control.hpp"
+#include "data/rows.hpp"
+#include "data/scores.hpp"
+#include "regression/regression_model.hpp"
+#include "regression/response_prediction.hpp"
+#include "regression/responses.hpp"
+
+namespace bayes {
+
+/// The names under which these models are fitted: glm has a response by option.
+enum class GlmFamily : char { glm, logreg, probit };
+
+inline constexpr Method glm_methods[] = {Method::laplace};
+inline constexpr Method logreg_methods[] = {Method::laplace, Method::gibbs};
+inline constexpr Method probit_methods[] = {Method::laplace, Method::em, Method::vi, Method::gibbs};
+
+/// The posterior distribution of the mean of y: of a binary response the probability of 1.
+struct MeanPrediction {
+  /// its posterior mean, which is the predictive mean of y
+  double mean;
+  /// its posterior standard deviation and the bounds of its credible interval; NaN for a model with
+  /// a point estimate only
+  double sd, lower, upper;
+};
+
+/// The predictive distribution of a new response.
+struct ResponsePrediction {
+  MeanPrediction mean;
+  /// standard deviation and the bounds of an interval of the response itself
+  double sd, lower, upper;
+};
+
+class BAYES_API Glm final : public RegressionModel {
+ public:
+  /// `response`: that of the family, unless it is glm
+  explicit Glm(GlmFamily family, const ResponseFamily *response = nullptr);
+  ~Glm() override;
+
+  std::int64_t stored_draws() const override;
+  /// the number of terms that vary, and the dispersion
+  double free_parameters() const override;
+  /// the sum of the rows' weights
+  double observations() const override;
+
+  const RegressionTerms &terms() const override;
+  bool multiplies() const override { return response_->link != Link::probit; }
+  void coefficients(double level, const TakeCoefficient &take) const override;
+  Coefficient contrast(std::span<const double> weights, double level) const override;
+  /// Of a binary response the predictive probability alone; nullopt for a row with a missing value.
+  std::optional<double> probability(std::span<const double> row) const;
+  /// The score of a response that is allowed: its log density, and the square of its distance from
+  /// the mean; of logreg and probit, whether the other response is more probable, and if both are
+  /// as probable, whether it is 1. Accurate also where the probability is small.
+  std::optional<Score> score(std::span<const double> row, double response) const;
+  /// 0 < level < 1
+  std::optional<MeanPrediction> predict(std::span<const double> row, double level) const;
+  /// Throws Error(numeric) where moments overflow.
+  std::optional<ResponsePrediction> predict_response(std::span<const double> row,
+                                                     double level) const;
+  const ResponseFamily &response() const { return *response_; }
+
+  const ModelWords &words() const override;
+  /// The coefficients, each with its term as label.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  using Model::predict;
+  /// false and true, of binary responses
+  int outcomes() const override { return response_->binary() ? 2 : 0; }
+  void probabilities(std::span<const double> x, std::span<double> out) const override;
+  std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
+
+  struct State;
+  const std::unique_ptr<State> state;
+
+ protected:
+  void write(Document &document) const override;
+
+ private:
+  /// The posterior of a'u.
+  Coefficient combination(std::span<const double> a, double level) const;
+  /// The posterior of the dispersion, of responses that have one.
+  Coefficient dispersion(double level) const;
+  /// The posterior of the linear predictor of a row with terms z.
+  UncertainPredictor uncertain(std::span<const double> z, double offset, double trials) const;
+  std::vector<WeightedPoint> points(std::span<const double> z, double offset, double trials) const;
+  const GlmFamily family_;
+  const ResponseFamily *response_;
+};
+
+/// The warnings of a fit: names of terms.
+struct GlmWarnings {
+  /// terms that are constant, or linear combinations of earlier ones, whose coefficients are
+  /// determined by the prior alone
+  std::vector<std::string> constant, dependent;
+  /// terms that the rows determine so badly that their prior does: the likelihood rises with the
+  /// coefficients without end, or nearly
+  std::vector<std::string> undetermined;
+  /// By which factor counts vary more than a Poisson distribution lets them: the sum of (y -
+  /// mean)^2 / mean over the residual degrees of freedom (McCullagh and Nelder 1989, 6.2); 0 unless
+  /// that is above 1 beyond chance.
+  double overdispersion = 0;
+};
+
+/// How rows are to be read for a fit.
+struct GlmCheck {
+  RowOptions rows;
+  const ResponseFamily *response;
+};
+
+/// Throws Error(invalid_argument) for invalid options.
+BAYES_API GlmCheck glm_check_options(GlmFamily family, const Document &options);
+
+/// Fits rows whose element 0 is y, allowed by the response; the others are predictors, none
+/// missing, with these columns, or with none if they come from arrays. Throws Error:
+/// invalid_argument, numeric or too_large.
+BAYES_API std::unique_ptr<Glm> glm_fit(GlmFamily family, RowSource &rows, const RowColumns &columns,
+                                       const Document &options, Control &control,
+                                       GlmWarnings &warnings);
+
+std::unique_ptr<Model> read_glm(const Document &document);
+std::unique_ptr<Model> read_logistic_regression(const Document &document);
+std::unique_ptr<Model> read_probit_regression(const Document &document);
+
+}  // namespace bayes

@@ -1,0 +1,435 @@
+#include "regression/glm_learners.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "document/members.hpp"
+#include "fit/schedule.hpp"
+#include "regression/glm.hpp"
+#include "regression/responses.hpp"
+#include "regression/terms.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double min_prior_variance = 1e-12, max_prior_variance = 1e12;
+
+/// A variance, given by key c of logistic regression as such, and by key lambda of probit
+/// regression as a precision.
+void spread_line(OptionTable &t, bool precision, const OptionKey &c, const OptionKey &lambda,
+                 std::optional<double> &variance, bool applies = true) {
+  std::optional<double> given = variance;
+  if (precision && given) given = 1 / *given;
+  t.number(precision ? lambda : c, given, {min_prior_variance, max_prior_variance}, applies);
+  if (!t.reads() || !given) return;
+  variance = precision ? 1 / *given : *given;
+}
+
+void prior_lines(OptionTable &t, GlmOptions &o) {
+  // When writing, write the values in force.
+  std::optional<double> variance = o.variance, of_intercept;
+  if (!t.reads()) {
+    variance = o.prior_variance();
+    of_intercept = o.intercept_variance;
+  }
+  const auto shown = [&o](double of) {
+    return describe_number(o.family == GlmFamily::probit ? 1 / of : of);
+  };
+  const std::string standard = shown(o.prior_variance()),
+                    of_intercept_standard = shown(o.intercept_variance);
+  spread_line(t, o.family == GlmFamily::probit, {"c", "variance of the coefficients", {}, standard},
+              {"lambda", "precision of the coefficients", {}, standard}, variance);
+  spread_line(t, o.family == GlmFamily::probit,
+              {"c_intercept", "variance of the intercept", {}, of_intercept_standard},
+              {"lambda_intercept", "precision of the intercept", {}, of_intercept_standard},
+              of_intercept, o.intercept);
+  if (o.family == GlmFamily::glm) {
+    t.number({"intercept", "mean of the intercept", {}, "the link of the mean of the responses"},
+             o.intercept_mean, {-1e6, 1e6}, o.intercept && o.response->link == Link::log);
+    t.number({"dispersion", "median of the dispersion"}, o.dispersion, above(0, 1e12),
+             o.response->dispersed());
+    t.number({"c_dispersion", "variance of the logarithm of the dispersion"}, o.dispersion_variance,
+             {min_prior_variance, max_prior_variance}, o.response->dispersed());
+  }
+  if (!t.reads()) return;
+  o.variance = variance;
+  if (of_intercept) o.intercept_variance = *of_intercept;
+}
+
+/// A column of the rows that is no predictor, by its name.
+void column_line(OptionTable &t, const OptionKey &key, std::string &name, bool applies) {
+  t.other(
+      key,
+      [&](const Document &given) {
+        const auto *const text = given.as<std::string>();
+        if (!text || text->empty())
+          throw Error(Errc::invalid_argument,
+                      message("option \"{}\" is {}, but must be the name of a column", key.key,
+                              describe(given)),
+                      "The columns of arrays are x1, x2, ...",
+                      message("For instance {{\"{}\": \"x1\"}.", key.key));
+        name = *text;
+      },
+      [&] { return name.empty() ? Document() : Document(name); }, applies);
+}
+
+/// Option trials: a column, or the number of trials of every row.
+void trials_line(OptionTable &t, GlmOptions &o) {
+  t.other(
+      {"trials", "the number of trials of a row: one for all, or a column", "a number or a name",
+       "1"},
+      [&](const Document &given) {
+        const auto *const whole = given.as<std::int64_t>();
+        const auto *const text = given.as<std::string>();
+        if (text && !text->empty()) {
+          o.trials = *text;
+        } else if (whole && *whole >= 1) {
+          o.trials_of_rows = double(*whole);
+        } else {
+          throw Error(Errc::invalid_argument,
+                      message("option \"trials\" is {}, but must be a whole number of at least 1, "
+                              "or the name of a column",
+                              describe(given)));
+        }
+      },
+      [&] {
+        return o.trials.empty() ? Document(std::int64_t(o.trials_of_rows)) : Document(o.trials);
+      },
+      o.response->has_trials());
+}
+
+/// The response of family glm, by its name and, for some, its link.
+void response_lines(OptionTable &t, GlmOptions &o) {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (const ResponseFamily *const each : all_responses())
+      if (out.empty() || out.back() != each->name) out.push_back(each->name);
+    return out;
+  }();
+  const OptionKey key{"response", "the distribution of the response", {}, "none: it must be given"};
+  std::vector<std::string> name = {o.response ? o.response->name : ""};
+  t.choices(key, name, names, false);
+  if (name.front().empty())
+    throw Error(
+        Errc::invalid_argument, "glm_fit needs option \"response\"",
+        "It names the distribution of the response: poisson or negative_binomial of counts, "
+        "gamma or exponential of amounts, bernoulli of a yes or no, binomial of successes "
+        "among trials.",
+        R"(For instance {"response": "poisson"}.)");
+  o.response = find_response(name.front(), o.response ? o.response->link : std::optional<Link>());
+  const bool two_links = o.response->link != Link::log;
+  bool probit = o.response->link == Link::probit;
+  t.either({"link", "the link of a probability"}, probit, "logit", "probit", two_links);
+  if (two_links) o.response = find_response(name.front(), probit ? Link::probit : Link::logit);
+}
+
+void glm_lines(OptionTable &t, GlmOptions &o) {
+  if (o.family == GlmFamily::glm) response_lines(t, o);
+  o.method_line(t, methods_of(*o.response));
+  o.chains.lines(t, o.sampled());
+  o.chains.stored_line(t, o.sampled());
+  if (t.reads()) o.tolerance = o.method == Method::em ? 1e-8 : 1e-10;
+  t.integer(max_iter_key, o.max_iterations, 1, 1000000, !o.sampled());
+  t.number(tol_key, o.tolerance, {0, 1e6}, !o.sampled());
+  o.common_lines(t, {"skip", "error"});
+  if (o.family == GlmFamily::glm) {
+    const bool log_link = o.response->link == Link::log;
+    column_line(t,
+                {"exposure", "the column whose logarithm is added to the linear predictor",
+                 "the name of a column", "none"},
+                o.exposure, log_link);
+    column_line(t,
+                {"offset", "the column that is added to the linear predictor",
+                 "the name of a column", "none"},
+                o.offset, true);
+    trials_line(t, o);
+  }
+  t.boolean(intercept_key, o.intercept);
+  t.other(
+      reference_key,
+      [&](const Document &given) {
+        check_reference(given);
+        o.reference = given;
+      },
+      [&] { return o.reference; });
+  bool scaled = o.scaled();
+  t.other(
+      prior_key,
+      [&](const Document &given) {
+        OptionTable inner = OptionTable::reading(given, "prior.");
+        prior_lines(inner, o);
+        inner.finish("a fit without an intercept");
+        o.given_prior = given;
+      },
+      [&] {
+        OptionTable inner = OptionTable::writing();
+        prior_lines(inner, o);
+        return inner.document();
+      });
+  if (t.reads()) scaled = o.scaled();
+  t.boolean(standardize_key, scaled);
+  o.standardize = scaled;
+}
+
+}  // namespace
+
+std::span<const Method> methods_of(const ResponseFamily &response) {
+  if (!response.binary()) return glm_methods;
+  if (response.link == Link::logit) return logreg_methods;
+  return probit_methods;
+}
+
+double GlmOptions::prior_variance() const {
+  return variance.value_or(family == GlmFamily::probit ? 2.5 : 6.25);
+}
+
+GlmOptions read_glm_options(GlmFamily family, const Document &options) {
+  require_object(options, R"({"prior": {"c": 1}})");
+  GlmOptions out;
+  out.family = family;
+  if (family != GlmFamily::glm)
+    out.response = &bernoulli(family == GlmFamily::logreg ? Link::logit : Link::probit);
+  out.method = Method::laplace;
+  out.restarts = 1;
+  if (family == GlmFamily::probit) out.intercept_variance = 40;
+  OptionTable t = OptionTable::reading(options);
+  glm_lines(t, out);
+  t.finish(out.setting());
+  return out;
+}
+
+Document GlmOptions::document() const {
+  GlmOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  glm_lines(t, in_force);
+  return t.document();
+}
+
+namespace {
+
+/// The posterior density at some u.
+struct Density {
+  GlmSums sums;
+  /// the log joint density
+  double value = -std::numeric_limits<double>::infinity();
+  Vector gradient;
+};
+
+Density density_at(GlmRows &rows, const GlmPrior &prior, const Vector &u, bool curvature) {
+  Density out;
+  // Beyond this, products with z may overflow; no mode lies there.
+  if (!(u.cwiseAbs().maxCoeff() < 1e100)) return out;
+  // The logarithm of a dispersion, of which no mode lies beyond these.
+  if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1)) < 60)) return out;
+  out.sums = rows.likelihood(u, curvature);
+  out.value = out.sums.log_likelihood + prior.log_density(u);
+  out.gradient = out.sums.gradient - prior.precision.cwiseProduct(u - prior.mean);
+  return out;
+}
+
+/// Throws Error where the density, its slope or what a step gains is no number: none leads from
+/// there to the mode.
+void require_numbers(const Density &at, double gain = 0) {
+  if (std::isfinite(at.value) && at.gradient.allFinite() && std::isfinite(gain)) return;
+  throw Error(Errc::numeric, "the log density of the coefficients overflows",
+              "Values and weights are too large together, or the prior is too wide for them.",
+              "Rescale the columns and the weights, or use a narrower prior.");
+}
+
+/// The Cholesky factor of curvature and prior precision. `dispersed`: the last unknown is the
+/// logarithm of a dispersion, in which the density need not be concave away from the mode; there it
+/// is treated alone, with a curvature that is positive.
+Matrix factor_of(const Matrix &sums, const GlmPrior &prior, bool dispersed) {
+  Matrix sum = sums, lower;
+  sum.diagonal() += prior.precision;
+  if (cholesky(sum, lower)) return lower;
+  if (dispersed) {
+    const Eigen::Index last = sum.rows() - 1;
+    const double own = std::max(std::fabs(sum(last, last)), prior.precision(last));
+    sum.row(last).setZero();
+    sum.col(last).setZero();
+    sum(last, last) = own;
+  }
+  if (!dispersed || !cholesky(sum, lower))
+    throw Error(
+        Errc::numeric, "the precision of the coefficients is not positive definite",
+        "Columns are collinear up to rounding errors, and the prior is too wide to identify "
+        "their coefficients.",
+        "Leave out one of the collinear columns, or use a narrower prior.");
+  return lower;
+}
+
+void report_iteration(const Schedule &schedule, const RunTrace &trace, Control &control) {
+  const std::size_t n = trace.trace.size();
+  const double seconds = control.budget.seconds();
+  const int left = schedule.max_iterations - trace.iterations;
+  control.progress(
+      {schedule.method, schedule.restart, schedule.restarts, trace.iterations,
+       schedule.max_iterations, trace.trace[n - 1],
+       n > 1 ? trace.trace[n - 1] - trace.trace[n - 2] : std::numeric_limits<double>::quiet_NaN(),
+       seconds, trace.iterations ? seconds / trace.iterations * left : 0});
+}
+
+/// Does the run end here? Then it is recorded.
+bool ends(const Schedule &schedule, const RunTrace &run, LoopCourse &course, Control &control) {
+  const bool limited = run.iterations >= schedule.max_iterations, last = run.converged || limited;
+  if (!last && (run.iterations < schedule.min_iterations || !control.time_is_over())) return false;
+  course.save(run.trace, limited);
+  if (!last) control.cut_short();
+  return true;
+}
+
+}  // namespace
+
+double GlmPrior::log_density(const Vector &u) const {
+  double out = 0;
+  for (Eigen::Index j = 0; j < u.size(); ++j) {
+    const double off = u(j) - mean(j);
+    out += 0.5 * (std::log(precision(j)) - precision(j) * off * off) - half_log_two_pi;
+  }
+  return out;
+}
+
+double intercept_of_data(const GlmRows &rows) {
+  if (rows.response().link == Link::log)
+    // Counts may all be 0: half a count then is between what was seen and what could have been.
+    return std::log(rows.response().whole() ? std::max(rows.total(), 0.5) : rows.total()) -
+           std::log(rows.base());
+  // With large weights the share may be rounded to 0 or 1.
+  const double share = std::clamp((rows.total() + 0.5) / (rows.base() + 1), 1e-15, 1 - 1e-15);
+  return rows.response().link == Link::logit ? std::log(share / (1 - share))
+                                             : normal_quantile(share);
+}
+
+Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior) {
+  Vector out = prior.mean;
+  if (rows.intercept()) out(0) = intercept_of_data(rows);
+  return out;
+}
+
+namespace {
+
+/// Where a step ends, and whether it got too short to find a greater density.
+struct LineSearch {
+  Vector there;
+  Density density;
+  bool stuck;
+};
+
+/// Halves a step until the density grows by a share of `gain`, twice what it should grow by; takes
+/// the whole step if `gain` is negative.
+LineSearch search(GlmRows &rows, const GlmPrior &prior, const Vector &from, const Density &at,
+                  const Vector &step, double gain, Control &control) {
+  // A step from where the density is almost flat may be as much too long as it is wide of the
+  // mode.
+  const double shortest =
+      1e-10 * std::min(1.0, (1 + from.cwiseAbs().maxCoeff()) / step.cwiseAbs().maxCoeff());
+  LineSearch out;
+  for (double length = 1;; length /= 2) {
+    control.poll();
+    out.there = from + length * step;
+    out.density = density_at(rows, prior, out.there, true);
+    out.stuck = length < shortest;
+    if (gain < 0 || out.stuck || out.density.value >= at.value + 1e-4 * length * gain) return out;
+  }
+}
+
+}  // namespace
+
+GlmMode newton(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,
+               Control &control) {
+  GlmMode out;
+  out.state = std::move(start);
+  double before = std::numeric_limits<double>::infinity();
+  bool stuck = false;
+  LoopCourse course(control, [&](StateNumbers &numbers) {
+    numbers.dense(out.state);
+    numbers.number(before);
+    numbers.flag(stuck);
+  });
+  out.trace.assign(course.repeated().begin(), course.repeated().end());
+  out.iterations = int(out.trace.size());
+  Density at = density_at(rows, prior, out.state, true);
+  out.trace.push_back(at.value);
+  course.check(at.value);
+  report_iteration(schedule, out, control);
+  for (;;) {
+    course.prepare();
+    require_numbers(at);
+    out.factor = factor_of(at.sums.curvature, prior, rows.response().dispersed());
+    const Vector step = solved(out.factor, at.gradient);
+    // Twice the gain that the quadratic approximation predicts.
+    const double gain = at.gradient.dot(step);
+    require_numbers(at, gain);
+    // A gain this small is within the rounding errors of the density; once it stops shrinking, only
+    // rounding errors are left.
+    const bool near = gain < 1e-10 * (1 + std::fabs(at.value));
+    out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
+    if (ends(schedule, out, course, control)) break;
+    // Further ones would not find a greater density either.
+    if (stuck) {
+      course.save(out.trace, false);
+      break;
+    }
+    before = near ? gain : std::numeric_limits<double>::infinity();
+    LineSearch found = search(rows, prior, out.state, at, step, near ? -1 : gain, control);
+    stuck = found.stuck;
+    out.state = std::move(found.there);
+    at = std::move(found.density);
+    ++out.iterations;
+    course.go_further();
+    out.trace.push_back(at.value);
+    report_iteration(schedule, out, control);
+  }
+  out.log_likelihood = at.sums.log_likelihood;
+  out.squares = at.sums.squares;
+  return out;
+}
+
+Matrix augmented_precision(GlmRows &rows, const GlmPrior &prior) {
+  return factor_of(rows.gram(), prior, false);
+}
+
+GlmMode probit_em(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,
+                  Control &control) {
+  GlmMode out;
+  out.factor = augmented_precision(rows, prior);
+  out.state = std::move(start);
+  double change = 0;
+  LoopCourse course(control, [&](StateNumbers &numbers) {
+    numbers.dense(out.state);
+    numbers.number(change);
+  });
+  out.trace.assign(course.repeated().begin(), course.repeated().end());
+  out.iterations = int(out.trace.size());
+  for (;;) {
+    control.poll();
+    course.prepare();
+    const Density at = density_at(rows, prior, out.state, false);
+    require_numbers(at);
+    out.log_likelihood = at.sums.log_likelihood;
+    const double last = change;
+    if (!out.trace.empty()) change = at.value - out.trace.back();
+    out.trace.push_back(at.value);
+    course.check(at.value);
+    report_iteration(schedule, out, control);
+    // In the end the changes shrink by a constant factor, from which the sum of those to come
+    // follows.
+    const double rate = last > 0 ? change / last : 1;
+    const double left = rate < 1 ? change * std::max(1.0, rate / (1 - rate)) : change;
+    out.converged = out.iterations > 1 && rate < 1 && left <= schedule.tolerance;
+    out.converged |= out.iterations > 0 && change <= 0;
+    if (ends(schedule, out, course, control)) return out;
+    // With the expected latent variables E y* = z'u + slope of the log-likelihood, the mode
+    // (Z'Z + Lambda)^-1 Z' E y* is u + (Z'Z + Lambda)^-1 times the gradient of the log posterior.
+    out.state += solved(out.factor, at.gradient);
+    ++out.iterations;
+    course.go_further();
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,90 @@
+// The options of generalized linear models, and the posterior mode of their unknowns, by Newton's
+// method or by EM.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "fit/fit_options.hpp"
+#include "fit/schedule.hpp"
+#include "mcmc/run_chains.hpp"
+#include "regression/glm.hpp"
+#include "regression/glm_rows.hpp"
+
+namespace bayes {
+
+struct GlmOptions : FitOptions {
+  /// of the family, or of option response
+  const ResponseFamily *response = nullptr;
+  GlmFamily family = GlmFamily::glm;
+  /// columns of predictors that are none: their names, or empty
+  std::string exposure, offset, trials;
+  /// the number of trials of every row, where it is no column
+  double trials_of_rows = 1;
+  bool intercept = true;
+  /// option reference as given, or null; after the fit, the reference labels of all columns
+  Document reference;
+  /// Prior variance of the coefficients: if given, in units of the columns; the default applies in
+  /// units of their scales.
+  std::optional<double> variance;
+  std::optional<bool> standardize;
+  /// prior variance of the intercept, and its mean if it was given
+  double intercept_variance = 100;
+  std::optional<double> intercept_mean;
+  /// prior median of the dispersion, and prior variance of its logarithm
+  double dispersion = 1, dispersion_variance = 9;
+
+  bool scaled() const { return standardize.value_or(!variance); }
+  double prior_variance() const;
+  Document document() const;
+};
+
+/// The methods that fit models of a response.
+std::span<const Method> methods_of(const ResponseFamily &response);
+
+/// Throws Error(invalid_argument).
+GlmOptions read_glm_options(GlmFamily family, const Document &options);
+
+/// The prior of the unknowns u: independent normals.
+struct GlmPrior {
+  Vector precision, mean;
+
+  double log_density(const Vector &u) const;
+};
+
+/// The posterior mode.
+struct GlmMode : RunTrace {
+  /// u
+  Vector state;
+  /// at the mode, without the prior
+  double log_likelihood = 0;
+  /// GlmSums::squares at the mode
+  double squares = 0;
+  /// the lower Cholesky factor of the precision of a normal approximation of the posterior
+  Matrix factor;
+};
+
+/// The intercept at which the mean of a row without predictors is that of the data.
+double intercept_of_data(const GlmRows &rows);
+/// Starting values: that intercept; for all others the means of the prior.
+Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior);
+
+/// Newton's method with steps that are shortened until the posterior density rises: it always ends
+/// at the mode, as the density is log-concave and the prior proper; with a dispersion it is
+/// concave in all but that, and steps go uphill. The trace has the log joint
+/// density of y and u. Converged when half the squared length of a step in the metric of the
+/// Hessian, which is the predicted remaining rise of the log density, is at most the tolerance. The
+/// factor is that of minus the Hessian at the mode (002 L3). Throws Error(numeric) where the
+/// Hessian is singular in double precision.
+GlmMode newton(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,
+               Control &control);
+
+/// The same mode by the EM algorithm of 002 L4, for the probit model. The factor is that of the
+/// sum of z z' plus the prior's precision: the precision of u given the latent variables.
+GlmMode probit_em(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,
+                  Control &control);
+
+/// The Cholesky factor of that precision.
+Matrix augmented_precision(GlmRows &rows, const GlmPrior &prior);
+
+}  // namespace bayes

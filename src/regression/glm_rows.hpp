@@ -1,0 +1,141 @@
+// The rows of a generalized linear model for its learners: standardised terms z (terms.hpp), and
+// passes over all rows.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/control.hpp"
+#include "base/linalg.hpp"
+#include "base/random.hpp"
+#include "data/pass.hpp"
+#include "data/rows.hpp"
+#include "data/sweep.hpp"
+#include "document/document.hpp"
+#include "regression/responses.hpp"
+#include "regression/terms.hpp"
+
+namespace bayes {
+
+class ResponseStep;
+
+/// The sums of a pass over all rows; each row counts with its weight.
+struct GlmSums {
+  /// log-likelihood; squares: of a poisson response the sum of (y - mean)^2 / mean, of augment()
+  /// that of the squared latent variables
+  double log_likelihood = 0, squares = 0;
+  /// by the unknowns: sum of z times the slope of the log-likelihood (or the counterpart that
+  /// augment() and augment_logit() document), and the slope by the log dispersion
+  Vector gradient;
+  /// minus its second derivatives (or with omega in their place); empty unless requested
+  Matrix curvature;
+
+  /// As sums of a pass (data/pass.hpp); read into sums of the same size.
+  template <class F> void fields(F &f) {
+    f.number("log_likelihood", log_likelihood);
+    f.number("squares", squares);
+    f.vector("gradient", gradient);
+    std::vector<double> packed;
+    for (Eigen::Index i = 0; i < curvature.rows(); ++i)
+      for (Eigen::Index j = 0; j <= i; ++j) packed.push_back(curvature(i, j));
+    f.values("curvature", packed);
+    auto at = packed.begin();
+    for (Eigen::Index i = 0; F::reading && i < curvature.rows(); ++i)
+      for (Eigen::Index j = 0; j <= i; ++j) curvature(i, j) = curvature(j, i) = *at++;
+  }
+  void add(const GlmSums &other) {
+    log_likelihood += other.log_likelihood;
+    squares += other.squares;
+    gradient += other.gradient;
+    curvature += other.curvature;
+  }
+};
+
+/// The columns of rows that are no terms, by their indices among the predictors; -1: there is none.
+struct GlmColumns {
+  /// what is added to the linear predictor; a number whose logarithm is
+  int offset = -1, exposure = -1;
+  /// the number of trials of a binomial response; `every`: that of all rows
+  int trials = -1;
+  double every = 1;
+
+  /// As arguments of a pass (data/pass.hpp) over rows of this dimension.
+  template <class F> void fields(F &f, int dimension) {
+    f.integer("offset", offset, -1, dimension - 2);
+    f.integer("exposure", exposure, -1, dimension - 2);
+    f.integer("trials", trials, -1, dimension - 2);
+    f.number("every", every);
+    f.require(every >= 1 && every <= 1e15);
+  }
+};
+
+/// y is element 0 of every row, allowed by the response; predictors follow, none of them missing.
+///
+/// The unknowns u are the coefficients of z, and the logarithm of the dispersion if the response
+/// has one.
+class GlmRows {
+ public:
+  /// Makes two passes for the scales. Throws Error(numeric) for columns whose values are too close
+  /// or too large to compute with, Error(invalid_argument) for exposures and trials that
+  /// cannot be.
+  GlmRows(RowSource &rows, const RegressionTerms &terms, const ResponseFamily &response,
+          const GlmColumns &columns, Control &control);
+
+  const ResponseFamily &response() const { return response_; }
+  /// the number of unknowns
+  int size() const { return terms_.size() + response_.dispersed(); }
+  /// the first term is one
+  bool intercept() const { return terms_.intercept(); }
+  const TermScales &scales() const { return scales_; }
+  /// total weight of all rows; the weighted sums of y, and of trials or exposures
+  double weight() const { return weight_; }
+  double total() const { return total_; }
+  double base() const { return base_; }
+  /// terms that carry no information: the same in every row, or without an intercept 0 in every row
+  const std::vector<int> &constant() const { return constant_; }
+
+  /// At unknowns u: log-likelihood, gradient and, if asked for, curvature.
+  GlmSums likelihood(const Vector &u, bool curvature);
+  /// The sum of weight z z'.
+  Matrix gram();
+  /// For every row, of weight 1, a Polya-Gamma variable omega ~ PG(1, z'u) is drawn: the gradient
+  /// is the sum of z (y - 1/2), the curvature that of omega z z'; and the log-likelihood of the
+  /// logit at u.
+  GlmSums augment_logit(const Vector &u, const RowRandom &random);
+  /// For every row, Albert and Chib's latent y* ~ Normal(z'u, 1), positive if and only if y = 1, is
+  /// drawn: the gradient is the sum of z y*, squares that of y*^2; and the log-likelihood of the
+  /// probit at u.
+  GlmSums augment(const Vector &u, const RowRandom &random);
+
+  struct SumsPass;
+
+ private:
+  class Worker;
+  /// Terms that have these scales.
+  GlmRows(RowSource &rows, const RegressionTerms &terms, const ResponseFamily &response,
+          const GlmColumns &columns, TermScales scales, Control &control)
+      : rows_(rows),
+        terms_(terms),
+        response_(response),
+        columns_(columns),
+        control_(control),
+        scales_(std::move(scales)) {}
+  void find_scales();
+  GlmSums pass(const ResponseStep *step, const Vector &u, bool gradient, bool curvature);
+
+  RowSource &rows_;
+  const RegressionTerms &terms_;
+  const ResponseFamily &response_;
+  const GlmColumns columns_;
+  Control &control_;
+  TermScales scales_;
+  double weight_ = 0, total_ = 0, base_ = 0;
+  std::vector<int> constant_;
+};
+
+/// The passes of generalized linear models: sums of the likelihood; ranges of the terms, and their
+/// sums of squares.
+extern const PassOver<PartOfRows> glm_sums_pass, glm_ranges_pass, glm_squares_pass;
+
+}  // namespace bayes

@@ -1,0 +1,470 @@
+#include "regression/responses.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/incomplete.hpp"
+#include "base/simd.hpp"
+#include "base/special.hpp"
+#include "families/product/column_family.hpp"
+#include "families/product/counts.hpp"
+#include "regression/response_step.hpp"
+
+namespace bayes {
+namespace {
+
+using simd::lanes;
+using simd::registers;
+using simd::sum_lanes;
+using simd::Vector;
+
+constexpr const char *truth_requirement = "0 or 1, false or true",
+                     *amount_requirement = "a positive number";
+
+/// A count, or 0 for what another server's rows may hold and cannot be one: tables are asked for
+/// it.
+double counted(double y) { return y >= 0 && y <= exact_counts ? std::floor(y) : 0; }
+
+/// exp(x), finite: a predictor beyond it is far from every mode.
+Vector bounded_exp(Vector x) { return simd::exp(-simd::max(-x, simd::all(-700))); }
+
+/// log(1 + e), total = 1 + e, share = 1 / total: to the last digit also where the sum has lost
+/// those of e, as large weights count.
+Vector log_of_total(Vector e, Vector total, Vector share) {
+  return simd::madd(e - (total - 1.0), share, simd::log(total));
+}
+
+/// f(first row of a vector, its partial sums of the log density) for all vectors of a block.
+template <class F> void each_vector(ResponseValues &values, F f) {
+  Vector sums[registers] = {};
+  for (int b = 0; b < block_rows; b += lanes) f(b, sums[b / lanes % registers]);
+  add_lanes(sums, values.log_likelihood);
+}
+
+/// The same for responses with a dispersion: f also gets the partial sums of slope and curvature.
+template <class F> void each_dispersed(ResponseValues &values, F f) {
+  Vector sums[registers] = {}, slopes[registers] = {}, curvatures[registers] = {};
+  for (int b = 0; b < block_rows; b += lanes) {
+    const int part = b / lanes % registers;
+    f(b, sums[part], slopes[part], curvatures[part]);
+  }
+  add_lanes(sums, values.log_likelihood);
+  add_lanes(slopes, values.slope);
+  add_lanes(curvatures, values.curvature);
+}
+
+// ---- yes and no ----
+
+class LogitStep final : public ResponseStep {
+ public:
+  double operations() const override { return 60; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    Vector sums[registers] = {};
+    for (int b = 0; b < block_rows; b += lanes) {
+      const Vector sign = 2.0 * simd::load(block.response + b) - 1.0,
+                   weight = simd::load(block.weight + b);
+      const Vector margin = sign * simd::load(block.predictor + b);
+      // P(y) = 1 / (1 + exp(-margin)) and its complement, both from exp(-|margin|), which cannot
+      // overflow
+      const Vector e = simd::exp(-simd::max(margin, -margin)), total = 1.0 + e, share = 1.0 / total;
+      const Vector wrong = margin > 0 ? e * share : share;
+      const Vector log_total = log_of_total(e, total, share);
+      sums[b / lanes % registers] += weight * (log_total + simd::max(-margin, Vector{}));
+      simd::store(out.slope + b, weight * sign * wrong);
+      simd::store(out.curvature + b, weight * e * share * share);
+    }
+    for (Vector &sum : sums) sum = -sum;
+    add_lanes(sums, values.log_likelihood);
+  }
+};
+
+class ProbitStep final : public ResponseStep {
+ public:
+  double operations() const override { return 200; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    for (int b = 0; b < block.rows; ++b) {
+      const double sign = 2 * block.response[b] - 1;
+      const LogNormalCdf at = log_normal_cdf(sign * block.predictor[b]);
+      values.log_likelihood[b % sum_lanes] += block.weight[b] * at.value;
+      out.slope[b] = block.weight[b] * sign * at.slope;
+      out.curvature[b] = block.weight[b] * at.curvature;
+    }
+    std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
+    std::fill(out.curvature + block.rows, out.curvature + block_rows, 0.0);
+  }
+};
+
+/// P(Y <= y) of successes of n trials, each of probability F(a).
+double binomial_below(Link link, double y, double n, double a) {
+  if (y >= n) return 1;
+  const double p = probability_at(link, a), q = probability_at(link, -a);
+  return p <= q ? beta_above(y + 1, n - y, p) : beta_below(n - y, y + 1, q);
+}
+
+/// Of the log density of y successes of n trials.
+ResponseSlope binomial_slope(Link link, double y, double n, double a) {
+  if (link == Link::logit) {
+    const double yes = probability_at(link, a), no = probability_at(link, -a);
+    return {y * no - (n - y) * yes, n * yes * no};
+  }
+  const LogNormalCdf yes = log_normal_cdf(a), no = log_normal_cdf(-a);
+  return {y * yes.slope - (n - y) * no.slope, y * yes.curvature + (n - y) * no.curvature};
+}
+
+double log_choose(double n, double y) {
+  return log_factorial(counted(n)) - log_factorial(counted(y)) - log_factorial(counted(n - y));
+}
+
+class Bernoulli final : public ResponseFamily {
+ public:
+  explicit constexpr Bernoulli(Link link) : ResponseFamily("bernoulli", link, truth_requirement) {}
+  bool binary() const override { return true; }
+  bool allows(double y) const override { return y == 0 || y == 1; }
+  std::unique_ptr<ResponseStep> step(double) const override {
+    if (link == Link::logit) return std::make_unique<LogitStep>();
+    return std::make_unique<ProbitStep>();
+  }
+  // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.
+  double log_density(double y, const ResponsePoint &at) const override {
+    return log_probability_at(link, y > 0 ? at.predictor : -at.predictor);
+  }
+  ResponseSlope slope(double y, const ResponsePoint &at) const override {
+    return binomial_slope(link, y, 1, at.predictor);
+  }
+  double variance(double m, const ResponsePoint &) const override { return m * (1 - m); }
+  double below(double y, const ResponsePoint &at) const override {
+    return y >= 1 ? 1 : probability_at(link, -at.predictor);
+  }
+};
+
+class BinomialLogitStep final : public ResponseStep {
+ public:
+  double operations() const override { return 100; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    alignas(64) double constant[block_rows] = {};
+    for (int b = 0; b < block.rows; ++b)
+      constant[b] = log_choose(block.trials[b], block.response[b]);
+    each_vector(values, [&](int b, Vector &sum) {
+      const Vector y = simd::load(block.response + b), n = simd::load(block.trials + b),
+                   a = simd::load(block.predictor + b), weight = simd::load(block.weight + b);
+      const Vector e = simd::exp(-simd::max(a, -a)), total = 1.0 + e, share = 1.0 / total;
+      const Vector yes = a > 0 ? share : e * share, no = a > 0 ? e * share : share;
+      const Vector log_total = log_of_total(e, total, share);
+      sum += weight * (simd::load(constant + b) - n * log_total - y * simd::max(-a, Vector{}) -
+                       (n - y) * simd::max(a, Vector{}));
+      simd::store(out.slope + b, weight * (y * no - (n - y) * yes));
+      simd::store(out.curvature + b, weight * n * e * share * share);
+    });
+  }
+};
+
+class BinomialProbitStep final : public ResponseStep {
+ public:
+  double operations() const override { return 400; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    for (int b = 0; b < block.rows; ++b) {
+      const double y = block.response[b], no = block.trials[b] - y, a = block.predictor[b],
+                   weight = block.weight[b];
+      const LogNormalCdf above = log_normal_cdf(a), below = log_normal_cdf(-a);
+      values.log_likelihood[b % sum_lanes] +=
+          weight * (log_choose(block.trials[b], y) + y * above.value + no * below.value);
+      out.slope[b] = weight * (y * above.slope - no * below.slope);
+      out.curvature[b] = weight * (y * above.curvature + no * below.curvature);
+    }
+    std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
+    std::fill(out.curvature + block.rows, out.curvature + block_rows, 0.0);
+  }
+};
+
+class Binomial final : public ResponseFamily {
+ public:
+  explicit constexpr Binomial(Link link)
+      : ResponseFamily("binomial", link, "a whole number from 0 to the number of trials") {}
+  bool has_trials() const override { return true; }
+  bool allows(double y) const override { return allowed_count(y); }
+  std::unique_ptr<ResponseStep> step(double) const override {
+    if (link == Link::logit) return std::make_unique<BinomialLogitStep>();
+    return std::make_unique<BinomialProbitStep>();
+  }
+  double log_density(double y, const ResponsePoint &at) const override {
+    const double no = at.trials - y;
+    // 0 times the logarithm of a probability that underflows is 0.
+    return log_choose(at.trials, y) + (y > 0 ? y * log_probability_at(link, at.predictor) : 0) +
+           (no > 0 ? no * log_probability_at(link, -at.predictor) : 0);
+  }
+  ResponseSlope slope(double y, const ResponsePoint &at) const override {
+    return binomial_slope(link, y, at.trials, at.predictor);
+  }
+  double variance(double m, const ResponsePoint &at) const override {
+    return at.trials > 0 ? m * (1 - m / at.trials) : 0;
+  }
+  double below(double y, const ResponsePoint &at) const override {
+    return binomial_below(link, y, at.trials, at.predictor);
+  }
+};
+
+// ---- counts ----
+
+class PoissonStep final : public ResponseStep {
+ public:
+  double operations() const override { return 50; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    alignas(64) double constant[block_rows] = {};
+    for (int b = 0; b < block.rows; ++b) constant[b] = log_factorial(counted(block.response[b]));
+    Vector squares[registers] = {};
+    each_vector(values, [&](int b, Vector &sum) {
+      const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
+                   weight = simd::load(block.weight + b), mean = bounded_exp(a);
+      squares[b / lanes % registers] += weight * (y - mean) * ((y - mean) / (mean + 1e-300));
+      sum += weight * (simd::madd(y, a, -mean) - simd::load(constant + b));
+      simd::store(out.slope + b, weight * (y - mean));
+      simd::store(out.curvature + b, weight * mean);
+    });
+    add_lanes(squares, values.squares);
+  }
+};
+
+/// log P(y) of a Poisson variable whose mean is exp(a); without the cancellation of large terms.
+double log_poisson(double y, double a) {
+  if (y == 0) return -std::exp(a);
+  const double d = a - std::log(y);
+  // log P(y) where the mean is y: Stirling's series
+  const double at_mode =
+      y < 256 ? y * std::log(y) - y - log_factorial(y)
+              : -0.5 * std::log(y) - half_log_two_pi - (1.0 / 12 - 1 / (360 * y * y)) / y;
+  return y * (d - std::expm1(d)) + at_mode;
+}
+
+class PoissonResponse final : public ResponseFamily {
+ public:
+  constexpr PoissonResponse() : ResponseFamily("poisson", Link::log, count_requirement) {}
+  bool allows(double y) const override { return allowed_count(y); }
+  std::unique_ptr<ResponseStep> step(double) const override {
+    return std::make_unique<PoissonStep>();
+  }
+  double log_density(double y, const ResponsePoint &at) const override {
+    return log_poisson(y, at.predictor);
+  }
+  ResponseSlope slope(double y, const ResponsePoint &at) const override {
+    const double mean = std::exp(std::min(at.predictor, 700.0));
+    return {y - mean, mean};
+  }
+  double variance(double m, const ResponsePoint &) const override { return m; }
+  double below(double y, const ResponsePoint &at) const override {
+    return gamma_above_at(y + 1, at.predictor);
+  }
+};
+
+/// Terms of the log density of a negative binomial response that depend on y and the size
+/// r = 1 / dispersion alone.
+struct CountTerms {
+  /// log Gamma(y + r) - log Gamma(r) - y log r - log y!
+  double value;
+  /// digamma(y + r) - digamma(r), and its derivative by r
+  double first, second;
+};
+
+/// A table of them for small counts.
+class CountTable {
+ public:
+  explicit CountTable(double r) : r_(r) {
+    CountTerms at{0, 0, 0};
+    for (std::size_t y = 0; y < terms_.size(); ++y) {
+      terms_[y] = at;
+      const double next = double(y) + r;
+      at.value += std::log1p(double(y) / r) - std::log(double(y) + 1);
+      at.first += 1 / next;
+      at.second -= 1 / (next * next);
+    }
+  }
+  CountTerms at(double y) const {
+    if (y < double(terms_.size())) return terms_[std::size_t(y)];
+    // log Gamma(y + r) - log Gamma(r) - log y! = -log B(r, y + 1) - log(y + r)
+    return {-log_beta(r_, y + 1) - std::log(y + r_) - y * std::log(r_),
+            digamma(y + r_) - digamma(r_), trigamma(y + r_) - trigamma(r_)};
+  }
+
+ private:
+  const double r_;
+  std::array<CountTerms, 128> terms_;
+};
+
+class NegativeBinomialStep final : public ResponseStep {
+ public:
+  explicit NegativeBinomialStep(double log_dispersion)
+      : dispersion_(std::exp(log_dispersion)),
+        table_(1 / dispersion_) {}
+  double operations() const override { return 120; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    alignas(64) double value[block_rows] = {}, first[block_rows] = {}, second[block_rows] = {};
+    for (int b = 0; b < block.rows; ++b) {
+      const CountTerms at = table_.at(counted(block.response[b]));
+      value[b] = at.value;
+      first[b] = at.first;
+      second[b] = at.second;
+    }
+    const double d = dispersion_, r = 1 / d;
+    each_dispersed(values, [&](int b, Vector &sum, Vector &slope, Vector &curvature) {
+      const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
+                   weight = simd::load(block.weight + b), mean = bounded_exp(a);
+      const Vector odds = d * mean, whole = 1.0 + odds, log_whole = lane_log1p(odds);
+      const Vector missed = (y - mean) / whole;
+      // of the log density by r
+      const Vector by_size = simd::load(first + b) - log_whole - d * missed;
+      const Vector by_size_twice = simd::load(second + b) + d * d * (mean / whole + missed / whole);
+      sum += weight * (simd::load(value + b) - (y + r) * log_whole + y * a);
+      slope -= weight * r * by_size;
+      curvature -= weight * r * (r * by_size_twice + by_size);
+      simd::store(out.slope + b, weight * missed);
+      simd::store(out.curvature + b, weight * (mean / whole) * ((1.0 + d * y) / whole));
+      simd::store(out.mixed + b, weight * missed * (odds / whole));
+    });
+  }
+
+ private:
+  const double dispersion_;
+  const CountTable table_;
+};
+
+class NegativeBinomialResponse final : public ResponseFamily {
+ public:
+  constexpr NegativeBinomialResponse()
+      : ResponseFamily("negative_binomial", Link::log, count_requirement) {}
+  bool dispersed() const override { return true; }
+  bool allows(double y) const override { return allowed_count(y); }
+  std::unique_ptr<ResponseStep> step(double log_dispersion) const override {
+    return std::make_unique<NegativeBinomialStep>(log_dispersion);
+  }
+  double log_density(double y, const ResponsePoint &at) const override {
+    // P(y) = Beta density of a chance, with r and y + 1, over y + r: as of the column family.
+    const double r = std::exp(-at.log_dispersion), log_odds = at.predictor + at.log_dispersion;
+    const double carrier = y > 0 ? -log_beta(r, y + 1) - std::log(y + r) : 0;
+    return carrier - r * log1p_exp(log_odds) - (y > 0 ? y * log1p_exp(-log_odds) : 0);
+  }
+  ResponseSlope slope(double y, const ResponsePoint &at) const override {
+    const double mean = std::exp(std::min(at.predictor, 700.0)), d = std::exp(at.log_dispersion),
+                 whole = 1 + d * mean;
+    return {(y - mean) / whole, mean / whole * ((1 + d * y) / whole)};
+  }
+  double variance(double m, const ResponsePoint &at) const override {
+    return m + m * m * std::exp(at.log_dispersion);
+  }
+  double below(double y, const ResponsePoint &at) const override {
+    return beta_below_at(std::exp(-at.log_dispersion), y + 1, -at.predictor - at.log_dispersion);
+  }
+};
+
+// ---- amounts ----
+
+/// The log densities of gamma responses with shape k = 1 / dispersion: with k = 1 exponential ones,
+/// which have no dispersion to learn.
+template <bool learned> class GammaStep final : public ResponseStep {
+ public:
+  explicit GammaStep(double log_dispersion = 0)
+      : log_k_(-log_dispersion),
+        k_(std::exp(log_k_)),
+        digamma_(digamma(k_)),
+        trigamma_(trigamma(k_)),
+        constant_(k_ * log_k_ - log_gamma(k_)) {}
+  double operations() const override { return learned ? 80 : 50; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    each_dispersed(values, [&](int b, Vector &sum, Vector &slope, Vector &curvature) {
+      const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
+                   weight = simd::load(block.weight + b), ratio = y * bounded_exp(-a);
+      simd::store(out.curvature + b, weight * k_ * ratio);
+      simd::store(out.slope + b, weight * k_ * (ratio - 1.0));
+      if constexpr (learned) {
+        const Vector log_y = simd::log(y), by_shape = (log_k_ + 1 - digamma_) + (log_y - a) - ratio;
+        sum += weight * (constant_ - log_y + k_ * (log_y - a - ratio));
+        slope -= weight * k_ * by_shape;
+        curvature -= weight * k_ * (k_ * (1 / k_ - trigamma_) + by_shape);
+        simd::store(out.mixed + b, weight * k_ * (ratio - 1.0));
+      } else {
+        sum -= weight * (a + ratio);
+      }
+    });
+  }
+
+ private:
+  const double log_k_, k_, digamma_, trigamma_, constant_;
+};
+
+class Amount : public ResponseFamily {
+ public:
+  constexpr explicit Amount(const char *name)
+      : ResponseFamily(name, Link::log, amount_requirement) {}
+  bool whole() const override { return false; }
+  bool allows(double y) const override { return y > 0; }
+  double log_density(double y, const ResponsePoint &at) const override {
+    const double k = std::exp(-at.log_dispersion), d = std::log(y) - at.predictor;
+    // k log k - k - log Gamma(k), by Stirling's series where it would cancel
+    const double constant = k < 30
+                                ? -at.log_dispersion * k - k - log_gamma(k)
+                                : -0.5 * at.log_dispersion - half_log_two_pi -
+                                      (1.0 / 12 - (1.0 / 360 - 1 / (1260 * k * k)) / (k * k)) / k;
+    return k * (d - std::expm1(d)) - std::log(y) + constant;
+  }
+  ResponseSlope slope(double y, const ResponsePoint &at) const override {
+    const double k = std::exp(-at.log_dispersion),
+                 ratio = y * std::exp(std::min(-at.predictor, 700.0));
+    return {k * (ratio - 1), k * ratio};
+  }
+  double variance(double m, const ResponsePoint &at) const override {
+    return m * m * std::exp(at.log_dispersion);
+  }
+  double below(double y, const ResponsePoint &at) const override {
+    if (y <= 0) return 0;
+    return gamma_below_at(std::exp(-at.log_dispersion),
+                          std::log(y) - at.predictor - at.log_dispersion);
+  }
+};
+
+class Exponential final : public Amount {
+ public:
+  constexpr Exponential() : Amount("exponential") {}
+  std::unique_ptr<ResponseStep> step(double) const override {
+    return std::make_unique<GammaStep<false>>();
+  }
+};
+
+class GammaResponse final : public Amount {
+ public:
+  constexpr GammaResponse() : Amount("gamma") {}
+  bool dispersed() const override { return true; }
+  std::unique_ptr<ResponseStep> step(double log_dispersion) const override {
+    return std::make_unique<GammaStep<true>>(log_dispersion);
+  }
+};
+
+}  // namespace
+
+std::span<const ResponseFamily *const> all_responses() {
+  static const Bernoulli bernoulli_logit(Link::logit), bernoulli_probit(Link::probit);
+  static const Binomial binomial_logit(Link::logit), binomial_probit(Link::probit);
+  static const PoissonResponse poisson;
+  static const NegativeBinomialResponse negative_binomial;
+  static const Exponential exponential;
+  static const GammaResponse gamma;
+  static const ResponseFamily *const all[] = {
+      &bernoulli_logit, &bernoulli_probit,  &binomial_logit, &binomial_probit,
+      &poisson,         &negative_binomial, &exponential,    &gamma};
+  return all;
+}
+
+const ResponseFamily *find_response(std::string_view name, std::optional<Link> link) {
+  for (const ResponseFamily *const each : all_responses())
+    if (each->name == name && each->link == link.value_or(each->link)) return each;
+  return nullptr;
+}
+
+const ResponseFamily &bernoulli(Link link) { return *find_response("bernoulli", link); }
+
+}  // namespace bayes

@@ -1,0 +1,91 @@
+// The responses of generalized linear models: how y is distributed, given its linear predictor and
+// perhaps the dispersion of the response (McCullagh and Nelder 1989).
+//
+// A response is a class of responses.cpp and a line of its list.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/api.hpp"
+#include "regression/link_moments.hpp"
+
+namespace bayes {
+
+class ResponseStep;
+
+/// The circumstances of a response, given its row: the linear predictor, and for a binomial one the
+/// number of trials.
+struct ResponsePoint {
+  double predictor = 0, trials = 1;
+  /// the logarithm of the dispersion, of responses that have one
+  double log_dispersion = 0;
+};
+
+/// Of the log density of y, by the linear predictor: its slope and minus its second derivative.
+struct ResponseSlope {
+  double first, curvature;
+};
+
+/// A distribution of y with mean trials * inverse link(predictor).
+class BAYES_API ResponseFamily {
+ public:
+  /// `requirement`: the values of y in words
+  constexpr ResponseFamily(const char *name, Link link, const char *requirement)
+      : name(name),
+        link(link),
+        requirement(requirement) {}
+  virtual ~ResponseFamily() = default;
+
+  /// of option response
+  const char *const name;
+  const Link link;
+  const char *const requirement;
+
+  /// Does y have a dispersion, which is learned? Its variance is that of a Poisson or binomial
+  /// response with mean m, plus m^2 times the dispersion; of a gamma response it is the second term
+  /// alone.
+  virtual bool dispersed() const { return false; }
+  /// y counts successes of several trials.
+  virtual bool has_trials() const { return false; }
+  /// y is one of 0 and 1.
+  virtual bool binary() const { return false; }
+  /// y is a whole number.
+  virtual bool whole() const { return true; }
+  virtual bool allows(double y) const = 0;
+
+  /// The pass of Newton's method: log densities of blocks of rows and their derivatives.
+  virtual std::unique_ptr<ResponseStep> step(double log_dispersion) const = 0;
+
+  /// log p(y), of a y that is allowed and no larger than the trials
+  virtual double log_density(double y, const ResponsePoint &at) const = 0;
+  virtual ResponseSlope slope(double y, const ResponsePoint &at) const = 0;
+  /// the variance of y where its mean is m
+  virtual double variance(double m, const ResponsePoint &at) const = 0;
+  /// P(Y <= y) for y >= 0
+  virtual double below(double y, const ResponsePoint &at) const = 0;
+};
+
+/// All responses.
+BAYES_API std::span<const ResponseFamily *const> all_responses();
+/// The response of this name and, if it has several, this link; nullptr if there is none.
+BAYES_API const ResponseFamily *find_response(std::string_view name, std::optional<Link> link = {});
+/// The bernoulli response with this link.
+BAYES_API const ResponseFamily &bernoulli(Link link);
+
+/// The response of what travels (data/pass.hpp), by its name and link.
+template <class F> void response_fields(F &f, const ResponseFamily *&response) {
+  std::string name = F::reading ? "" : response->name;
+  int link = F::reading ? 0 : int(response->link);
+  f.text("response", name);
+  f.integer("link", link, 0, int(Link::log));
+  if constexpr (F::reading) {
+    response = find_response(name, Link(link));
+    f.require(response != nullptr);
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,274 @@
+// Responses of generalized linear models: densities against their definitions, derivatives against
+// differences, and predictive distributions against sums and integrals.
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "base/incomplete.hpp"
+#include "regression/glm_learners.hpp"
+#include "regression/glm_rows.hpp"
+#include "regression/response_prediction.hpp"
+#include "regression/responses.hpp"
+#include "support.hpp"
+
+using namespace bayes;
+
+namespace {
+
+constexpr double trials = 7;
+
+/// The log density from the textbook, with k = 1 / dispersion.
+double by_definition(const ResponseFamily &of, double y, const ResponsePoint &at) {
+  const double mean = mean_at(of.link, at.predictor), k = std::exp(-at.log_dispersion);
+  const std::string name = of.name;
+  if (name == "bernoulli") return std::log(y > 0 ? mean : 1 - mean);
+  if (name == "binomial")
+    return std::lgamma(at.trials + 1) - std::lgamma(y + 1) - std::lgamma(at.trials - y + 1) +
+           y * std::log(mean) + (at.trials - y) * std::log(1 - mean);
+  if (name == "poisson") return y * std::log(mean) - mean - std::lgamma(y + 1);
+  if (name == "negative_binomial")
+    return std::lgamma(y + k) - std::lgamma(k) - std::lgamma(y + 1) + k * std::log(k / (k + mean)) +
+           y * std::log(mean / (k + mean));
+  if (name == "exponential") return -std::log(mean) - y / mean;
+  BOOST_REQUIRE(name == "gamma");
+  return k * std::log(k / mean) - std::lgamma(k) + (k - 1) * std::log(y) - k * y / mean;
+}
+
+ResponsePoint point(const ResponseFamily &of, double predictor, double log_dispersion) {
+  return {predictor, of.has_trials() ? trials : 1, of.dispersed() ? log_dispersion : 0};
+}
+
+/// f(response) within a context that names it.
+void for_each_response(const std::function<void(const ResponseFamily &)> &f) {
+  for (const ResponseFamily *const of : all_responses())
+    BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) { f(*of); }
+}
+
+/// The sum or the integral of f(y) density(y) over all y.
+double average(const ResponseFamily &of, const ResponsePoint &at,
+               const std::function<double(double)> &f) {
+  double out = 0;
+  if (of.whole()) {
+    const double last = of.binary() ? 1 : of.has_trials() ? at.trials : 4000;
+    for (double y = 0; y <= last; ++y) out += f(y) * std::exp(of.log_density(y, at));
+    return out;
+  }
+  constexpr double step = 1e-3;
+  for (double a = -60; a < 12; a += step) {
+    const double y = std::exp(a);
+    out += f(y) * std::exp(of.log_density(y, at)) * y * step;
+  }
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(responses)
+
+BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
+  for_each_response([](const ResponseFamily &of) {
+    for (const double predictor : {-1.7, 0.2, 1.3})
+      for (const double log_dispersion : {-2.0, 0.4}) {
+        const ResponsePoint at = point(of, predictor, log_dispersion);
+        for (const double y : of.binary()  ? std::vector<double>{0, 1}
+                              : of.whole() ? std::vector<double>{0, 1, 5}
+                                           : std::vector<double>{0.01, 0.7, 6.5}) {
+          BOOST_TEST(of.log_density(y, at) == by_definition(of, y, at),
+                     boost::test_tools::tolerance(1e-11));
+          const double h = 1e-4;
+          const auto value = [&](double shift) {
+            return of.log_density(y, point(of, predictor + shift, log_dispersion));
+          };
+          const ResponseSlope slope = of.slope(y, at);
+          BOOST_TEST(std::fabs(slope.first - (value(h) - value(-h)) / (2 * h)) <
+                     1e-6 * (1 + std::fabs(slope.first)));
+          BOOST_TEST(std::fabs(slope.curvature + (value(h) - 2 * value(0) + value(-h)) / (h * h)) <
+                     1e-5 * (1 + slope.curvature));
+        }
+      }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(distributions_have_their_moments_and_tails) {
+  for_each_response([](const ResponseFamily &of) {
+    const ResponsePoint at = point(of, 0.6, -0.5);
+    const double mean = at.trials * mean_at(of.link, at.predictor);
+    BOOST_TEST(average(of, at, [](double) { return 1; }) == 1, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(average(of, at, [](double y) { return y; }) == mean,
+               boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(
+        average(of, at, [&](double y) { return (y - mean) * (y - mean); }) == of.variance(mean, at),
+        boost::test_tools::tolerance(1e-9));
+    for (const double bound :
+         of.binary() ? std::vector<double>{0, 1} : std::vector<double>{0, 2, 6})
+      BOOST_TEST(std::fabs(of.below(bound, at) - average(of, at, [bound](double y) {
+                             return double(y <= bound);
+                           })) < (of.whole() ? 1e-10 : 1e-3));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(large_counts_keep_their_digits) {
+  // log P(y) at the mean is -log(2 pi y) / 2 - 1 / (12 y).
+  const ResponseFamily &poisson = *find_response("poisson");
+  for (const double y : {1e5, 1e9, 1e15})
+    BOOST_TEST(poisson.log_density(y, {std::log(y), 1, 0}) ==
+                   -0.5 * std::log(2 * 3.14159265358979323846 * y) - 1 / (12 * y),
+               boost::test_tools::tolerance(1e-6));
+  // With next to no dispersion the others are those without one.
+  const ResponseFamily &negative_binomial = *find_response("negative_binomial");
+  for (const double y : {0.0, 3.0, 40.0})
+    BOOST_TEST(
+        negative_binomial.log_density(y, {1.3, 1, -25}) == poisson.log_density(y, {1.3, 1, 0}),
+        boost::test_tools::tolerance(1e-8));
+}
+
+/// Rows of two predictors, of which the second is an exposure, and responses drawn from a model.
+Matrix rows_of(const ResponseFamily &of, int n, std::uint64_t seed) {
+  Random random(seed);
+  Matrix out(n, 3);
+  for (int i = 0; i < n; ++i) {
+    out(i, 1) = random.normal();
+    out(i, 2) = 0.5 + random.uniform();
+    const double predictor =
+        0.4 + 0.5 * out(i, 1) + (of.link == Link::log ? std::log(out(i, 2)) : 0);
+    const ResponsePoint at = point(of, predictor, -0.7);
+    double y = 0;
+    if (of.whole()) {
+      const double u = random.uniform();
+      while (of.below(y, at) < u) ++y;
+    } else {
+      const double k = std::exp(-at.log_dispersion);
+      y = std::exp(predictor + random.log_gamma_variate(k)) / k;
+    }
+    out(i, 0) = y;
+  }
+  return out;
+}
+
+GlmColumns columns_of(const ResponseFamily &of) {
+  GlmColumns out;
+  if (of.link == Link::log) out.exposure = 1;
+  if (of.has_trials()) out.every = trials;
+  return out;
+}
+
+Document options_of(const ResponseFamily &of) {
+  Document out = Document::object().set("response", of.name);
+  if (of.link == Link::probit) out.set("link", "probit");
+  if (of.link == Link::log) out.set("exposure", "x2");
+  if (of.has_trials()) out.set("trials", std::int64_t(trials));
+  return out;
+}
+
+BOOST_AUTO_TEST_CASE(passes_have_the_derivatives_of_the_densities) {
+  for_each_response([](const ResponseFamily &of) {
+    const Matrix x = rows_of(of, 300, 3);
+    const Vector weights = support::random_weights(300, 9);
+    MemoryRows rows = support::rows_of(x, weights);
+    const GlmColumns columns = columns_of(of);
+    const int apart[] = {columns.exposure};
+    const RegressionTerms terms({}, 2, true, {}, apart);
+    Control control;
+    GlmRows data(rows, terms, of, columns, control);
+    Vector u = Vector::Constant(data.size(), 0.3);
+    if (of.dispersed()) u(u.size() - 1) = -1.1;
+    const auto value = [&](const Vector &at) {
+      double out = 0;
+      for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        double predictor = columns.exposure >= 0 ? std::log(x(i, 2)) : 0;
+        for (int j = 0; j < terms.size(); ++j)
+          predictor +=
+              at(j) * (terms[j].column < 0
+                           ? 1
+                           : (x(i, 1 + terms[j].column) - data.scales().centre[std::size_t(j)]) /
+                                 data.scales().scale[std::size_t(j)]);
+        out += weights(i) * by_definition(of, x(i, 0), point(of, predictor, at(at.size() - 1)));
+      }
+      return out;
+    };
+    const GlmSums sums = data.likelihood(u, true);
+    BOOST_TEST(sums.log_likelihood == value(u), boost::test_tools::tolerance(1e-11));
+    const double h = 1e-4;
+    for (Eigen::Index j = 0; j < u.size(); ++j) {
+      const Vector step = h * Vector::Unit(u.size(), j);
+      BOOST_TEST(std::fabs(sums.gradient(j) - (value(u + step) - value(u - step)) / (2 * h)) <
+                 1e-5 * sums.gradient.norm());
+      const Vector slopes =
+          (data.likelihood(u + step, false).gradient - data.likelihood(u - step, false).gradient) /
+          (2 * h);
+      BOOST_TEST((slopes + sums.curvature.col(j)).norm() < 1e-5 * sums.curvature.norm());
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(models_outlive_their_bytes_and_predict) {
+  for_each_response([](const ResponseFamily &of) {
+    MemoryRows rows = support::rows_of(rows_of(of, 200, 5), {});
+    Control control;
+    GlmWarnings warnings;
+    const auto model = glm_fit(GlmFamily::glm, rows, {}, options_of(of), control, warnings);
+    BOOST_TEST(model->info.converged);
+    const auto again = Model::from_bytes(model->to_bytes());
+    const Glm &read = dynamic_cast<const Glm &>(*again);
+    const std::vector<double> row = {0.8, 1.2};
+    const auto one = model->predict_response(row, 0.9), two = read.predict_response(row, 0.9);
+    BOOST_TEST((one->mean.mean == two->mean.mean && one->sd == two->sd));
+    BOOST_TEST((one->lower == two->lower && one->upper == two->upper));
+    const auto score = model->score(row, 1);
+    BOOST_TEST(score->log_density == read.score(row, 1)->log_density);
+    BOOST_CHECK_THROW(model->score(row, -1), Error);
+    std::vector<double> missing = {std::numeric_limits<double>::quiet_NaN(), 1};
+    BOOST_TEST(!model->predict_response(missing, 0.9));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(predictions_average_over_what_is_uncertain) {
+  // Against sums over a fine grid of both unknowns.
+  for_each_response([](const ResponseFamily &of) {
+    UncertainPredictor uncertain{0.4, 0.3, -0.6, 0.2, 0.08, of.has_trials() ? trials : 1};
+    if (!of.dispersed()) uncertain.log_dispersion = uncertain.covariance = 0;
+    const double w = uncertain.dispersion_variance,
+                 rest = uncertain.variance -
+                        (of.dispersed() ? uncertain.covariance * uncertain.covariance / w : 0);
+    const auto grid = [&](const std::function<double(const ResponsePoint &)> &f) {
+      double out = 0, total = 0;
+      for (double s = of.dispersed() ? -7 : 0; s <= (of.dispersed() ? 7 : 0); s += 0.1)
+        for (double t = -9; t <= 9; t += 0.02) {
+          const double weight = std::exp(-0.5 * (s * s + t * t));
+          out += weight *
+                 f({uncertain.mean + s * uncertain.covariance / std::sqrt(w) + t * std::sqrt(rest),
+                    uncertain.trials, uncertain.log_dispersion + s * std::sqrt(w)});
+          total += weight;
+        }
+      return out / total;
+    };
+    for (const double y : {0.0, 1.0, 6.0}) {
+      if (!of.allows(y)) continue;
+      BOOST_TEST(log_predictive(of, y, uncertain) == std::log(grid([&](const ResponsePoint &at) {
+                   return std::exp(of.log_density(y, at));
+                 })),
+                 boost::test_tools::tolerance(1e-8));
+    }
+    const std::vector<WeightedPoint> points = points_of(of, uncertain);
+    const auto mean = [&](const ResponsePoint &at) {
+      return at.trials * mean_at(of.link, at.predictor);
+    };
+    const double first = grid(mean), variance = grid([&](const ResponsePoint &at) {
+                                       const double off = mean(at) - first;
+                                       return of.variance(mean(at), at) + off * off;
+                                     });
+    BOOST_TEST(predictive_variance(of, points) == variance, boost::test_tools::tolerance(1e-5));
+    for (const double p : {0.03, 0.5, 0.97}) {
+      const double q = predictive_quantile(of, points, p);
+      const auto below = [&](double y) {
+        return grid([&](const ResponsePoint &at) { return of.below(y, at); });
+      };
+      if (of.whole())
+        BOOST_TEST((below(q) >= p - 1e-5 && (q == 0 || below(q - 1) < p + 1e-5)));
+      else
+        BOOST_TEST(std::fabs(below(q) - p) < 1e-5);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,172 @@
+-- Generalized linear models from SQL: coefficients against those of R's glm and MASS, offsets and
+-- trials, predictions, scores, corners and errors.
+SELECT plan(45);
+\ir ../lib/checks.sql
+SET client_min_messages = error;
+
+-- ---- birth weights: R 4.2, glm, MASS::glm.nb and MASS::gamma.shape ----
+
+CREATE TYPE mother AS (age float8, lwt float8, race text, smoke float8);
+CREATE VIEW births AS
+SELECT id, low, ftv, bwt, ROW(age, lwt, race, smoke)::mother AS b FROM birthwt;
+CREATE FUNCTION flat(response text, more jsonb DEFAULT '{}') RETURNS jsonb
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_build_object('response', response, 'tol', 1e-14,
+    'prior', '{"c": 1e12, "c_intercept": 1e12}'::jsonb
+    || CASE WHEN response IN ('gamma', 'negative_binomial')
+       THEN '{"c_dispersion": 1e12}' ELSE '{}' END::jsonb) || more $$;
+-- The largest difference from given means and standard deviations, in the order of the terms.
+CREATE FUNCTION missed(model bayes_model, means float8[], sds float8[]) RETURNS float8
+LANGUAGE sql AS $$
+  SELECT max(greatest(abs(mean - means[n]), coalesce(abs(sd - sds[n]), 0)))
+  FROM bayes_coefficients(model) WITH ORDINALITY AS c(term, mean, sd, lower, upper, n) $$;
+
+SELECT ok(missed(glm_fit(ftv, b, flat('poisson')),
+  '{-1.629507417641, 0.042380204692, 0.003656236594, -0.035475216738, -0.190918337806,
+    -0.092622423629}',
+  '{0.505929809104, 0.014783238353, 0.002613909886, 0.254389283088, 0.200043306909,
+    0.177372370442}') < 1e-8, 'poisson') FROM births;
+SELECT ok(abs(log_likelihood + 229.704875521) < 1e-8, 'its log-likelihood')
+FROM (SELECT glm_fit(ftv, b, flat('poisson')) AS m FROM births) AS f, bayes_info(m);
+CREATE TABLE visits AS SELECT glm_fit(ftv, b, flat('negative_binomial')) AS m FROM births;
+-- Standard deviations are of the observed information of all parameters, not of the expected one
+-- given the dispersion, which R shows.
+SELECT ok(missed(m, '{-1.661595757528, 0.044374526610, 0.003707386101, -0.006995632552,
+    -0.226152774006, -0.132567102770}', NULL) < 1e-7, 'negative binomial') FROM visits;
+SELECT ok(abs(exp((ln(lower) + ln(upper)) / 2) - 0.432968402) < 1e-7, 'its dispersion')
+FROM visits, bayes_parameters(m) WHERE parameter = 'dispersion';
+SELECT ok(abs(log_likelihood + 225.778364718532) < 1e-8, 'its log-likelihood')
+FROM visits, bayes_info(m);
+CREATE TABLE weights AS SELECT glm_fit(bwt, b, flat('gamma')) AS m FROM births;
+SELECT ok(missed(m, '{7.954834920514, -0.001210155520, 0.001376155697, -0.173795973690,
+    -0.130519720388, -0.132495378175}', NULL) < 1e-7, 'gamma') FROM weights;
+SELECT ok(abs(exp((ln(lower) + ln(upper)) / 2) - 0.06174106832) < 1e-8, 'its dispersion')
+FROM weights, bayes_parameters(m) WHERE parameter = 'dispersion';
+SELECT ok(abs(log_likelihood + 1509.90962603) < 1e-7, 'its log-likelihood')
+FROM weights, bayes_info(m);
+SELECT ok(missed(glm_fit(bwt, b, flat('exponential')),
+  '{7.954834920514, -0.001210155520, 0.001376155697, -0.173795973690, -0.130519720388,
+    -0.132495378175}', NULL) < 1e-7, 'exponential') FROM births;
+CREATE TYPE cell AS (race text, smoke float8, n int);
+CREATE TABLE cells AS SELECT sum(low) AS low, ROW(race, smoke, count(*))::cell AS c
+FROM birthwt GROUP BY race, smoke;
+SELECT ok(missed(glm_fit(low, c, flat('binomial', '{"trials": "n"}')),
+  '{-1.840538882, 1.084088121, 1.108562899, 1.116003897}',
+  '{0.3528640736, 0.4899848980, 0.4003059460, 0.3692263026}') < 1e-8, 'binomial') FROM cells;
+SELECT ok(missed(glm_fit(low, c, flat('binomial', '{"trials": "n", "link": "probit"}')),
+  '{-1.1291592529, 0.6635367397, 0.6783869518, 0.6841964682}', NULL) < 1e-8, 'with a probit')
+FROM cells;
+SELECT is((SELECT objective FROM bayes_info(glm)), (SELECT objective FROM bayes_info(logreg)),
+  'bernoulli is logreg')
+FROM (SELECT glm_fit(low, b, '{"response": "bernoulli"}') AS glm, logreg_fit(low, b) AS logreg
+  FROM births) AS f;
+SELECT is((SELECT array_agg(mean) FROM bayes_coefficients(glm)),
+  (SELECT array_agg(mean) FROM bayes_coefficients(probit)), 'with a probit it is probit')
+FROM (SELECT probit_fit(low, b, '{"prior": {"lambda": 0.4, "lambda_intercept": 0.01}}') AS probit,
+  glm_fit(low, b, '{"response": "bernoulli", "link": "probit", "prior": {"c": 2.5}}') AS glm
+  FROM births) AS f;
+
+-- ---- effects, offsets, weights ----
+
+SELECT ok(bool_and(abs(effect - exp(mean)) < 1e-12 AND effect_lower = exp(lower)), 'effects')
+FROM visits, glm_coefficients(m);
+SELECT is(count(effect), 0::bigint, 'of a probit and of linreg there are none')
+FROM (SELECT linreg_fit(ftv, b) AS l, probit_fit(low, b) AS p FROM births) AS f,
+  unnest(ARRAY[l, p]) AS m, glm_coefficients(m);
+CREATE TABLE claims AS SELECT i, (i * 7919 % 13) % 5 AS y, (i % 7)::float8 AS age,
+  1 + (i % 4)::float8 AS years, ln(1 + i % 4) AS log_years, 'type ' || i % 3 AS type
+FROM generate_series(1, 300) AS i;
+SELECT ok(missed(glm_model('SELECT y, age, type, years FROM claims',
+    '{"response": "poisson", "exposure": "years"}'),
+  (SELECT array_agg(mean) FROM glm_fit('SELECT y, age, type, log_years FROM claims',
+    '{"response": "poisson", "offset": "log_years"}')), NULL) < 1e-9,
+  'an exposure is the offset of its logarithm');
+SELECT ok(missed(glm_fit(y, ARRAY[age, years], '{"response": "poisson", "exposure": "x2"}'),
+  (SELECT array_agg(mean) FROM glm_fit('SELECT y, age, years FROM claims',
+    '{"response": "poisson", "exposure": "years"}')), NULL) = 0, 'columns of arrays have names')
+FROM claims;
+SELECT ok(missed(glm_fit(y, age, '{"response": "negative_binomial"}', 1 + i % 3),
+  (SELECT array_agg(mean) FROM (SELECT glm_fit(y, age, '{"response": "negative_binomial"}') AS m
+    FROM claims, generate_series(0, i % 3)) AS f, bayes_coefficients(m)), NULL) < 1e-9,
+  'a weight repeats a row') FROM claims;
+SELECT is(count(*), 3::bigint, 'a fit for each group') FROM (SELECT type,
+  glm_fit(y, age, '{"response": "poisson"}') AS m FROM claims GROUP BY type) AS f
+WHERE (SELECT rows = 100 AND converged FROM bayes_info(m));
+
+-- ---- predictions and scores ----
+
+CREATE TABLE rates AS SELECT glm_model('SELECT y, age, type, years FROM claims',
+  '{"response": "negative_binomial", "exposure": "years"}') AS m;
+CREATE TYPE claim AS (age float8, type text, years float8);
+SELECT ok(abs(two.mean / one.mean - 2) < 1e-12, 'twice the exposure, twice the mean')
+FROM rates, glm_predict(m, ROW(3, 'type 1', 1)::claim) AS one,
+  glm_predict(m, ROW(3, 'type 1', 2)::claim) AS two;
+SELECT ok(bool_and(p.lower = floor(p.lower) AND p.lower <= p.mean AND p.mean <= p.upper
+  AND p.mean_lower < p.mean AND p.mean < p.mean_upper AND p.sd > p.mean_sd), 'intervals')
+FROM rates, claims, glm_predict(m, ROW(age, type, years)::claim) AS p;
+SELECT ok(avg((y BETWEEN p.lower AND p.upper)::int) > 0.9, 'which hold')
+FROM rates, claims, glm_predict(m, ROW(age, type, years)::claim) AS p;
+SELECT is((b.value, b.sd, b.lower, b.upper), (p.mean, p.sd, p.lower, p.upper), 'bayes_predict')
+FROM rates, glm_predict(m, ROW(3, 'type 1', 2)::claim) AS p,
+  bayes_predict(m, ROW(3, 'type 1', 2)::claim) AS b;
+SELECT ok(abs(sum(exp(bayes_log_density(m, y, ROW(3, 'type 1', 2)::claim))) - 1) < 1e-7,
+  'predictive probabilities add up to 1') FROM rates, generate_series(0, 400) AS y;
+SELECT ok(abs((s).log_density - mean) < 1e-12, 'scores are mean log densities')
+FROM (SELECT bayes_score(m, y, ROW(age, type, years)::claim) AS s,
+  avg(bayes_log_density(m, y, ROW(age, type, years)::claim)) AS mean FROM rates, claims) AS f;
+SELECT is(glm_predict(m, ROW(3, NULL, 2)::claim), NULL, 'a NULL gives NULL') FROM rates;
+SELECT is(glm_predict(m, ROW(3, 'type 9', 2)::claim), NULL, 'an unknown label, too') FROM rates;
+SELECT ok((m::text::bayes_model) = m AND (m::jsonb::bayes_model) = m, 'text and jsonb') FROM rates;
+SELECT is(bayes_probabilities(m, b), bayes_probabilities(l, b), 'probabilities of a yes or no')
+FROM (SELECT glm_fit(low, b, '{"response": "bernoulli"}') AS m, logreg_fit(low, b) AS l
+  FROM births) AS f, births LIMIT 1;
+SELECT throws_ok($$SELECT bayes_probabilities(m, ROW(3, 'type 1', 2)::claim) FROM rates$$, '42804',
+  NULL, 'counts have no list of probabilities');
+SELECT throws_ok($$SELECT bayes_log_density(m, -1, ROW(3, 'type 1', 2)::claim) FROM rates$$,
+  '22023', 'the response is -1', 'no response');
+SELECT throws_ok($$SELECT glm_predict(m, ROW(3, 'type 1', 0)::claim) FROM rates$$, '22023',
+  'the exposure of a row is 0', 'no exposure');
+
+-- ---- corners ----
+
+SELECT ok(mean < -3 AND sd > 0.5, 'counts that are all 0 have a mean near 0')
+FROM (SELECT glm_fit(0, '{}'::float8[], '{"response": "poisson"}') AS m
+  FROM generate_series(1, 50)) AS f, bayes_coefficients(m);
+SELECT ok(abs(mean - ln(3e-9)) < 0.1, 'huge exposures')
+FROM (SELECT glm_fit(3, ARRAY[1e9], '{"response": "poisson", "exposure": "x1"}') AS m
+  FROM generate_series(1, 100)) AS f, bayes_coefficients(m);
+SELECT ok(abs(mean - ln(1e12)) < 1e-3, 'huge counts')
+FROM (SELECT glm_fit(1000000000000 + i, '{}'::float8[], '{"response": "negative_binomial"}') AS m
+  FROM generate_series(1, 100) AS i) AS f, bayes_coefficients(m);
+SELECT ok(value < 0.01, 'counts that vary less than Poisson''s have next to no dispersion')
+FROM (SELECT glm_fit(5 + i % 2, '{}'::float8[], '{"response": "negative_binomial"}') AS m
+  FROM generate_series(1, 1000) AS i) AS f, bayes_parameters(m) WHERE parameter = 'dispersion';
+SELECT is((SELECT count(*) FROM bayes_coefficients(m)), 1::bigint, 'amounts of one size')
+FROM (SELECT glm_fit(2.5, '{}'::float8[], '{"response": "gamma"}') AS m
+  FROM generate_series(1, 20)) AS f;
+
+-- ---- errors ----
+
+CREATE FUNCTION refused(fit text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE 'SELECT ' || fit || ' FROM claims';
+  RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT is(refused($$glm_fit(y, age, '{}')$$), '22023 glm_fit needs option "response"', 'none');
+SELECT is(refused('glm_fit(y, age)'), '22023 glm_fit needs option "response"', 'no options');
+SELECT alike(refused($$glm_fit(y - 1, age, '{"response": "poisson"}')$$),
+  '22023 the response of row % is -1', 'a negative count');
+SELECT alike(refused($$glm_fit(y, age, '{"response": "gamma"}')$$),
+  '22023 the response of row % is 0', 'no amount');
+SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "exposure": "km"}')$$),
+  '22023 option "exposure" names column "km", which the rows do not have', 'an unknown column');
+SELECT is(refused(
+    $$glm_fit(y, ARRAY[age, years - 1], '{"response": "poisson", "exposure": "x2"}')$$),
+  '22023 option exposure names a column that contains 0', 'an exposure of 0');
+SELECT is(refused($$glm_fit(y, age, '{"response": "binomial", "trials": 2}')$$),
+  '22023 option trials gives a row 2 trials too few', 'too few trials');
+SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "method": "gibbs"}')$$),
+  '22023 option "method" is "gibbs", but must be one of laplace', 'no other method');
+SELECT * FROM finish();
