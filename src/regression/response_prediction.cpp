@@ -62,8 +62,10 @@ std::vector<WeightedPoint> points_of(const ResponseFamily &response, const Uncer
       total += out.back().weight;
       return;
     }
-    // Wide steps for narrow distributions; means of a log link weigh up to two deviations more.
-    const double step = std::min(0.8, 0.7 / s), most = std::min(7 + 2 * s, 60.0);
+    // Wide steps for narrow distributions, and a thousand at most, as rows may be far from those of
+    // the fit; means of a log link weigh up to two deviations more.
+    const double most = std::min(7 + 2 * s, 60.0),
+                 step = std::max(std::min(0.8, 0.7 / s), (7 + most) / 1000);
     const int below = int(std::ceil(7 / step)), above = int(std::ceil(most / step));
     for (int i = -below; i <= above; ++i) {
       const double t = step * i;

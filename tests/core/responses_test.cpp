@@ -222,6 +222,13 @@ BOOST_AUTO_TEST_CASE(models_outlive_their_bytes_and_predict) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(points_are_bounded_for_any_predictor) {
+  for (const double variance : {1e-300, 1.0, 1e6, 1e300})
+    for_each_response([variance](const ResponseFamily &of) {
+      BOOST_TEST(points_of(of, {0, variance, 0, 1, 0, 1}).size() <= 9 * 1002);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(predictions_average_over_what_is_uncertain) {
   // Against sums over a fine grid of both unknowns.
   for_each_response([](const ResponseFamily &of) {
