@@ -11,6 +11,7 @@
 package Server;
 use strict;
 use warnings;
+use List::Util ();
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use IPC::Open3;
@@ -268,7 +269,7 @@ sub private_kb {
 # earlier round set aside: it counts from the lowest level so far, and not at all if it is lower.
 sub growth_kb {
     my ($self, $times, $enough, $action) = @_;
-    my $growth;
+    my ($growth, @levels);
     my $lowest = my $before = $self->private_kb;
     for my $round (1 .. 6) {
         $action->() for 1 .. $times;
@@ -280,6 +281,14 @@ sub growth_kb {
         next if $more < -$enough && $round < 6;
         $growth = $more if !defined $growth || $more < $growth;
         last if $growth <= $enough;
+    } continue {
+        push @levels, $before;
+    }
+    # Memory that goes up and down by turns, above where it was in the beginning, is no loss either:
+    # a loss of each round lifts the lowest of the last three above that of the first three.
+    if (@levels == 6) {
+        my $trend = (List::Util::min(@levels[3 .. 5]) - List::Util::min(@levels[0 .. 2])) / 3;
+        $growth = $trend if $trend < $growth;
     }
     return $growth;
 }
