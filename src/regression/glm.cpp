@@ -36,9 +36,10 @@ std::vector<double> standardized(const Glm::State &state, std::span<const double
   return z;
 }
 
-double checked_mean(double x) {
+/// A mean, a deviation or a quantile of a prediction.
+double checked_moment(double x) {
   if (!std::isfinite(x))
-    throw Error(Errc::numeric, "the predicted mean of a row overflows",
+    throw Error(Errc::numeric, "the prediction of a row overflows",
                 "The rows of the fit hardly determine it.", "Use a narrower prior.");
   return x;
 }
@@ -197,19 +198,9 @@ std::optional<MeanPrediction> Glm::predict(std::span<const double> row, double l
   const double variance = checked_predictor(packed_square(s.root, z));
   const LinkMoments moments = link_moments(link, mean, variance);
   const double reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
-  return MeanPrediction{apart.trials * checked_mean(moments.mean),
-                        apart.trials * checked_mean(moments.sd), mean_of(mean - reach),
-                        checked_mean(mean_of(mean + reach))};
-}
-
-std::vector<WeightedPoint> Glm::points(std::span<const double> z, double offset,
-                                       double trials) const {
-  const State &s = *state;
-  if (s.draws.empty()) return points_of(*response_, uncertain(z, offset, trials));
-  const std::vector<double> all = predictors(s, z);
-  std::vector<WeightedPoint> out;
-  for (const double a : all) out.push_back({{a + offset, trials, 0}, 1 / double(all.size())});
-  return out;
+  return MeanPrediction{apart.trials * checked_moment(moments.mean),
+                        apart.trials * checked_moment(moments.sd), mean_of(mean - reach),
+                        checked_moment(mean_of(mean + reach))};
 }
 
 UncertainPredictor Glm::uncertain(std::span<const double> z, double offset, double trials) const {
@@ -232,13 +223,18 @@ std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> 
                                                         double level) const {
   const auto mean = predict(row, level);
   if (!mean) return std::nullopt;
-  const Apart apart = apart_of(state->columns, row);
-  const std::vector<WeightedPoint> all =
-      points(standardized(*state, row), apart.offset, apart.trials);
   const double tail = (1 - level) / 2;
-  return ResponsePrediction{*mean, std::sqrt(checked_mean(predictive_variance(*response_, all))),
-                            predictive_quantile(*response_, all, tail),
-                            predictive_quantile(*response_, all, 1 - tail)};
+  if (response_->binary()) {
+    // The mean is all there is to know of it.
+    const double p = mean->mean;
+    return ResponsePrediction{*mean, std::sqrt(p * (1 - p)), double(1 - p < tail),
+                              double(1 - p < 1 - tail)};
+  }
+  const Apart apart = apart_of(state->columns, row);
+  const UncertainPredictor of = uncertain(standardized(*state, row), apart.offset, apart.trials);
+  return ResponsePrediction{*mean, std::sqrt(checked_moment(predictive_variance(*response_, of))),
+                            predictive_quantile(*response_, of, tail),
+                            predictive_quantile(*response_, of, 1 - tail)};
 }
 
 const ModelWords &Glm::words() const {

@@ -93,7 +93,6 @@ class BAYES_API Glm final : public RegressionModel {
   Coefficient dispersion(double level) const;
   /// The posterior of the linear predictor of a row with terms z.
   UncertainPredictor uncertain(std::span<const double> z, double offset, double trials) const;
-  std::vector<WeightedPoint> points(std::span<const double> z, double offset, double trials) const;
   const GlmFamily family_;
   const ResponseFamily *response_;
 };
@@ -110,6 +109,8 @@ struct GlmWarnings {
   /// mean)^2 / mean over the residual degrees of freedom (McCullagh and Nelder 1989, 6.2); 0 unless
   /// that is above 1 beyond chance.
   double overdispersion = 0;
+  /// the number of rows if they are too few for a dispersion beside the coefficients; else 0
+  std::int64_t few_rows = 0;
 };
 
 /// How rows are to be read for a fit.

@@ -244,7 +244,8 @@ class GlmFit {
                                     std::array{apart.offset, apart.exposure, apart.trials});
     if (state().terms.size() == 0)
       throw Error(Errc::invalid_argument, "the regression has no terms",
-                  "Every column has the same label in all rows, and there is no intercept.");
+                  "Every column has the same label in all rows or is no predictor, and there is no "
+                  "intercept.");
     options_.reference = state().terms.reference();
     if (options_.reference.as<Document::Object>()->empty()) options_.reference = {};
   }
@@ -270,6 +271,10 @@ class GlmFit {
     model_->info.log_likelihood = mode.log_likelihood;
     find_undetermined(data, prior, mode);
     find_overdispersion(data, mode);
+    if (options_.response->dispersed()) require_dispersion(mode);
+    // The dispersion at the mode of all unknowns is too small where coefficients follow the rows.
+    if (options_.response->dispersed() && double(rows_.rows()) <= 2.0 * state().parameters)
+      warnings_.few_rows = rows_.rows();
     if (options_.sampled())
       sample(data, prior, mode);
     else if (options_.method == Method::em)
@@ -291,6 +296,20 @@ class GlmFit {
     if (options_.response != find_response("poisson") || !(degrees > 0)) return;
     const double factor = mode.squares / degrees;
     if (factor > 1.2 + 10 * std::sqrt(2 / degrees)) warnings_.overdispersion = factor;
+  }
+
+  /// Throws Error(numeric) where the dispersion falls as far as its prior lets it: its logarithm
+  /// has no normal distribution then, and predictions would be those of no dispersion at all.
+  void require_dispersion(const GlmMode &mode) const {
+    const Eigen::Index last = mode.state.size() - 1;
+    if (mode.state(last) > -45 && mode.factor(last, last) > 0.1) return;
+    const bool counts = options_.response->whole();
+    throw Error(Errc::numeric,
+                counts ? "the responses vary no more than a Poisson distribution lets them"
+                       : "the responses do not vary about their means",
+                "The likelihood has no greatest value: it rises as the dispersion falls to 0.",
+                message("{}eave prior.dispersion and prior.c_dispersion at their defaults.",
+                        counts ? "Use response poisson, or l" : "Leave out predictors, or l"));
   }
 
   /// Names the terms that the rows alone do not determine, from the curvature at the mode: that of
@@ -326,9 +345,9 @@ class GlmFit {
           column * column.transpose() / left(k, k);
       if (root.col(k).tail(p - k).norm() > most) warnings_.undetermined.push_back(name);
     }
-    // The intercept is that at the centre of the others.
-    if (warnings_.undetermined.size() > 1 && data.intercept() &&
-        warnings_.undetermined[0] == state().terms.name(0))
+    // The intercept is that at the centre of the others, which determines means of a log link.
+    if (options_.response->link != Link::log && warnings_.undetermined.size() > 1 &&
+        data.intercept() && warnings_.undetermined[0] == state().terms.name(0))
       warnings_.undetermined.erase(warnings_.undetermined.begin());
   }
 
@@ -541,6 +560,7 @@ const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, Gl
   std::optional<Link> link;
   if (options.has("link")) link = options.text("link") == "probit" ? Link::probit : Link::logit;
   const ResponseFamily *const found = find_response(name, link);
+  if (!found && find_response(name)) options.reject("link", "must be one of the response");
   if (!found) options.reject("response", "must be one of this version");
   for (const auto &[key, column] :
        {std::pair("exposure", &out.exposure), std::pair("offset", &out.offset)})

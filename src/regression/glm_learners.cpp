@@ -162,7 +162,10 @@ void glm_lines(OptionTable &t, GlmOptions &o) {
       [&](const Document &given) {
         OptionTable inner = OptionTable::reading(given, "prior.");
         prior_lines(inner, o);
-        inner.finish("a fit without an intercept");
+        inner.finish(o.family == GlmFamily::glm
+                         ? message("response {}{}", o.response->name,
+                                   o.intercept ? "" : " without an intercept")
+                         : "a fit without an intercept");
         o.given_prior = given;
       },
       [&] {
@@ -198,7 +201,9 @@ GlmOptions read_glm_options(GlmFamily family, const Document &options) {
   if (family == GlmFamily::probit) out.intercept_variance = 40;
   OptionTable t = OptionTable::reading(options);
   glm_lines(t, out);
-  t.finish(out.setting());
+  t.finish(family == GlmFamily::glm
+               ? message("response {} and {}", out.response->name, out.setting())
+               : out.setting());
   return out;
 }
 
@@ -295,10 +300,12 @@ double GlmPrior::log_density(const Vector &u) const {
 }
 
 double intercept_of_data(const GlmRows &rows) {
-  if (rows.response().link == Link::log)
-    // Counts may all be 0: half a count then is between what was seen and what could have been.
-    return std::log(rows.response().whole() ? std::max(rows.total(), 0.5) : rows.total()) -
-           std::log(rows.base());
+  if (rows.response().link == Link::log) {
+    // Counts may all be 0: half a count of a row then is between what was seen and what could have
+    // been.
+    const double half = rows.response().whole() ? 0.5 * rows.weight() / double(rows.rows()) : 0;
+    return std::log(std::max(rows.total(), half)) - std::log(rows.base());
+  }
   // With large weights the share may be rounded to 0 or 1.
   const double share = std::clamp((rows.total() + 0.5) / (rows.base() + 1), 1e-15, 1 - 1e-15);
   return rows.response().link == Link::logit ? std::log(share / (1 - share))

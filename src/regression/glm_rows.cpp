@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/aligned.hpp"
@@ -405,8 +406,9 @@ struct RangeOfResponses {
   /// the weights; weighted sums of the responses, and of trials or exposures
   double weight = 0, total = 0, base = 0;
   double least_exposure = infinite, largest_offset = 0;
-  /// the greatest y - trials, and distance of a number of trials from a whole one
-  double beyond_trials = -infinite, fraction_of_trials = 0;
+  /// the greatest y - trials and the greatest y with that; the greatest distance of a number of
+  /// trials from a whole one
+  double beyond_trials = -infinite, successes_beyond = -infinite, fraction_of_trials = 0;
 
   template <class F> void fields(F &f) {
     f.number("weight", weight);
@@ -415,8 +417,13 @@ struct RangeOfResponses {
     f.number("least_exposure", least_exposure);
     f.number("largest_offset", largest_offset);
     f.number("beyond_trials", beyond_trials);
+    f.number("successes_beyond", successes_beyond);
     f.number("fraction_of_trials", fraction_of_trials);
     f.require(weight > 0);
+  }
+  void add_beyond(double beyond, double successes) {
+    std::tie(beyond_trials, successes_beyond) =
+        std::max(std::tuple(beyond_trials, successes_beyond), std::tuple(beyond, successes));
   }
   void add(const RangeOfResponses &other) {
     weight += other.weight;
@@ -424,7 +431,7 @@ struct RangeOfResponses {
     base += other.base;
     least_exposure = std::min(least_exposure, other.least_exposure);
     largest_offset = std::max(largest_offset, other.largest_offset);
-    beyond_trials = std::max(beyond_trials, other.beyond_trials);
+    add_beyond(other.beyond_trials, other.successes_beyond);
     fraction_of_trials = std::max(fraction_of_trials, other.fraction_of_trials);
   }
 };
@@ -467,7 +474,7 @@ void add_responses(const BlockOfRows &block, const GlmColumns &columns, RangeOfR
     weights[b % sum_lanes] += weight;
     totals[b % sum_lanes] += weight * block.response[b];
     bases[b % sum_lanes] += weight * (block.shifted ? std::exp(block.offset[b]) : trials);
-    out.beyond_trials = std::max(out.beyond_trials, block.response[b] - trials);
+    out.add_beyond(block.response[b] - trials, block.response[b]);
     out.fraction_of_trials =
         std::max(out.fraction_of_trials, std::fabs(trials - std::nearbyint(trials)));
     if (columns.exposure >= 0)
@@ -660,7 +667,10 @@ void require_columns(const RangeOfResponses &of, const GlmColumns &columns, bool
   if (trials && of.fraction_of_trials > 0)
     refuse("trials", "names a column with a number that is not whole", "Trials are counted.", "");
   if (trials && of.beyond_trials > 0)
-    refuse("trials", message("gives a row {} trials too few", describe_number(of.beyond_trials)),
+    refuse("trials",
+           message("gives a row {} trials, of which {} are successes",
+                   describe_number(of.successes_beyond - of.beyond_trials),
+                   describe_number(of.successes_beyond)),
            "The response counts the successes among the trials of its row.", "");
   // Greater ones would overflow in means.
   if (!(of.largest_offset <= 600))

@@ -88,6 +88,7 @@ class GlmRows {
   /// the first term is one
   bool intercept() const { return terms_.intercept(); }
   const TermScales &scales() const { return scales_; }
+  std::int64_t rows() const { return rows_.rows(); }
   /// total weight of all rows; the weighted sums of y, and of trials or exposures
   double weight() const { return weight_; }
   double total() const { return total_; }

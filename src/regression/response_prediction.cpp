@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/root.hpp"
@@ -11,24 +13,40 @@ namespace bayes {
 namespace {
 
 constexpr double farthest = 1e300;
+/// Terms that are less than exp(-this) of the greatest one do not count.
+constexpr double negligible = 40;
+/// Functions of a predictor or of the logarithm of a dispersion fall on one side as exp(-exp(a))
+/// does, on a scale of 1 whatever their width: the trapezoidal rule with this step is accurate to
+/// 10 digits there.
+constexpr double finest_scale = 0.4;
 
-/// f(point, logarithm of its weight) for the logarithms of the dispersion of a trapezoidal rule;
-/// the point is that of the linear predictor, given the dispersion, and has its conditional
-/// variance.
-template <class F>
-void each_dispersion(const ResponseFamily &response, const UncertainPredictor &of, double step,
-                     int each_side, F f) {
-  UncertainPredictor given = of;
-  if (!response.dispersed() || !(of.dispersion_variance > 0)) return f(given, 0.0);
+/// The logarithm of the integral of exp(f) by the trapezoidal rule with this step: outwards from
+/// `at`, near the greatest value, to where exp(f) is negligible, in at most 2000 steps each way.
+template <class F> double log_integral(double at, double step, F f) {
+  std::vector<double> terms = {f(at)};
+  double greatest = terms[0];
+  for (const double direction : {-step, step})
+    for (int i = 1; i <= 2000; ++i) {
+      const double value = f(at + i * direction);
+      terms.push_back(value);
+      greatest = std::max(greatest, value);
+      if (!(value > greatest - negligible)) break;
+    }
+  return log_sum_exp(terms) + std::log(step);
+}
+
+/// The distribution of the predictor given a dispersion: `t` deviations of its logarithm from the
+/// mean of that.
+UncertainPredictor given_dispersion(const UncertainPredictor &of, double t) {
+  UncertainPredictor out = of;
+  if (!(of.dispersion_variance > 0)) return out;
   const double deviation = std::sqrt(of.dispersion_variance);
-  given.variance =
+  out.variance =
       std::max(0.0, of.variance - of.covariance * of.covariance / of.dispersion_variance);
-  for (int i = -each_side; i <= each_side; ++i) {
-    const double t = step * i;
-    given.log_dispersion = of.log_dispersion + t * deviation;
-    given.mean = of.mean + t * of.covariance / deviation;
-    f(given, -0.5 * t * t);
-  }
+  out.log_dispersion += t * deviation;
+  out.mean += t * of.covariance / deviation;
+  out.dispersion_variance = out.covariance = 0;
+  return out;
 }
 
 /// The predictor at which density of y times density of the predictor is greatest, by Newton's
@@ -50,88 +68,114 @@ Peak peak_of(const ResponseFamily &response, double y, const UncertainPredictor 
   return {at, 1 / std::sqrt(slope.curvature + 1 / of.variance)};
 }
 
+/// The logarithm of the average density of y, given the dispersion.
+double log_average(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+  const auto density = [&](double a) {
+    return response.log_density(y, {a, of.trials, of.log_dispersion});
+  };
+  if (!(of.variance > 0)) return density(of.mean);
+  const Peak peak = peak_of(response, y, of);
+  return log_integral(peak.at, finest_scale * std::min(1.5 * peak.deviation, 1.0),
+                      [&](double a) {
+                        const double off = a - of.mean;
+                        return density(a) - 0.5 * off * off / of.variance;
+                      }) -
+         0.5 * std::log(of.variance) - half_log_two_pi;
+}
+
+/// P(Y <= y), given the dispersion.
+double average_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+  if (response.whole() && y >= of.trials && response.link != Link::log) return 1;
+  const double s = std::sqrt(of.variance);
+  const ResponsePoint at{of.mean, of.trials, of.log_dispersion};
+  const ResponseFall fall = response.fall(y, at);
+  if (!(s > fall.deviation)) {
+    // Where the predictor is narrower than the fall, over the predictor.
+    if (s == 0) return response.below(y, at);
+    constexpr double step = 0.5;
+    double sum = 0, total = 0;
+    for (double t = -8; t <= 8; t += step) {
+      const double weight = std::exp(-0.5 * t * t);
+      sum += weight * response.below(y, {of.mean + t * s, of.trials, of.log_dispersion});
+      total += weight;
+    }
+    return sum / total;
+  }
+  // Otherwise over the fall, by parts: the probability that it comes after the predictor.
+  const auto term = [&](double a) {
+    return log_normal_cdf((a - of.mean) / s).value +
+           response.log_fall(y, {a, of.trials, of.log_dispersion});
+  };
+  return std::min(
+      1.0, std::exp(log_integral(fall.peak, finest_scale * std::min(fall.deviation, 1.0), term)));
+}
+
+/// The greatest value of f, found from 0 by steps that grow while they lead uphill, and then get
+/// shorter; f has one peak.
+template <class F> double climb(F f) {
+  double at = 0, value = f(at), step = 0.5;
+  for (int i = 0; i < 200 && std::fabs(step) > 0.1; ++i) {
+    const double next = f(at + step);
+    if (next > value) {
+      at += step;
+      value = next;
+      step *= 2;
+    } else {
+      step *= -0.4;
+    }
+  }
+  return at;
+}
+
 }  // namespace
 
-std::vector<WeightedPoint> points_of(const ResponseFamily &response, const UncertainPredictor &of) {
-  std::vector<WeightedPoint> out;
-  double total = 0;
-  each_dispersion(response, of, 1.2, 4, [&](const UncertainPredictor &given, double log_weight) {
-    const double s = std::sqrt(given.variance);
-    if (s == 0) {
-      out.push_back({{given.mean, of.trials, given.log_dispersion}, std::exp(log_weight)});
-      total += out.back().weight;
-      return;
-    }
-    // Wide steps for narrow distributions, and a thousand at most, as rows may be far from those of
-    // the fit; means of a log link weigh up to two deviations more.
-    const double most = std::min(7 + 2 * s, 60.0),
-                 step = std::max(std::min(0.8, 0.7 / s), (7 + most) / 1000);
-    const int below = int(std::ceil(7 / step)), above = int(std::ceil(most / step));
-    for (int i = -below; i <= above; ++i) {
-      const double t = step * i;
-      out.push_back({{given.mean + t * s, of.trials, given.log_dispersion},
-                     step * std::exp(log_weight - 0.5 * t * t)});
-      total += out.back().weight;
-    }
-  });
-  for (WeightedPoint &each : out) each.weight /= total;
-  return out;
-}
-
 double log_predictive(const ResponseFamily &response, double y, const UncertainPredictor &of) {
-  constexpr double step = 0.4;
-  constexpr int nodes = 25;
-  std::vector<double> terms;
-  double log_total = 0;
-  {
-    std::vector<double> weights;
-    each_dispersion(response, of, 0.7, 8, [&](const UncertainPredictor &, double log_weight) {
-      weights.push_back(log_weight);
-    });
-    log_total = log_sum_exp(weights);
-  }
-  each_dispersion(response, of, 0.7, 8, [&](const UncertainPredictor &given, double log_weight) {
-    const auto density = [&](double a) {
-      return response.log_density(y, {a, of.trials, given.log_dispersion});
-    };
-    if (!(given.variance > 0)) return terms.push_back(log_weight + density(given.mean));
-    const Peak peak = peak_of(response, y, given);
-    const double constant = log_weight + std::log(step * peak.deviation) -
-                            0.5 * std::log(given.variance) - half_log_two_pi;
-    for (int i = -nodes; i <= nodes; ++i) {
-      const double a = peak.at + i * step * peak.deviation, off = a - given.mean;
-      terms.push_back(constant + density(a) - 0.5 * off * off / given.variance);
-    }
-  });
-  return log_sum_exp(terms) - log_total;
-}
-
-double predictive_variance(const ResponseFamily &response, std::span<const WeightedPoint> points) {
-  double mean = 0;
-  for (const WeightedPoint &each : points)
-    mean += each.weight * each.at.trials * mean_at(response.link, each.at.predictor);
-  double out = 0;
-  for (const WeightedPoint &each : points) {
-    const double m = each.at.trials * mean_at(response.link, each.at.predictor);
-    out += each.weight * (response.variance(m, each.at) + (m - mean) * (m - mean));
-  }
-  return out;
-}
-
-double predictive_quantile(const ResponseFamily &response, std::span<const WeightedPoint> points,
-                           double p) {
-  const auto below = [&](double y) {
-    double out = 0;
-    for (const WeightedPoint &each : points) out += each.weight * response.below(y, each.at);
-    return out;
+  if (!response.dispersed() || !(of.dispersion_variance > 0)) return log_average(response, y, of);
+  const double deviation = std::sqrt(of.dispersion_variance);
+  const auto term = [&](double t) {
+    return log_average(response, y, given_dispersion(of, t)) - 0.5 * t * t;
   };
+  // Standard normal t and a density that falls as exp(-exp(-log dispersion)), or more slowly.
+  const double peak = climb(term), width = 0.05,
+               bend = 2 * term(peak) - term(peak + width) - term(peak - width),
+               narrow = std::min(1.0, width / std::sqrt(std::max(bend, width * width)));
+  return log_integral(peak, std::min(0.7 * narrow, finest_scale / deviation), term) -
+         half_log_two_pi;
+}
+
+double predictive_variance(const ResponseFamily &response, const UncertainPredictor &of) {
+  const VarianceTerms terms = response.variance_terms(of.trials);
+  const LinkMoments moments = link_moments(response.link, of.mean, of.variance);
+  const double mean = of.trials * moments.mean,
+               variance = of.trials * moments.sd * (of.trials * moments.sd);
+  // of m^2, and of that times the dispersion: both are log-normal
+  double square = mean * mean + variance;
+  if (response.dispersed())
+    square *= std::exp(of.log_dispersion + 0.5 * of.dispersion_variance + 2 * of.covariance);
+  // What is left of a variance that is 0, as with probabilities of 0 or 1, may be below that.
+  return std::max(terms.linear * mean + terms.quadratic * square, 0.0) + variance;
+}
+
+double predictive_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+  if (!response.dispersed() || !(of.dispersion_variance > 0)) return average_below(response, y, of);
+  const double step = std::min(1.0, 1 / std::sqrt(of.dispersion_variance));
+  const int each_side = int(std::min(std::ceil(6 / step), 200.0));
+  double sum = 0, total = 0;
+  for (int i = -each_side; i <= each_side; ++i) {
+    const double t = step * i, weight = std::exp(-0.5 * t * t);
+    sum += weight * average_below(response, y, given_dispersion(of, t));
+    total += weight;
+  }
+  return sum / total;
+}
+
+double predictive_quantile(const ResponseFamily &response, const UncertainPredictor &of, double p) {
+  const auto below = [&](double y) { return predictive_below(response, y, of); };
   const bool whole = response.whole();
   if (whole && below(0) >= p) return 0;
-  // A bracket, from the mean on.
-  double low = 0, high = 0;
-  for (const WeightedPoint &each : points)
-    high += each.weight * each.at.trials * mean_at(response.link, each.at.predictor);
-  high = std::clamp(whole ? std::ceil(high) : high, whole ? 1 : 1e-300, farthest);
+  // A bracket, from near the median on: low is too low, or 0 and untried; high is not.
+  double high = of.trials * mean_at(response.link, of.mean), low = 0;
+  high = std::clamp(whole ? std::ceil(high) : high, whole ? 1 : 1 / farthest, farthest);
   while (below(high) < p) {
     low = high;
     high *= 2;
@@ -139,6 +183,10 @@ double predictive_quantile(const ResponseFamily &response, std::span<const Weigh
       throw Error(Errc::numeric, "a quantile of the response overflows",
                   "The rows hardly determine the mean of such a row.",
                   "Use a narrower prior, or a lower level.");
+  }
+  while (low == 0 && high > (whole ? 1 : 1 / farthest)) {
+    const double half = whole ? std::floor(high / 2) : high / 2;
+    (below(half) < p ? low : high) = half;
   }
   if (whole) {
     while (high - low > 1) {
@@ -148,8 +196,7 @@ double predictive_quantile(const ResponseFamily &response, std::span<const Weigh
     }
     return high;
   }
-  while (low == 0 && below(high / 2) >= p && high > 1e-299) high /= 2;
-  low = std::max(low, high / 2);
+  if (low == 0) return high;
   const auto missed = [&](double log_y) { return below(std::exp(log_y)) - p; };
   const double from = std::log(low), to = std::log(high);
   return std::exp(root_between(missed, from, to, missed(from), missed(to), 40));

@@ -2,9 +2,6 @@
 // uncertain dispersion.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "regression/responses.hpp"
 
 namespace bayes {
@@ -17,26 +14,21 @@ struct UncertainPredictor {
   double trials = 1;
 };
 
-/// A point with its share of a distribution.
-struct WeightedPoint {
-  ResponsePoint at;
-  double weight;
-};
-
-/// Points for averages over `of`, whose weights sum to 1: trapezoidal rules, whose errors for
-/// smooth functions are about 1e-6 of what they vary.
-std::vector<WeightedPoint> points_of(const ResponseFamily &response, const UncertainPredictor &of);
-
 /// The logarithm of the average density of y, to some 8 digits: by trapezoidal rules about the
-/// greatest value of what is integrated.
-double log_predictive(const ResponseFamily &response, double y, const UncertainPredictor &of);
+/// greatest value of what is integrated, wherever that lies.
+BAYES_API double log_predictive(const ResponseFamily &response, double y,
+                                const UncertainPredictor &of);
 
-/// Mean of the variances plus variance of the means of the response.
-double predictive_variance(const ResponseFamily &response, std::span<const WeightedPoint> points);
+/// The mean of the variances plus the variance of the means of the response, which may overflow; in
+/// closed form but for the moments of a logit (link_moments.hpp).
+BAYES_API double predictive_variance(const ResponseFamily &response, const UncertainPredictor &of);
 
-/// The least y with P(Y <= y) >= p, 0 < p < 1, under the mixture of the points. Throws
-/// Error(numeric) if it is beyond 1e300.
-double predictive_quantile(const ResponseFamily &response, std::span<const WeightedPoint> points,
-                           double p);
+/// P(Y <= y), y >= 0, to some 8 digits.
+BAYES_API double predictive_below(const ResponseFamily &response, double y,
+                                  const UncertainPredictor &of);
+
+/// The least y with P(Y <= y) >= p, 0 < p < 1. Throws Error(numeric) if it is beyond 1e300.
+BAYES_API double predictive_quantile(const ResponseFamily &response, const UncertainPredictor &of,
+                                     double p);
 
 }  // namespace bayes

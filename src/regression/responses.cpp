@@ -35,6 +35,15 @@ Vector log_of_total(Vector e, Vector total, Vector share) {
   return simd::madd(e - (total - 1.0), share, simd::log(total));
 }
 
+/// exp(d) - 1 - d of numbers or vectors of them, where ratio = exp(d): without cancellation where d
+/// is small, as half a deviance is for counts near their mean.
+template <class T> T excess(T d, T ratio) {
+  T series = 1 + d / 16;
+  for (int k = 15; k >= 3; --k) series = 1 + d / double(k) * series;
+  const T small = d * d * 0.5 * series, large = (ratio - 1.0) - d;
+  return (d > -0.5) & (d < 0.5) ? small : large;
+}
+
 /// f(first row of a vector, its partial sums of the log density) for all vectors of a block.
 template <class F> void each_vector(ResponseValues &values, F f) {
   Vector sums[registers] = {};
@@ -118,28 +127,6 @@ double log_choose(double n, double y) {
   return log_factorial(counted(n)) - log_factorial(counted(y)) - log_factorial(counted(n - y));
 }
 
-class Bernoulli final : public ResponseFamily {
- public:
-  explicit constexpr Bernoulli(Link link) : ResponseFamily("bernoulli", link, truth_requirement) {}
-  bool binary() const override { return true; }
-  bool allows(double y) const override { return y == 0 || y == 1; }
-  std::unique_ptr<ResponseStep> step(double) const override {
-    if (link == Link::logit) return std::make_unique<LogitStep>();
-    return std::make_unique<ProbitStep>();
-  }
-  // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.
-  double log_density(double y, const ResponsePoint &at) const override {
-    return log_probability_at(link, y > 0 ? at.predictor : -at.predictor);
-  }
-  ResponseSlope slope(double y, const ResponsePoint &at) const override {
-    return binomial_slope(link, y, 1, at.predictor);
-  }
-  double variance(double m, const ResponsePoint &) const override { return m * (1 - m); }
-  double below(double y, const ResponsePoint &at) const override {
-    return y >= 1 ? 1 : probability_at(link, -at.predictor);
-  }
-};
-
 class BinomialLogitStep final : public ResponseStep {
  public:
   double operations() const override { return 100; }
@@ -181,16 +168,17 @@ class BinomialProbitStep final : public ResponseStep {
   }
 };
 
-class Binomial final : public ResponseFamily {
+class Binomial : public ResponseFamily {
  public:
   explicit constexpr Binomial(Link link)
-      : ResponseFamily("binomial", link, "a whole number from 0 to the number of trials") {}
+      : Binomial("binomial", link, "a whole number from 0 to the number of trials") {}
   bool has_trials() const override { return true; }
   bool allows(double y) const override { return allowed_count(y); }
   std::unique_ptr<ResponseStep> step(double) const override {
     if (link == Link::logit) return std::make_unique<BinomialLogitStep>();
     return std::make_unique<BinomialProbitStep>();
   }
+  // P(no) is P(yes) at the opposite predictor: a difference from 1 would lose its digits.
   double log_density(double y, const ResponsePoint &at) const override {
     const double no = at.trials - y;
     // 0 times the logarithm of a probability that underflows is 0.
@@ -200,45 +188,90 @@ class Binomial final : public ResponseFamily {
   ResponseSlope slope(double y, const ResponsePoint &at) const override {
     return binomial_slope(link, y, at.trials, at.predictor);
   }
-  double variance(double m, const ResponsePoint &at) const override {
-    return at.trials > 0 ? m * (1 - m / at.trials) : 0;
-  }
+  VarianceTerms variance_terms(double n) const override { return {1, n > 0 ? -1 / n : 0}; }
   double below(double y, const ResponsePoint &at) const override {
     return binomial_below(link, y, at.trials, at.predictor);
+  }
+  double log_fall(double y, const ResponsePoint &at) const override {
+    const double slope = link == Link::logit ? probability_at(link, -at.predictor)
+                                             : log_normal_cdf(at.predictor).slope;
+    return ResponseFamily::log_fall(y, at) + std::log(slope);
+  }
+  ResponseFall fall(double y, const ResponsePoint &at) const override {
+    const double n = at.trials, odds = (y + 1) / (n - y),
+                 peak = link == Link::logit ? std::log(odds) : normal_quantile(odds / (1 + odds));
+    return {peak, 1 / std::sqrt(binomial_slope(link, y + 1, n + 1, peak).curvature)};
+  }
+
+ protected:
+  constexpr Binomial(const char *name, Link link, const char *requirement)
+      : ResponseFamily(name, link, requirement) {}
+};
+
+/// One trial.
+class Bernoulli final : public Binomial {
+ public:
+  explicit constexpr Bernoulli(Link link) : Binomial("bernoulli", link, truth_requirement) {}
+  bool has_trials() const override { return false; }
+  bool binary() const override { return true; }
+  bool allows(double y) const override { return y == 0 || y == 1; }
+  std::unique_ptr<ResponseStep> step(double) const override {
+    if (link == Link::logit) return std::make_unique<LogitStep>();
+    return std::make_unique<ProbitStep>();
   }
 };
 
 // ---- counts ----
 
+/// log P(y) of a Poisson variable whose mean is y > 0
+double log_poisson_at_mode(double y) {
+  return -0.5 * std::log(y) - half_log_two_pi - stirling_error(y);
+}
+
 class PoissonStep final : public ResponseStep {
  public:
-  double operations() const override { return 50; }
+  double operations() const override { return 60; }
   void operator()(const ResponseBlock &block, ResponseSlopes out,
                   ResponseValues &values) const override {
-    alignas(64) double constant[block_rows] = {};
-    for (int b = 0; b < block.rows; ++b) constant[b] = log_factorial(counted(block.response[b]));
+    alignas(64) double at_mode[block_rows] = {};
+    for (int b = 0; b < block.rows; ++b) at_mode[b] = table_.at(block.response[b]);
     Vector squares[registers] = {};
     each_vector(values, [&](int b, Vector &sum) {
       const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
                    weight = simd::load(block.weight + b), mean = bounded_exp(a);
       squares[b / lanes % registers] += weight * (y - mean) * ((y - mean) / (mean + 1e-300));
-      sum += weight * (simd::madd(y, a, -mean) - simd::load(constant + b));
+      const Vector counted = simd::max(y, simd::all(1)),
+                   off = counted * excess(a - simd::log(counted), mean / counted);
+      sum += weight * (simd::load(at_mode + b) - (y > 0 ? off : mean));
       simd::store(out.slope + b, weight * (y - mean));
       simd::store(out.curvature + b, weight * mean);
     });
     add_lanes(squares, values.squares);
   }
+
+ private:
+  /// log_poisson_at_mode(), 0 for 0
+  class Table {
+   public:
+    Table() {
+      for (std::size_t y = 1; y < known_.size(); ++y) known_[y] = log_poisson_at_mode(double(y));
+    }
+    double at(double y) const {
+      y = counted(y);
+      return y < double(known_.size()) ? known_[std::size_t(y)] : log_poisson_at_mode(y);
+    }
+
+   private:
+    std::array<double, 256> known_ = {};
+  };
+  const Table table_;
 };
 
-/// log P(y) of a Poisson variable whose mean is exp(a); without the cancellation of large terms.
-double log_poisson(double y, double a) {
+/// log P(y) of a Poisson variable whose mean is exp(a)
+double log_poisson_of(double y, double a) {
   if (y == 0) return -std::exp(a);
   const double d = a - std::log(y);
-  // log P(y) where the mean is y: Stirling's series
-  const double at_mode =
-      y < 256 ? y * std::log(y) - y - log_factorial(y)
-              : -0.5 * std::log(y) - half_log_two_pi - (1.0 / 12 - 1 / (360 * y * y)) / y;
-  return y * (d - std::expm1(d)) + at_mode;
+  return log_poisson_at_mode(y) - y * excess(d, std::exp(d));
 }
 
 class PoissonResponse final : public ResponseFamily {
@@ -249,13 +282,13 @@ class PoissonResponse final : public ResponseFamily {
     return std::make_unique<PoissonStep>();
   }
   double log_density(double y, const ResponsePoint &at) const override {
-    return log_poisson(y, at.predictor);
+    return log_poisson_of(y, at.predictor);
   }
   ResponseSlope slope(double y, const ResponsePoint &at) const override {
     const double mean = std::exp(std::min(at.predictor, 700.0));
     return {y - mean, mean};
   }
-  double variance(double m, const ResponsePoint &) const override { return m; }
+  VarianceTerms variance_terms(double) const override { return {1, 0}; }
   double below(double y, const ResponsePoint &at) const override {
     return gamma_above_at(y + 1, at.predictor);
   }
@@ -264,7 +297,7 @@ class PoissonResponse final : public ResponseFamily {
 /// Terms of the log density of a negative binomial response that depend on y and the size
 /// r = 1 / dispersion alone.
 struct CountTerms {
-  /// log Gamma(y + r) - log Gamma(r) - y log r - log y!
+  /// log Gamma(y + r) - log Gamma(r) - log y!
   double value;
   /// digamma(y + r) - digamma(r), and its derivative by r
   double first, second;
@@ -278,7 +311,7 @@ class CountTable {
     for (std::size_t y = 0; y < terms_.size(); ++y) {
       terms_[y] = at;
       const double next = double(y) + r;
-      at.value += std::log1p(double(y) / r) - std::log(double(y) + 1);
+      at.value += std::log(next) - std::log(double(y) + 1);
       at.first += 1 / next;
       at.second -= 1 / (next * next);
     }
@@ -286,8 +319,8 @@ class CountTable {
   CountTerms at(double y) const {
     if (y < double(terms_.size())) return terms_[std::size_t(y)];
     // log Gamma(y + r) - log Gamma(r) - log y! = -log B(r, y + 1) - log(y + r)
-    return {-log_beta(r_, y + 1) - std::log(y + r_) - y * std::log(r_),
-            digamma(y + r_) - digamma(r_), trigamma(y + r_) - trigamma(r_)};
+    return {-log_beta(r_, y + 1) - std::log(y + r_), digamma(y + r_) - digamma(r_),
+            trigamma(y + r_) - trigamma(r_)};
   }
 
  private:
@@ -298,7 +331,8 @@ class CountTable {
 class NegativeBinomialStep final : public ResponseStep {
  public:
   explicit NegativeBinomialStep(double log_dispersion)
-      : dispersion_(std::exp(log_dispersion)),
+      : log_dispersion_(log_dispersion),
+        dispersion_(std::exp(log_dispersion)),
         table_(1 / dispersion_) {}
   double operations() const override { return 120; }
   void operator()(const ResponseBlock &block, ResponseSlopes out,
@@ -310,7 +344,7 @@ class NegativeBinomialStep final : public ResponseStep {
       first[b] = at.first;
       second[b] = at.second;
     }
-    const double d = dispersion_, r = 1 / d;
+    const double d = dispersion_, r = 1 / d, log_r = -log_dispersion_;
     each_dispersed(values, [&](int b, Vector &sum, Vector &slope, Vector &curvature) {
       const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
                    weight = simd::load(block.weight + b), mean = bounded_exp(a);
@@ -319,7 +353,9 @@ class NegativeBinomialStep final : public ResponseStep {
       // of the log density by r
       const Vector by_size = simd::load(first + b) - log_whole - d * missed;
       const Vector by_size_twice = simd::load(second + b) + d * d * (mean / whole + missed / whole);
-      sum += weight * (simd::load(value + b) - (y + r) * log_whole + y * a);
+      // the logarithm of odds / whole
+      const Vector log_share = odds > 1 ? -lane_log1p(1.0 / odds) : a - log_r - log_whole;
+      sum += weight * (simd::load(value + b) + y * log_share - r * log_whole);
       slope -= weight * r * by_size;
       curvature -= weight * r * (r * by_size_twice + by_size);
       simd::store(out.slope + b, weight * missed);
@@ -329,7 +365,7 @@ class NegativeBinomialStep final : public ResponseStep {
   }
 
  private:
-  const double dispersion_;
+  const double log_dispersion_, dispersion_;
   const CountTable table_;
 };
 
@@ -353,9 +389,7 @@ class NegativeBinomialResponse final : public ResponseFamily {
                  whole = 1 + d * mean;
     return {(y - mean) / whole, mean / whole * ((1 + d * y) / whole)};
   }
-  double variance(double m, const ResponsePoint &at) const override {
-    return m + m * m * std::exp(at.log_dispersion);
-  }
+  VarianceTerms variance_terms(double) const override { return {1, 1}; }
   double below(double y, const ResponsePoint &at) const override {
     return beta_below_at(std::exp(-at.log_dispersion), y + 1, -at.predictor - at.log_dispersion);
   }
@@ -363,30 +397,56 @@ class NegativeBinomialResponse final : public ResponseFamily {
 
 // ---- amounts ----
 
-/// The log densities of gamma responses with shape k = 1 / dispersion: with k = 1 exponential ones,
-/// which have no dispersion to learn.
+/// k log k - k - log Gamma(k), of the shape k: the log density of log y at the mean
+double log_gamma_at_mean(double log_dispersion) {
+  return -0.5 * log_dispersion - half_log_two_pi - stirling_error(std::exp(-log_dispersion));
+}
+
+/// The terms of the log density of a gamma response that depend on its shape k alone: the log
+/// density is value - log y - k excess(log y - log mean).
+struct GammaShape {
+  double k;
+  /// log_gamma_at_mean()
+  double value;
+  /// its derivative log k - digamma(k), and k times the second one, 1 - k trigamma(k)
+  double first, second;
+
+  explicit GammaShape(double log_dispersion)
+      : k(std::exp(-log_dispersion)),
+        value(log_gamma_at_mean(log_dispersion)) {
+    if (k < 30) {
+      first = -log_dispersion - digamma(k);
+      second = 1 - k * trigamma(k);
+      return;
+    }
+    // Stirling's series, as the differences cancel
+    const double q = 1 / (k * k);
+    first = (0.5 + (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q / 240))) / k) / k;
+    second = -(0.5 + (1.0 / 6 - q * (1.0 / 30 - q * (1.0 / 42 - q / 30))) / k) / k;
+  }
+};
+
+/// Gamma responses with shape k = 1 / dispersion: with k = 1 exponential ones, which have no
+/// dispersion to learn.
 template <bool learned> class GammaStep final : public ResponseStep {
  public:
-  explicit GammaStep(double log_dispersion = 0)
-      : log_k_(-log_dispersion),
-        k_(std::exp(log_k_)),
-        digamma_(digamma(k_)),
-        trigamma_(trigamma(k_)),
-        constant_(k_ * log_k_ - log_gamma(k_)) {}
+  explicit GammaStep(double log_dispersion = 0) : shape_(log_dispersion) {}
   double operations() const override { return learned ? 80 : 50; }
   void operator()(const ResponseBlock &block, ResponseSlopes out,
                   ResponseValues &values) const override {
+    const double k = shape_.k;
     each_dispersed(values, [&](int b, Vector &sum, Vector &slope, Vector &curvature) {
       const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
                    weight = simd::load(block.weight + b), ratio = y * bounded_exp(-a);
-      simd::store(out.curvature + b, weight * k_ * ratio);
-      simd::store(out.slope + b, weight * k_ * (ratio - 1.0));
+      simd::store(out.curvature + b, weight * k * ratio);
+      simd::store(out.slope + b, weight * k * (ratio - 1.0));
       if constexpr (learned) {
-        const Vector log_y = simd::log(y), by_shape = (log_k_ + 1 - digamma_) + (log_y - a) - ratio;
-        sum += weight * (constant_ - log_y + k_ * (log_y - a - ratio));
-        slope -= weight * k_ * by_shape;
-        curvature -= weight * k_ * (k_ * (1 / k_ - trigamma_) + by_shape);
-        simd::store(out.mixed + b, weight * k_ * (ratio - 1.0));
+        const Vector log_y = simd::log(y), off = excess(log_y - a, ratio),
+                     by_shape = shape_.first - off;
+        sum += weight * (shape_.value - log_y - k * off);
+        slope -= weight * k * by_shape;
+        curvature -= weight * k * (shape_.second + by_shape);
+        simd::store(out.mixed + b, weight * k * (ratio - 1.0));
       } else {
         sum -= weight * (a + ratio);
       }
@@ -394,7 +454,7 @@ template <bool learned> class GammaStep final : public ResponseStep {
   }
 
  private:
-  const double log_k_, k_, digamma_, trigamma_, constant_;
+  const GammaShape shape_;
 };
 
 class Amount : public ResponseFamily {
@@ -404,26 +464,27 @@ class Amount : public ResponseFamily {
   bool whole() const override { return false; }
   bool allows(double y) const override { return y > 0; }
   double log_density(double y, const ResponsePoint &at) const override {
-    const double k = std::exp(-at.log_dispersion), d = std::log(y) - at.predictor;
-    // k log k - k - log Gamma(k), by Stirling's series where it would cancel
-    const double constant = k < 30
-                                ? -at.log_dispersion * k - k - log_gamma(k)
-                                : -0.5 * at.log_dispersion - half_log_two_pi -
-                                      (1.0 / 12 - (1.0 / 360 - 1 / (1260 * k * k)) / (k * k)) / k;
-    return k * (d - std::expm1(d)) - std::log(y) + constant;
+    return log_fall(y, at) - std::log(y);
   }
   ResponseSlope slope(double y, const ResponsePoint &at) const override {
     const double k = std::exp(-at.log_dispersion),
                  ratio = y * std::exp(std::min(-at.predictor, 700.0));
     return {k * (ratio - 1), k * ratio};
   }
-  double variance(double m, const ResponsePoint &at) const override {
-    return m * m * std::exp(at.log_dispersion);
-  }
+  VarianceTerms variance_terms(double) const override { return {0, 1}; }
   double below(double y, const ResponsePoint &at) const override {
     if (y <= 0) return 0;
     return gamma_below_at(std::exp(-at.log_dispersion),
                           std::log(y) - at.predictor - at.log_dispersion);
+  }
+  // y and the mean enter by their ratio alone.
+  double log_fall(double y, const ResponsePoint &at) const override {
+    const double d = std::log(y) - at.predictor;
+    return log_gamma_at_mean(at.log_dispersion) -
+           std::exp(-at.log_dispersion) * excess(d, std::exp(d));
+  }
+  ResponseFall fall(double y, const ResponsePoint &at) const override {
+    return {std::log(y), std::exp(0.5 * at.log_dispersion)};
   }
 };
 
@@ -445,6 +506,18 @@ class GammaResponse final : public Amount {
 };
 
 }  // namespace
+
+// P(Y <= y) of counts falls by y + 1 times P(y + 1), since its derivative by the logarithm of the
+// mean telescopes; for other links by the slope of the logarithm of the mean besides.
+
+double ResponseFamily::log_fall(double y, const ResponsePoint &at) const {
+  return std::log(y + 1) + log_density(y + 1, at);
+}
+
+ResponseFall ResponseFamily::fall(double y, const ResponsePoint &at) const {
+  const double peak = std::log(y + 1);
+  return {peak, 1 / std::sqrt(slope(y + 1, {peak, at.trials, at.log_dispersion}).curvature)};
+}
 
 std::span<const ResponseFamily *const> all_responses() {
   static const Bernoulli bernoulli_logit(Link::logit), bernoulli_probit(Link::probit);

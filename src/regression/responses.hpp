@@ -30,6 +30,18 @@ struct ResponseSlope {
   double first, curvature;
 };
 
+/// P(Y <= y) falls from 1 to 0 as the predictor rises: where minus its derivative is greatest, and
+/// the deviation that belongs to the curvature of that derivative's logarithm there.
+struct ResponseFall {
+  double peak, deviation;
+};
+
+/// The variance of y where its mean is m: linear m + quadratic m^2, the second times the dispersion
+/// if y has one.
+struct VarianceTerms {
+  double linear, quadratic;
+};
+
 /// A distribution of y with mean trials * inverse link(predictor).
 class BAYES_API ResponseFamily {
  public:
@@ -63,10 +75,13 @@ class BAYES_API ResponseFamily {
   /// log p(y), of a y that is allowed and no larger than the trials
   virtual double log_density(double y, const ResponsePoint &at) const = 0;
   virtual ResponseSlope slope(double y, const ResponsePoint &at) const = 0;
-  /// the variance of y where its mean is m
-  virtual double variance(double m, const ResponsePoint &at) const = 0;
+  virtual VarianceTerms variance_terms(double trials) const = 0;
   /// P(Y <= y) for y >= 0
   virtual double below(double y, const ResponsePoint &at) const = 0;
+  /// The logarithm of minus its derivative by the predictor, y below the number of trials.
+  virtual double log_fall(double y, const ResponsePoint &at) const;
+  /// of log_fall(), given trials and dispersion
+  virtual ResponseFall fall(double y, const ResponsePoint &at) const;
 };
 
 /// All responses.

@@ -61,6 +61,30 @@ double average(const ResponseFamily &of, const ResponsePoint &at,
   return out;
 }
 
+double variance_at(const ResponseFamily &of, const ResponsePoint &at) {
+  const double mean = at.trials * mean_at(of.link, at.predictor);
+  const VarianceTerms terms = of.variance_terms(at.trials);
+  return terms.linear * mean + terms.quadratic * mean * mean * std::exp(at.log_dispersion);
+}
+
+/// The average of f over the uncertain predictor and dispersion, by a fine grid within 9 and 7
+/// deviations.
+double over_grid(const ResponseFamily &of, const UncertainPredictor &uncertain,
+                 const std::function<double(const ResponsePoint &)> &f, double step = 0.02) {
+  const double w = uncertain.dispersion_variance,
+               shift = w > 0 ? uncertain.covariance / std::sqrt(w) : 0,
+               rest = std::sqrt(uncertain.variance - shift * shift);
+  double out = 0, total = 0;
+  for (double s = of.dispersed() ? -7 : 0; s <= (of.dispersed() ? 7 : 0); s += 0.1)
+    for (double t = -9; t <= 9; t += step) {
+      const double weight = std::exp(-0.5 * (s * s + t * t));
+      out += weight * f({uncertain.mean + s * shift + t * rest, uncertain.trials,
+                         uncertain.log_dispersion + s * std::sqrt(w)});
+      total += weight;
+    }
+  return out / total;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(responses)
@@ -97,13 +121,35 @@ BOOST_AUTO_TEST_CASE(distributions_have_their_moments_and_tails) {
     BOOST_TEST(average(of, at, [](double y) { return y; }) == mean,
                boost::test_tools::tolerance(1e-9));
     BOOST_TEST(
-        average(of, at, [&](double y) { return (y - mean) * (y - mean); }) == of.variance(mean, at),
+        average(of, at, [&](double y) { return (y - mean) * (y - mean); }) == variance_at(of, at),
         boost::test_tools::tolerance(1e-9));
     for (const double bound :
          of.binary() ? std::vector<double>{0, 1} : std::vector<double>{0, 2, 6})
       BOOST_TEST(std::fabs(of.below(bound, at) - average(of, at, [bound](double y) {
                              return double(y <= bound);
                            })) < (of.whole() ? 1e-10 : 1e-3));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(distribution_functions_fall_as_they_say) {
+  for_each_response([](const ResponseFamily &of) {
+    for (const double y : of.binary() ? std::vector<double>{0} : std::vector<double>{0, 1, 6}) {
+      if (y == 0 && !of.whole()) continue;
+      const ResponsePoint at = point(of, 0.6, -0.5);
+      const auto below = [&](double shift) { return of.below(y, point(of, 0.6 + shift, -0.5)); };
+      const double h = 1e-4;
+      BOOST_TEST(std::exp(of.log_fall(y, at)) == (below(-h) - below(h)) / (2 * h),
+                 boost::test_tools::tolerance(1e-6));
+      // The fall is steepest where it says, and as wide.
+      const ResponseFall fall = of.fall(y, at);
+      const auto log_fall = [&](double t) {
+        return of.log_fall(y, point(of, fall.peak + t * fall.deviation, -0.5));
+      };
+      const bool near = of.link == Link::probit;
+      BOOST_TEST(std::fabs(log_fall(1e-3) - log_fall(-1e-3)) / 2e-3 < (near ? 0.25 : 1e-6));
+      BOOST_TEST(std::fabs((log_fall(1e-2) - 2 * log_fall(0) + log_fall(-1e-2)) / 1e-4 + 1) <
+                 (near ? 0.25 : 1e-3));
+    }
   });
 }
 
@@ -222,32 +268,13 @@ BOOST_AUTO_TEST_CASE(models_outlive_their_bytes_and_predict) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(points_are_bounded_for_any_predictor) {
-  for (const double variance : {1e-300, 1.0, 1e6, 1e300})
-    for_each_response([variance](const ResponseFamily &of) {
-      BOOST_TEST(points_of(of, {0, variance, 0, 1, 0, 1}).size() <= 9 * 1002);
-    });
-}
-
 BOOST_AUTO_TEST_CASE(predictions_average_over_what_is_uncertain) {
-  // Against sums over a fine grid of both unknowns.
   for_each_response([](const ResponseFamily &of) {
     UncertainPredictor uncertain{0.4, 0.3, -0.6, 0.2, 0.08, of.has_trials() ? trials : 1};
-    if (!of.dispersed()) uncertain.log_dispersion = uncertain.covariance = 0;
-    const double w = uncertain.dispersion_variance,
-                 rest = uncertain.variance -
-                        (of.dispersed() ? uncertain.covariance * uncertain.covariance / w : 0);
+    if (!of.dispersed())
+      uncertain.log_dispersion = uncertain.dispersion_variance = uncertain.covariance = 0;
     const auto grid = [&](const std::function<double(const ResponsePoint &)> &f) {
-      double out = 0, total = 0;
-      for (double s = of.dispersed() ? -7 : 0; s <= (of.dispersed() ? 7 : 0); s += 0.1)
-        for (double t = -9; t <= 9; t += 0.02) {
-          const double weight = std::exp(-0.5 * (s * s + t * t));
-          out += weight *
-                 f({uncertain.mean + s * uncertain.covariance / std::sqrt(w) + t * std::sqrt(rest),
-                    uncertain.trials, uncertain.log_dispersion + s * std::sqrt(w)});
-          total += weight;
-        }
-      return out / total;
+      return over_grid(of, uncertain, f);
     };
     for (const double y : {0.0, 1.0, 6.0}) {
       if (!of.allows(y)) continue;
@@ -256,26 +283,85 @@ BOOST_AUTO_TEST_CASE(predictions_average_over_what_is_uncertain) {
                  })),
                  boost::test_tools::tolerance(1e-8));
     }
-    const std::vector<WeightedPoint> points = points_of(of, uncertain);
     const auto mean = [&](const ResponsePoint &at) {
       return at.trials * mean_at(of.link, at.predictor);
     };
     const double first = grid(mean), variance = grid([&](const ResponsePoint &at) {
                                        const double off = mean(at) - first;
-                                       return of.variance(mean(at), at) + off * off;
+                                       return variance_at(of, at) + off * off;
                                      });
-    BOOST_TEST(predictive_variance(of, points) == variance, boost::test_tools::tolerance(1e-5));
+    BOOST_TEST(predictive_variance(of, uncertain) == variance, boost::test_tools::tolerance(1e-6));
     for (const double p : {0.03, 0.5, 0.97}) {
-      const double q = predictive_quantile(of, points, p);
+      const double q = predictive_quantile(of, uncertain, p);
       const auto below = [&](double y) {
         return grid([&](const ResponsePoint &at) { return of.below(y, at); });
       };
+      BOOST_TEST(std::fabs(predictive_below(of, q, uncertain) - below(q)) < 1e-7);
       if (of.whole())
-        BOOST_TEST((below(q) >= p - 1e-5 && (q == 0 || below(q - 1) < p + 1e-5)));
+        BOOST_TEST((below(q) >= p - 1e-7 && (q == 0 || below(q - 1) < p + 1e-7)));
       else
-        BOOST_TEST(std::fabs(below(q) - p) < 1e-5);
+        BOOST_TEST(std::fabs(below(q) - p) < 1e-7);
     }
   });
+}
+
+BOOST_AUTO_TEST_CASE(large_counts_are_predicted_from_a_predictor_wider_than_they_are) {
+  // The response is narrower by up to a thousand times than what is known of its mean.
+  for_each_response([](const ResponseFamily &of) {
+    if (of.binary()) return;
+    for (const double deviation : {0.02, 0.3, 1.5})
+      for (const double size : {3.0, 1e3, 1e6}) {
+        UncertainPredictor uncertain{std::log(size), deviation * deviation, 0, 0, 0, 1};
+        if (of.has_trials()) uncertain.mean = -0.7, uncertain.trials = std::floor(2 * size);
+        if (of.dispersed())
+          uncertain.log_dispersion = -std::log(size), uncertain.dispersion_variance = 0.04;
+        for (const double p : {1e-3, 0.25, 0.95}) {
+          const double y = predictive_quantile(of, uncertain, p);
+          // The step of the grid is a tenth of the response's width or less.
+          const double steepest = std::clamp(y, 1.0, 2 * size - 1);
+          const double width =
+              of.fall(steepest, {0, uncertain.trials, uncertain.log_dispersion}).deviation;
+          const double step = std::min(0.02, 0.1 * width / deviation);
+          const auto below = [&](double at) {
+            return over_grid(
+                of, uncertain, [&](const ResponsePoint &point) { return of.below(at, point); },
+                step);
+          };
+          if (of.whole())
+            BOOST_TEST((below(y) >= p - 1e-6 && (y == 0 || below(y - 1) < p + 1e-6)));
+          else
+            BOOST_TEST(std::fabs(below(y) - p) < 1e-6);
+        }
+      }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(tails_of_predictive_densities_come_from_other_dispersions) {
+  // References: sums over a grid within 60 deviations of both unknowns, with the densities of R.
+  const ResponseFamily &gamma = *find_response("gamma"),
+                       &counts = *find_response("negative_binomial");
+  const UncertainPredictor uncertain{0.4, 0.09, -0.6, 0.25, 0.03, 1};
+  const auto check = [&](const ResponseFamily &of, double y, double reference) {
+    BOOST_TEST(log_predictive(of, y, uncertain) == reference, boost::test_tools::tolerance(1e-8));
+  };
+  check(gamma, 1e-300, 632.0922842025);
+  check(gamma, 1e-6, 1.94224323847);
+  check(gamma, 1e3, -48.8700399081);
+  check(gamma, 1e6, -192.5627824047);
+  check(counts, 1e3, -48.78765603246);
+  check(counts, 1e6, -192.5623917208);
+}
+
+BOOST_AUTO_TEST_CASE(predictions_end_for_any_uncertainty) {
+  for (const double variance : {1e-300, 1.0, 1e6, 1e300})
+    for (const double dispersion_variance : {1e-12, 1.0, 100.0})
+      for_each_response([&](const ResponseFamily &of) {
+        UncertainPredictor uncertain{0, variance, 0, 0, 0, 1};
+        if (of.dispersed()) uncertain.dispersion_variance = dispersion_variance;
+        BOOST_TEST(std::isfinite(log_predictive(of, 1, uncertain)));
+        const double below = predictive_below(of, 1, uncertain);
+        BOOST_TEST((below >= 0 && below <= 1));
+      });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

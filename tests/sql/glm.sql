@@ -1,6 +1,6 @@
 -- Generalized linear models from SQL: coefficients against those of R's glm and MASS, offsets and
 -- trials, predictions, scores, corners and errors.
-SELECT plan(45);
+SELECT plan(51);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -97,6 +97,7 @@ WHERE (SELECT rows = 100 AND converged FROM bayes_info(m));
 
 CREATE TABLE rates AS SELECT glm_model('SELECT y, age, type, years FROM claims',
   '{"response": "negative_binomial", "exposure": "years"}') AS m;
+CREATE TYPE place AS (mag float8, depth float8);
 CREATE TYPE claim AS (age float8, type text, years float8);
 SELECT ok(abs(two.mean / one.mean - 2) < 1e-12, 'twice the exposure, twice the mean')
 FROM rates, glm_predict(m, ROW(3, 'type 1', 1)::claim) AS one,
@@ -141,9 +142,24 @@ FROM (SELECT glm_fit(1000000000000 + i, '{}'::float8[], '{"response": "negative_
 SELECT ok(value < 0.01, 'counts that vary less than Poisson''s have next to no dispersion')
 FROM (SELECT glm_fit(5 + i % 2, '{}'::float8[], '{"response": "negative_binomial"}') AS m
   FROM generate_series(1, 1000) AS i) AS f, bayes_parameters(m) WHERE parameter = 'dispersion';
-SELECT is((SELECT count(*) FROM bayes_coefficients(m)), 1::bigint, 'amounts of one size')
-FROM (SELECT glm_fit(2.5, '{}'::float8[], '{"response": "gamma"}') AS m
-  FROM generate_series(1, 20)) AS f;
+SELECT throws_ok($$SELECT glm_fit(2.5, '{}'::float8[], '{"response": "gamma"}')
+  FROM generate_series(1, 20)$$, '22003', 'the responses do not vary about their means',
+  'amounts of one size');
+SELECT throws_ok($$SELECT glm_fit(5 + i % 2, '{}'::float8[],
+  '{"response": "negative_binomial", "prior": {"c_dispersion": 1e12}}')
+  FROM generate_series(1, 1000) AS i$$, '22003',
+  'the responses vary no more than a Poisson distribution lets them',
+  'maximum likelihood of counts that vary less');
+SELECT ok(abs(a - b) < 1e-6, 'the unit of weights does not matter where nothing was counted')
+FROM (SELECT avg(mean) FILTER (WHERE w = 1) AS a, avg(mean) FILTER (WHERE w < 1) AS b
+  FROM (SELECT w, glm_fit(0, '{}'::float8[],
+      jsonb_build_object('response', 'poisson', 'prior', jsonb_build_object('c_intercept', 1e-9)),
+      w) AS m FROM generate_series(1, 50), unnest('{1,1e-6}'::float8[]) AS w GROUP BY w) AS f,
+    bayes_coefficients(m)) AS both_weights;
+SELECT is((p).lower || ' to ' || (p).upper, '1824 to 4467',
+  'the interval of a count far larger than those of the fit')
+FROM (SELECT glm_predict(glm_fit(stations, ROW(mag, depth / 100.0)::place,
+    '{"response": "poisson"}'), ROW(9, 2)::place) AS p FROM quakes WHERE id <= 40) AS f;
 
 -- ---- errors ----
 
@@ -166,7 +182,13 @@ SELECT is(refused(
     $$glm_fit(y, ARRAY[age, years - 1], '{"response": "poisson", "exposure": "x2"}')$$),
   '22023 option exposure names a column that contains 0', 'an exposure of 0');
 SELECT is(refused($$glm_fit(y, age, '{"response": "binomial", "trials": 2}')$$),
-  '22023 option trials gives a row 2 trials too few', 'too few trials');
+  '22023 option trials gives a row 2 trials, of which 4 are successes', 'too few trials');
 SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "method": "gibbs"}')$$),
   '22023 option "method" is "gibbs", but must be one of laplace', 'no other method');
+SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "prior": {"c_dispersion": 4}}')$$),
+  '22023 option "prior.c_dispersion" does not apply to response poisson', 'no dispersion');
+SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "trials": 4}')$$),
+  '22023 option "trials" does not apply to response poisson and method laplace', 'no trials');
+SELECT is(refused($$glm_fit(1e300, age, '{"response": "exponential"}')$$),
+  '22003 the response of row 1 is 1e+300, too large to compute with', 'too large');
 SELECT * FROM finish();

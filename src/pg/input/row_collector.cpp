@@ -314,8 +314,9 @@ double ResponseCollector::response(const NullableDatum &y) const {
   if (base_ == BOOLOID) return DatumGetBool(y.value) ? 1 : 0;
   if (base_ == UNKNOWNOID) refuse("a literal without a type", Errc::invalid_argument);
   const double value = number_of(y.value, base_);
-  if (!policy_.response->allows(value) || !(std::fabs(value) <= max_abs_element))
-    refuse(format_number(value), Errc::invalid_argument);
+  if (!policy_.response->allows(value)) refuse(format_number(value), Errc::invalid_argument);
+  if (!(std::fabs(value) <= max_abs_element))
+    refuse_value(value, message("the response of row {}", seen_), seen_);
   return value;
 }
 

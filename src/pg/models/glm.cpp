@@ -45,6 +45,13 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
                 "Standard deviations of coefficients are too small by the root of that, and "
                 "intervals of new responses are too narrow.",
                 "Use {\"response\": \"negative_binomial\"}, which learns the dispersion.");
+  if (warnings.few_rows > 0)
+    report_once(WARNING,
+                message("{} rows are few for {} coefficients and a dispersion", warnings.few_rows,
+                        format_number(model->free_parameters() - 1)),
+                "Coefficients follow the rows so closely that the dispersion, and with it every "
+                "interval, is too small.",
+                "Leave out predictors, or fit more rows.");
   if (!warnings.undetermined.empty())
     report_once(
         WARNING,

@@ -23,27 +23,28 @@ const RegressionModel &regression_argument(FunctionCallInfo fcinfo, std::unique_
               "bayes_parameters(model) lists the parameters of any model.");
 }
 
-void emit(ResultRows &result, const RegressionModel &model, double level) {
-  model.coefficients(level, [&result](const Coefficient &coefficient) {
-    poll_interrupts();
-    result.row({Cell::text(*coefficient.term), Cell::or_null(coefficient.mean),
-                Cell::or_null(coefficient.sd), Cell::or_null(coefficient.lower),
-                Cell::or_null(coefficient.upper)});
-  });
-}
-
-void emit_with_effects(ResultRows &result, const RegressionModel &model, double level) {
+/// `effects`: with exp of mean, lower and upper besides, NULL where they multiply nothing.
+void emit(ResultRows &result, const RegressionModel &model, double level, bool effects) {
   const bool multiplies = model.multiplies();
-  model.coefficients(level, [&result, multiplies](const Coefficient &coefficient) {
+  model.coefficients(level, [&](const Coefficient &of) {
     poll_interrupts();
     const auto effect = [multiplies](double x) {
       return multiplies ? Cell::or_null(std::exp(x)) : Cell();
     };
-    result.row({Cell::text(*coefficient.term), Cell::or_null(coefficient.mean),
-                Cell::or_null(coefficient.sd), Cell::or_null(coefficient.lower),
-                Cell::or_null(coefficient.upper), effect(coefficient.mean),
-                effect(coefficient.lower), effect(coefficient.upper)});
+    const Cell cells[] = {Cell::text(*of.term),    Cell::or_null(of.mean),  Cell::or_null(of.sd),
+                          Cell::or_null(of.lower), Cell::or_null(of.upper), effect(of.mean),
+                          effect(of.lower),        effect(of.upper)};
+    result.row(std::span(cells).first(effects ? 8 : 5));
   });
+}
+
+/// (model [, level])
+Datum coefficients(FunctionCallInfo fcinfo, bool effects) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  std::unique_ptr<Model> owner;
+  emit(result, regression_argument(fcinfo, owner), level, effects);
+  return Datum(0);
 }
 
 /// `one`, `many`: the reason, as the predicate for a single predictor and for several.
@@ -65,11 +66,11 @@ void warn_undetermined_predictors(const std::vector<std::string> &names, const c
 }  // namespace
 
 void emit_effects(ResultRows &result, const Model &model) {
-  emit_with_effects(result, static_cast<const RegressionModel &>(model), default_level);
+  emit(result, static_cast<const RegressionModel &>(model), default_level, true);
 }
 
 void emit_coefficients(ResultRows &result, const Model &model) {
-  emit(result, static_cast<const RegressionModel &>(model), default_level);
+  emit(result, static_cast<const RegressionModel &>(model), default_level, false);
 }
 
 void warn_constant_predictors(const std::vector<std::string> &names, bool left_out) {
@@ -92,23 +93,8 @@ void warn_no_complete_row(const char *family, const char *detail) {
 using namespace bayes;
 using namespace bayes::pg;
 
-/// bayes_coefficients(model [, level])
-BAYES_FUNCTION(bayes_coefficients) {
-  const double level = level_argument(fcinfo);
-  ResultRows result(fcinfo);
-  std::unique_ptr<Model> owner;
-  emit(result, regression_argument(fcinfo, owner), level);
-  return Datum(0);
-}
-
-/// glm_coefficients(model [, level])
-BAYES_FUNCTION(glm_coefficients) {
-  const double level = level_argument(fcinfo);
-  ResultRows result(fcinfo);
-  std::unique_ptr<Model> owner;
-  emit_with_effects(result, regression_argument(fcinfo, owner), level);
-  return Datum(0);
-}
+BAYES_FUNCTION(bayes_coefficients) { return coefficients(fcinfo, false); }
+BAYES_FUNCTION(glm_coefficients) { return coefficients(fcinfo, true); }
 
 /// bayes_contrast(model, weights jsonb [, level]): (mean, sd, lower, upper), one row
 BAYES_FUNCTION(bayes_contrast) {
