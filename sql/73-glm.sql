@@ -2,10 +2,10 @@
 
 DEFINE @glm_rows =
   'Option response, which is required, names the distribution of y: bernoulli, binomial, poisson, '
-  'negative_binomial, exponential or gamma (docs/regression.md). x: numbers, as many in every row; '
-  'in a record each column is a number, a boolean or a label, and a column of labels becomes an '
-  'indicator for each label except the first, which is the reference. Options exposure, offset and '
-  'trials name columns of x that are no predictors. Rows with a NULL are skipped; no rows give '
+  'negative_binomial, exponential, gamma, normal or student_t (docs/regression.md). x: numbers, as '
+  'many in every row; in a record each column is a number, a boolean or a label, and a column of '
+  'labels becomes an indicator for each label except the first, which is the reference. Options '
+  'exposure, offset and trials name columns of x that are no predictors. Rows with a NULL are skipped; no rows give '
   'NULL. Errors: 22023 invalid option, y that the distribution does not allow, a NaN or an '
   'infinite element, an exposure that is not positive, more successes than trials; 22004 a NULL '
   'with option missing = error; 2202E rows of different length; 42804 y of any other type; 54000 '
@@ -18,7 +18,8 @@ CREATE TYPE glm_prediction AS (
 COMMENT ON TYPE glm_prediction IS
   'The prediction of a generalized linear model for a row. mean: the expected response; sd, lower, '
   'upper: standard deviation and interval of a new response, for counts from quantiles that are '
-  'whole numbers; mean_sd, mean_lower, mean_upper: standard deviation and interval of the expected '
+  'whole numbers; sd is NULL for a student_t response of at most 2 degrees of freedom, which has '
+  'no variance; mean_sd, mean_lower, mean_upper: standard deviation and interval of the expected '
   'response, due to the uncertainty of the coefficients, NULL after method em.';
 
 -- ---- aggregates: rows in, a model out ----

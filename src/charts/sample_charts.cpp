@@ -217,6 +217,10 @@ void residuals_chart(const ChartRequest &request) {
   Panel panel{{}, {"predicted"}, {"residual"}};
   Layer points{Mark::point};
   for (const PredictedRow &each : predictions(request)) {
+    if (!(each.of.sd > 0))
+      throw Error(Errc::invalid_argument,
+                  "a chart of residuals needs the standard deviation of responses",
+                  "They are divided by it, and responses of this model have none.");
     ChartItem item;
     item.x = each.of.mean;
     item.y = (each.response - each.of.mean) / each.of.sd;

@@ -208,6 +208,7 @@ UncertainPredictor Glm::uncertain(std::span<const double> z, double offset, doub
   UncertainPredictor out;
   out.mean = checked_predictor(inner_product(s.mean.data(), z)) + offset;
   out.trials = trials;
+  out.degrees = s.columns.degrees;
   if (!s.root.empty()) out.variance = checked_predictor(packed_square(s.root, z));
   if (!response_->dispersed()) return out;
   // The last row of R: its last number is the deviation of the logarithm of the dispersion.
@@ -232,9 +233,10 @@ std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> 
   }
   const Apart apart = apart_of(state->columns, row);
   const UncertainPredictor of = uncertain(standardized(*state, row), apart.offset, apart.trials);
-  return ResponsePrediction{*mean, std::sqrt(checked_moment(predictive_variance(*response_, of))),
-                            predictive_quantile(*response_, of, tail),
-                            predictive_quantile(*response_, of, 1 - tail)};
+  const double variance = predictive_variance(*response_, of);
+  return ResponsePrediction{
+      *mean, std::isnan(variance) ? unknown : std::sqrt(checked_moment(variance)),
+      predictive_quantile(*response_, of, tail), predictive_quantile(*response_, of, 1 - tail)};
 }
 
 const ModelWords &Glm::words() const {

@@ -38,7 +38,7 @@ struct MeanPrediction {
 /// The predictive distribution of a new response.
 struct ResponsePrediction {
   MeanPrediction mean;
-  /// standard deviation and the bounds of an interval of the response itself
+  /// standard deviation (NaN if it has none) and the bounds of an interval of the response itself
   double sd, lower, upper;
 };
 
@@ -55,7 +55,9 @@ class BAYES_API Glm final : public RegressionModel {
   double observations() const override;
 
   const RegressionTerms &terms() const override;
-  bool multiplies() const override { return response_->link != Link::probit; }
+  bool multiplies() const override {
+    return response_->link == Link::log || response_->link == Link::logit;
+  }
   void coefficients(double level, const TakeCoefficient &take) const override;
   Coefficient contrast(std::span<const double> weights, double level) const override;
   /// Of a binary response the predictive probability alone; nullopt for a row with a missing value.

@@ -53,6 +53,7 @@ GlmColumns glm_columns(const GlmOptions &options, const RowColumns &columns, int
   out.exposure = named_column("exposure", options.exposure, columns, dimension);
   out.trials = named_column("trials", options.trials, columns, dimension);
   out.every = options.trials_of_rows;
+  out.degrees = options.degrees;
   return out;
 }
 
@@ -271,7 +272,7 @@ class GlmFit {
     model_->info.log_likelihood = mode.log_likelihood;
     find_undetermined(data, prior, mode);
     find_overdispersion(data, mode);
-    if (options_.response->dispersed()) require_dispersion(mode);
+    if (options_.response->dispersed()) require_dispersion(data, mode);
     // The dispersion at the mode of all unknowns is too small where coefficients follow the rows.
     if (options_.response->dispersed() && double(rows_.rows()) <= 2.0 * state().parameters)
       warnings_.few_rows = rows_.rows();
@@ -300,9 +301,10 @@ class GlmFit {
 
   /// Throws Error(numeric) where the dispersion falls as far as its prior lets it: its logarithm
   /// has no normal distribution then, and predictions would be those of no dispersion at all.
-  void require_dispersion(const GlmMode &mode) const {
+  void require_dispersion(const GlmRows &data, const GlmMode &mode) const {
     const Eigen::Index last = mode.state.size() - 1;
-    if (mode.state(last) > -45 && mode.factor(last, last) > 0.1) return;
+    const double unit = 2 * std::log(data.response_scale());
+    if (mode.state(last) - unit > -45 && mode.factor(last, last) > 0.1) return;
     const bool counts = options_.response->whole();
     throw Error(Errc::numeric,
                 counts ? "the responses vary no more than a Poisson distribution lets them"
@@ -318,7 +320,9 @@ class GlmFit {
     const Eigen::Index p = mode.factor.rows(), coefficients = state().terms.size();
     const Vector &precision = prior.precision;
     // Of a log link a deviation of 1 is that of a mean of which one event was counted.
-    const double most = options_.response->link == Link::log ? max_log_determined : max_determined;
+    const double most = options_.response->link == Link::log
+                            ? max_log_determined
+                            : max_determined * data.response_scale();
     Matrix left, factor = mode.factor;
     if (options_.method == Method::em) {  // whose factor is not that of the curvature
       left = data.likelihood(mode.state, true).curvature;
@@ -366,24 +370,25 @@ class GlmFit {
     require_model_size(what, 20.0 / 8 * p * std::max(p / 2, draws), "Leave out columns.");
   }
 
-  /// The prior of the unknowns. The coefficient of a column itself is u / scale.
+  /// The prior of the unknowns, of responses on the whole line in units of their scale. The
+  /// coefficient of a column itself is u / scale.
   GlmPrior prior_of(const GlmRows &data) const {
     const Glm::State &s = *model_->state;
     GlmPrior prior{Vector(data.size()), Vector::Zero(data.size())};
     Vector &out = prior.precision;
-    const double variance = options_.prior_variance();
+    const double variance = options_.prior_variance(), unit = data.response_scale();
     for (int j = 0; j < s.terms.size(); ++j) {
-      const double scale = options_.scaled() ? 1 : s.scales.scale[std::size_t(j)];
+      const double scale = unit * (options_.scaled() ? 1 : s.scales.scale[std::size_t(j)]);
       // Divided one by one, because the product of variance and squared scale may overflow.
-      out(j) =
-          s.terms[j].column < 0 ? 1 / options_.intercept_variance : 1 / variance / scale / scale;
+      out(j) = s.terms[j].column < 0 ? 1 / options_.intercept_variance / unit / unit
+                                     : 1 / variance / scale / scale;
     }
     // Means have units, or are of other sizes than 1: their prior is about that of all rows.
-    if (data.intercept() && options_.response->link == Link::log)
+    if (data.intercept() && options_.measured())
       prior.mean(0) = options_.intercept_mean.value_or(intercept_of_data(data));
     if (options_.response->dispersed()) {
       out(out.size() - 1) = 1 / options_.dispersion_variance;
-      prior.mean(out.size() - 1) = std::log(options_.dispersion);
+      prior.mean(out.size() - 1) = std::log(options_.dispersion) + 2 * std::log(unit);
     }
     return prior;
   }
@@ -565,6 +570,7 @@ const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, Gl
   for (const auto &[key, column] :
        {std::pair("exposure", &out.exposure), std::pair("offset", &out.offset)})
     if (options.has(key)) *column = options.text(key);
+  if (found->has_degrees()) out.degrees = options.number("df", 1, 1e6, false);
   if (!found->has_trials()) return *found;
   if (const Document trials = options.value("trials"); trials.as<std::string>())
     out.trials = *trials.as<std::string>();
@@ -596,7 +602,8 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   for (const double x : state.scales.scale)
     if (!(x >= 1 / max_of_column)) in.reject("scale", "must be positive");
   state.mean = read_numbers(in, "mean", {p}, max_of_coefficient);
-  if (response.dispersed() && !(std::fabs(state.mean.back()) < 60))
+  if (response.dispersed() &&
+      !(std::fabs(state.mean.back()) < (response.link == Link::identity ? 600 : 60)))
     in.reject("mean", "must end with the logarithm of a dispersion");
   if (info.method == Method::gibbs) {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});

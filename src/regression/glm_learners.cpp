@@ -48,8 +48,11 @@ void prior_lines(OptionTable &t, GlmOptions &o) {
               {"lambda_intercept", "precision of the intercept", {}, of_intercept_standard},
               of_intercept, o.intercept);
   if (o.family == GlmFamily::glm) {
-    t.number({"intercept", "mean of the intercept", {}, "the link of the mean of the responses"},
-             o.intercept_mean, {-1e6, 1e6}, o.intercept && o.response->link == Link::log);
+    t.number(
+        {"intercept", "mean of the intercept", {}, "the link of the mean of the responses"},
+        o.intercept_mean,
+        o.response->link == Link::identity ? OptionRange{-1e100, 1e100} : OptionRange{-1e6, 1e6},
+        o.intercept && o.measured());
     t.number({"dispersion", "median of the dispersion"}, o.dispersion, above(0, 1e12),
              o.response->dispersed());
     t.number({"c_dispersion", "variance of the logarithm of the dispersion"}, o.dispersion_variance,
@@ -121,7 +124,7 @@ void response_lines(OptionTable &t, GlmOptions &o) {
         "among trials.",
         R"(For instance {"response": "poisson"}.)");
   o.response = find_response(name.front(), o.response ? o.response->link : std::optional<Link>());
-  const bool two_links = o.response->link != Link::log;
+  const bool two_links = !o.measured();
   bool probit = o.response->link == Link::probit;
   t.either({"link", "the link of a probability"}, probit, "logit", "probit", two_links);
   if (two_links) o.response = find_response(name.front(), probit ? Link::probit : Link::logit);
@@ -147,6 +150,8 @@ void glm_lines(OptionTable &t, GlmOptions &o) {
                  "the name of a column", "none"},
                 o.offset, true);
     trials_line(t, o);
+    t.number({"df", "degrees of freedom of a student_t response"}, o.degrees, {1, 1e6},
+             o.response->has_degrees());
   }
   t.boolean(intercept_key, o.intercept);
   t.other(
@@ -229,7 +234,8 @@ Density density_at(GlmRows &rows, const GlmPrior &prior, const Vector &u, bool c
   // Beyond this, products with z may overflow; no mode lies there.
   if (!(u.cwiseAbs().maxCoeff() < 1e100)) return out;
   // The logarithm of a dispersion, of which no mode lies beyond these.
-  if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1)) < 60)) return out;
+  const double unit = 2 * std::log(rows.response_scale());
+  if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1) - unit) < 60)) return out;
   out.sums = rows.likelihood(u, curvature);
   out.value = out.sums.log_likelihood + prior.log_density(u);
   out.gradient = out.sums.gradient - prior.precision.cwiseProduct(u - prior.mean);
@@ -247,7 +253,9 @@ void require_numbers(const Density &at, double gain = 0) {
 
 /// The Cholesky factor of curvature and prior precision. `dispersed`: the last unknown is the
 /// logarithm of a dispersion, in which the density need not be concave away from the mode; there it
-/// is treated alone, with a curvature that is positive.
+/// is treated alone, with a curvature that is positive. Of responses with long tails the density
+/// need not be concave in the coefficients either: then the curvature grows by multiples of its
+/// diagonal, which turns steps towards the gradient and shortens them (Levenberg).
 Matrix factor_of(const Matrix &sums, const GlmPrior &prior, bool dispersed) {
   Matrix sum = sums, lower;
   sum.diagonal() += prior.precision;
@@ -259,7 +267,15 @@ Matrix factor_of(const Matrix &sums, const GlmPrior &prior, bool dispersed) {
     sum.col(last).setZero();
     sum(last, last) = own;
   }
-  if (!dispersed || !cholesky(sum, lower))
+  bool found = dispersed && cholesky(sum, lower);
+  if (dispersed && !found) {
+    const Vector diagonal = sum.diagonal().cwiseAbs();
+    for (double more = 0.1; !found && more < 1e6; more *= 3) {
+      sum.diagonal() += more * diagonal;
+      found = cholesky(sum, lower);
+    }
+  }
+  if (!found)
     throw Error(
         Errc::numeric, "the precision of the coefficients is not positive definite",
         "Columns are collinear up to rounding errors, and the prior is too wide to identify "
@@ -300,6 +316,7 @@ double GlmPrior::log_density(const Vector &u) const {
 }
 
 double intercept_of_data(const GlmRows &rows) {
+  if (rows.response().link == Link::identity) return rows.response_mean();
   if (rows.response().link == Link::log) {
     // Counts may all be 0: half a count of a row then is between what was seen and what could have
     // been.

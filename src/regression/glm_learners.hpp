@@ -21,6 +21,8 @@ struct GlmOptions : FitOptions {
   std::string exposure, offset, trials;
   /// the number of trials of every row, where it is no column
   double trials_of_rows = 1;
+  /// the degrees of freedom of a student_t response
+  double degrees = 4;
   bool intercept = true;
   /// option reference as given, or null; after the fit, the reference labels of all columns
   Document reference;
@@ -34,6 +36,8 @@ struct GlmOptions : FitOptions {
   /// prior median of the dispersion, and prior variance of its logarithm
   double dispersion = 1, dispersion_variance = 9;
 
+  /// The linear predictor is in the units of the responses, or their logarithm.
+  bool measured() const { return response->link == Link::log || response->link == Link::identity; }
   bool scaled() const { return standardize.value_or(!variance); }
   double prior_variance() const;
   Document document() const;
@@ -71,11 +75,11 @@ Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior);
 
 /// Newton's method with steps that are shortened until the posterior density rises: it always ends
 /// at the mode, as the density is log-concave and the prior proper; with a dispersion it is
-/// concave in all but that, and steps go uphill. The trace has the log joint
-/// density of y and u. Converged when half the squared length of a step in the metric of the
-/// Hessian, which is the predicted remaining rise of the log density, is at most the tolerance. The
-/// factor is that of minus the Hessian at the mode (002 L3). Throws Error(numeric) where the
-/// Hessian is singular in double precision.
+/// concave in all but that (of a student_t response it may have several modes), and steps go
+/// uphill. The trace has the log joint density of y and u. Converged when half the squared length
+/// of a step in the metric of the Hessian, which is the predicted remaining rise of the log
+/// density, is at most the tolerance. The factor is that of minus the Hessian at the mode (002 L3).
+/// Throws Error(numeric) where the Hessian is singular in double precision.
 GlmMode newton(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,
                Control &control);
 

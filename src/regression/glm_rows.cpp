@@ -324,7 +324,9 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
   const int p = own.terms_.size();
   const bool dispersed = gradient && response->dispersed();
   std::unique_ptr<ResponseStep> made;
-  if (!step) made = gradient ? response->step(dispersed ? u(p) : 0) : std::make_unique<GramStep>();
+  if (!step)
+    made = gradient ? response->step(dispersed ? u(p) : 0, columns.degrees)
+                    : std::make_unique<GramStep>();
   const ResponseStep &own_step = step ? *step : *made;
   const std::size_t triangle = curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0;
   Sweep sweep(rows, control);
@@ -403,8 +405,10 @@ struct TermRange {
 };
 /// Facts of responses, offsets and trials.
 struct RangeOfResponses {
-  /// the weights; weighted sums of the responses, and of trials or exposures
-  double weight = 0, total = 0, base = 0;
+  /// the weights; weighted sums of the responses, of trials or exposures, and of offsets
+  double weight = 0, total = 0, base = 0, offset = 0;
+  /// of y - offset
+  double least = infinite, greatest = -infinite;
   double least_exposure = infinite, largest_offset = 0;
   /// the greatest y - trials and the greatest y with that; the greatest distance of a number of
   /// trials from a whole one
@@ -414,6 +418,9 @@ struct RangeOfResponses {
     f.number("weight", weight);
     f.number("total", total);
     f.number("base", base);
+    f.number("offset", offset);
+    f.number("least", least);
+    f.number("greatest", greatest);
     f.number("least_exposure", least_exposure);
     f.number("largest_offset", largest_offset);
     f.number("beyond_trials", beyond_trials);
@@ -429,6 +436,9 @@ struct RangeOfResponses {
     weight += other.weight;
     total += other.total;
     base += other.base;
+    offset += other.offset;
+    least = std::min(least, other.least);
+    greatest = std::max(greatest, other.greatest);
     least_exposure = std::min(least_exposure, other.least_exposure);
     largest_offset = std::max(largest_offset, other.largest_offset);
     add_beyond(other.beyond_trials, other.successes_beyond);
@@ -468,23 +478,31 @@ class TermBlocks {
 
 /// Adds a block to the facts of responses.
 void add_responses(const BlockOfRows &block, const GlmColumns &columns, RangeOfResponses &out) {
-  double totals[sum_lanes] = {}, weights[sum_lanes] = {}, bases[sum_lanes] = {};
+  double totals[sum_lanes] = {}, weights[sum_lanes] = {}, bases[sum_lanes] = {},
+         offsets[sum_lanes] = {};
   for (int b = 0; b < block.rows; ++b) {
     const double weight = block.weight[b], trials = block.trials[b];
     weights[b % sum_lanes] += weight;
     totals[b % sum_lanes] += weight * block.response[b];
-    bases[b % sum_lanes] += weight * (block.shifted ? std::exp(block.offset[b]) : trials);
+    // Offsets of a log link that are larger are refused.
+    bases[b % sum_lanes] +=
+        weight * (block.shifted ? std::exp(std::min(block.offset[b], 700.0)) : trials);
+    const double moved = block.response[b] - (block.shifted ? block.offset[b] : 0);
+    out.least = std::min(out.least, moved);
+    out.greatest = std::max(out.greatest, moved);
     out.add_beyond(block.response[b] - trials, block.response[b]);
     out.fraction_of_trials =
         std::max(out.fraction_of_trials, std::fabs(trials - std::nearbyint(trials)));
     if (columns.exposure >= 0)
       out.least_exposure = std::min(out.least_exposure, block.feature(columns.exposure)[b]);
+    if (block.shifted) offsets[b % sum_lanes] += weight * block.offset[b];
     if (block.shifted)
       out.largest_offset = std::max(out.largest_offset, std::fabs(block.offset[b]));
   }
   out.weight += simd::sum(weights);
   out.total += simd::sum(totals);
   out.base += simd::sum(bases);
+  out.offset += simd::sum(offsets);
 }
 
 /// Adds a block to the range of a term. Rows past the last must repeat the term of another row,
@@ -603,7 +621,8 @@ RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
   return out;
 }
 
-/// For each term with a reach above 0 the weighted sum of ((x - centre) / reach)^2.
+/// For each term with a reach above 0 the weighted sum of ((x - centre) / reach)^2, and after them
+/// that of y - offset.
 struct SquaresPass {
   static constexpr const char *name = "glm squares";
   using Sums = NumberSums;
@@ -614,15 +633,15 @@ struct SquaresPass {
   template <class F> void fields(F &f, RowSource &rows) {
     terms.fields(f, rows.shape().dimension);
     columns.fields(f, rows.shape().dimension);
-    f.numbers("centre", centre, std::size_t(terms.size()));
-    f.numbers("reach", reach, std::size_t(terms.size()));
+    f.numbers("centre", centre, std::size_t(terms.size()) + 1);
+    f.numbers("reach", reach, std::size_t(terms.size()) + 1);
   }
   Sums nothing(RowSource &) const { return {std::vector<double>(reach.size())}; }
   Sums here(RowSource &rows, Control &control) const;
 };
 
 SquaresPass::Sums SquaresPass::here(RowSource &rows, Control &control) const {
-  const std::size_t p = reach.size();
+  const std::size_t p = std::size_t(terms.size());
   Sums out = nothing(rows);
   Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
@@ -632,16 +651,21 @@ SquaresPass::Sums SquaresPass::here(RowSource &rows, Control &control) const {
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
         std::vector<double> &part = slots[std::size_t(slot)];
-        part.assign(p, 0.0);
+        part.assign(p + 1, 0.0);
         blocks.each(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
           for (std::size_t j = 0; j < p; ++j)
             if (reach[j] > 0)
               part[j] +=
                   sum_of_squares(terms + j * block_rows, block.weight, centre[j], 1 / reach[j]);
+          if (!(reach[p] > 0)) return;
+          alignas(cache_line) double moved[block_rows];
+          for (int b = 0; b < block_rows; ++b)
+            moved[b] = block.response[b] - (block.shifted ? block.offset[b] : 0);
+          part[p] += sum_of_squares(moved, block.weight, centre[p], 1 / reach[p]);
         });
       },
       [&](int slot) {
-        for (std::size_t j = 0; j < p; ++j) out.numbers[j] += slots[std::size_t(slot)][j];
+        for (std::size_t j = 0; j <= p; ++j) out.numbers[j] += slots[std::size_t(slot)][j];
       });
   return out;
 }
@@ -654,7 +678,8 @@ const PassOver<PartOfRows> glm_ranges_pass = pass_over<PartOfRows, RangesPass>()
 namespace {
 
 /// Throws Error for values that columns of exposures, offsets and trials cannot have.
-void require_columns(const RangeOfResponses &of, const GlmColumns &columns, bool trials) {
+void require_columns(const RangeOfResponses &of, const GlmColumns &columns, bool trials,
+                     bool bounded) {
   const auto refuse = [](const char *option, const std::string &what, const char *requirement,
                          const char *hint) {
     throw Error(Errc::invalid_argument, message("option {} {}", option, what), requirement, hint);
@@ -672,8 +697,8 @@ void require_columns(const RangeOfResponses &of, const GlmColumns &columns, bool
                    describe_number(of.successes_beyond - of.beyond_trials),
                    describe_number(of.successes_beyond)),
            "The response counts the successes among the trials of its row.", "");
-  // Greater ones would overflow in means.
-  if (!(of.largest_offset <= 600))
+  // Greater ones would overflow in means, unless these are the predictors themselves.
+  if (bounded && !(of.largest_offset <= 600))
     refuse("offset", message("moves a linear predictor by {}", describe_number(of.largest_offset)),
            "It must lie between -600 and 600.", "Rescale it.");
 }
@@ -685,12 +710,13 @@ void GlmRows::find_scales() {
   scales_.centre.assign(p, 0.0);
   scales_.scale.assign(p, 1.0);
   const RangesPass::Sums range = run(rows_, RangesPass{terms_.unnamed(), columns_}, control_);
-  require_columns(range.responses, columns_, response_.has_trials());
+  const bool location = response_.link == Link::identity;
+  require_columns(range.responses, columns_, response_.has_trials(), !location);
   weight_ = range.responses.weight;
   total_ = range.responses.total;
   base_ = range.responses.base;
   // for terms whose squares must be summed, the largest distance from the centre; else 0
-  std::vector<double> reach(p, 0.0);
+  std::vector<double> reach(p + 1, 0.0);
   for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
     const double low = range.low[j], high = range.high[j];
     double &centre = scales_.centre[j];
@@ -705,8 +731,25 @@ void GlmRows::find_scales() {
     if (most < min_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
     reach[j] = most;
   }
+  if (location) {
+    const double least = range.responses.least, greatest = range.responses.greatest;
+    // Greater ones would overflow in squares.
+    if (!(std::max(std::fabs(least), std::fabs(greatest)) < 1e100))
+      throw Error(Errc::numeric, "responses or offsets are too large to compute with",
+                  "The largest absolute value of one that is a number on the whole line is 1e100.",
+                  "Choose another unit of measurement.");
+    if (terms_.intercept())
+      response_mean_ = std::clamp((total_ - range.responses.offset) / weight_, least, greatest);
+    reach[p] = std::max(greatest - response_mean_, response_mean_ - least);
+    if (!(reach[p] > min_range))
+      throw Error(Errc::numeric, "the responses do not vary about their means",
+                  "They are the same in all rows, so that there is no dispersion to learn.");
+  }
+  std::vector<double> centre = scales_.centre;
+  centre.push_back(response_mean_);
   const std::vector<double> sums =
-      run(rows_, SquaresPass{terms_.unnamed(), columns_, scales_.centre, reach}, control_).numbers;
+      run(rows_, SquaresPass{terms_.unnamed(), columns_, centre, reach}, control_).numbers;
+  if (location) response_scale_ = reach[p] * std::sqrt(std::max(sums[p] / weight_, min_share));
   for (std::size_t j = 0; j < p; ++j) {
     if (!(reach[j] > 0)) continue;
     const double share = sums[j] / weight_;

@@ -59,6 +59,8 @@ struct GlmColumns {
   /// the number of trials of a binomial response; `every`: that of all rows
   int trials = -1;
   double every = 1;
+  /// the degrees of freedom of a student_t response
+  double degrees = 4;
 
   /// As arguments of a pass (data/pass.hpp) over rows of this dimension.
   template <class F> void fields(F &f, int dimension) {
@@ -67,6 +69,8 @@ struct GlmColumns {
     f.integer("trials", trials, -1, dimension - 2);
     f.number("every", every);
     f.require(every >= 1 && every <= 1e15);
+    f.number("degrees", degrees);
+    f.require(degrees >= 1 && degrees <= 1e6);
   }
 };
 
@@ -93,6 +97,10 @@ class GlmRows {
   double weight() const { return weight_; }
   double total() const { return total_; }
   double base() const { return base_; }
+  /// Of a response on the whole line: the mean of y - offset, and the root of the mean of its
+  /// squared distances from that; else 0 and 1.
+  double response_mean() const { return response_mean_; }
+  double response_scale() const { return response_scale_; }
   /// terms that carry no information: the same in every row, or without an intercept 0 in every row
   const std::vector<int> &constant() const { return constant_; }
 
@@ -131,7 +139,7 @@ class GlmRows {
   const GlmColumns columns_;
   Control &control_;
   TermScales scales_;
-  double weight_ = 0, total_ = 0, base_ = 0;
+  double weight_ = 0, total_ = 0, base_ = 0, response_mean_ = 0, response_scale_ = 1;
   std::vector<int> constant_;
 };
 

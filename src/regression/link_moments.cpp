@@ -130,6 +130,7 @@ double probability_at(Link link, double a) {
 }
 
 double mean_at(Link link, double a) {
+  if (link == Link::identity) return a;
   return link == Link::log ? std::exp(a) : probability_at(link, a);
 }
 
@@ -138,6 +139,7 @@ double log_probability_at(Link link, double a) {
 }
 
 LinkMoments link_moments(Link link, double mean, double variance) {
+  if (link == Link::identity) return {mean, std::sqrt(variance)};
   if (link == Link::log) {
     const double of = std::exp(mean + variance / 2);
     return {of, variance > 0 ? of * std::sqrt(std::expm1(variance)) : 0};

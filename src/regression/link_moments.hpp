@@ -11,8 +11,8 @@
 namespace bayes {
 
 /// The link, which determines the mean of a response at a linear predictor a: the probability
-/// 1 / (1 + exp(-a)) or Phi(a), or exp(a).
-enum class Link : char { logit, probit, log };
+/// 1 / (1 + exp(-a)) or Phi(a), or exp(a), or a.
+enum class Link : char { logit, probit, log, identity };
 
 /// The mean at a.
 BAYES_API double mean_at(Link link, double a);

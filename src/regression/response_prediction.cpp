@@ -58,7 +58,7 @@ Peak peak_of(const ResponseFamily &response, double y, const UncertainPredictor 
   double at = of.mean;
   ResponseSlope slope{};
   for (int i = 0; i < 100; ++i) {
-    slope = response.slope(y, {at, of.trials, of.log_dispersion});
+    slope = response.slope(y, of.at(at));
     const double step =
         (slope.first - (at - of.mean) / of.variance) / (slope.curvature + 1 / of.variance);
     // An exponential looks steeper from above than it is below.
@@ -66,48 +66,6 @@ Peak peak_of(const ResponseFamily &response, double y, const UncertainPredictor 
     if (std::fabs(step) < 1e-6) break;
   }
   return {at, 1 / std::sqrt(slope.curvature + 1 / of.variance)};
-}
-
-/// The logarithm of the average density of y, given the dispersion.
-double log_average(const ResponseFamily &response, double y, const UncertainPredictor &of) {
-  const auto density = [&](double a) {
-    return response.log_density(y, {a, of.trials, of.log_dispersion});
-  };
-  if (!(of.variance > 0)) return density(of.mean);
-  const Peak peak = peak_of(response, y, of);
-  return log_integral(peak.at, finest_scale * std::min(1.5 * peak.deviation, 1.0),
-                      [&](double a) {
-                        const double off = a - of.mean;
-                        return density(a) - 0.5 * off * off / of.variance;
-                      }) -
-         0.5 * std::log(of.variance) - half_log_two_pi;
-}
-
-/// P(Y <= y), given the dispersion.
-double average_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
-  if (response.whole() && y >= of.trials && response.link != Link::log) return 1;
-  const double s = std::sqrt(of.variance);
-  const ResponsePoint at{of.mean, of.trials, of.log_dispersion};
-  const ResponseFall fall = response.fall(y, at);
-  if (!(s > fall.deviation)) {
-    // Where the predictor is narrower than the fall, over the predictor.
-    if (s == 0) return response.below(y, at);
-    constexpr double step = 0.5;
-    double sum = 0, total = 0;
-    for (double t = -8; t <= 8; t += step) {
-      const double weight = std::exp(-0.5 * t * t);
-      sum += weight * response.below(y, {of.mean + t * s, of.trials, of.log_dispersion});
-      total += weight;
-    }
-    return sum / total;
-  }
-  // Otherwise over the fall, by parts: the probability that it comes after the predictor.
-  const auto term = [&](double a) {
-    return log_normal_cdf((a - of.mean) / s).value +
-           response.log_fall(y, {a, of.trials, of.log_dispersion});
-  };
-  return std::min(
-      1.0, std::exp(log_integral(fall.peak, finest_scale * std::min(fall.deviation, 1.0), term)));
 }
 
 /// The greatest value of f, found from 0 by steps that grow while they lead uphill, and then get
@@ -127,6 +85,69 @@ template <class F> double climb(F f) {
   return at;
 }
 
+/// The logarithm of the average of exp(f(variance of y)) for a y on the whole line, given the
+/// dispersion: a Student t variable is normal with its squared scale over g, where degrees g has a
+/// chi-squared distribution.
+template <class F>
+double log_average_of_normal(const ResponseFamily &response, const UncertainPredictor &of, F f) {
+  const double square = std::exp(of.log_dispersion), half = 0.5 * of.degrees;
+  if (!response.has_degrees()) return f(of.variance + square);
+  // over log g, whose log density is this but for half_log - log Gamma(half)
+  const auto term = [&](double log_g) {
+    const double g = std::exp(log_g);
+    return f(of.variance + square / g) + half * (log_g - g);
+  };
+  const double step = finest_scale * std::min(1.5 / std::sqrt(half), 1.0);
+  return log_integral(climb(term), step, term) + half * std::log(half) - log_gamma(half);
+}
+
+/// The logarithm of the average density of y, given the dispersion.
+double log_average(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+  if (response.link == Link::identity)
+    return log_average_of_normal(response, of, [off = y - of.mean](double variance) {
+      return -0.5 * (off * off / variance + std::log(variance)) - half_log_two_pi;
+    });
+  const auto density = [&](double a) { return response.log_density(y, of.at(a)); };
+  if (!(of.variance > 0)) return density(of.mean);
+  const Peak peak = peak_of(response, y, of);
+  return log_integral(peak.at, finest_scale * std::min(1.5 * peak.deviation, 1.0),
+                      [&](double a) {
+                        const double off = a - of.mean;
+                        return density(a) - 0.5 * off * off / of.variance;
+                      }) -
+         0.5 * std::log(of.variance) - half_log_two_pi;
+}
+
+/// P(Y <= y), given the dispersion.
+double average_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+  if (response.link == Link::identity)
+    return std::exp(log_average_of_normal(response, of, [off = y - of.mean](double variance) {
+      return log_normal_cdf(off / std::sqrt(variance)).value;
+    }));
+  if (response.whole() && y >= of.trials && response.link != Link::log) return 1;
+  const double s = std::sqrt(of.variance);
+  const ResponsePoint at = of.at(of.mean);
+  const ResponseFall fall = response.fall(y, at);
+  if (!(s > fall.deviation)) {
+    // Where the predictor is narrower than the fall, over the predictor.
+    if (s == 0) return response.below(y, at);
+    constexpr double step = 0.5;
+    double sum = 0, total = 0;
+    for (double t = -8; t <= 8; t += step) {
+      const double weight = std::exp(-0.5 * t * t);
+      sum += weight * response.below(y, of.at(of.mean + t * s));
+      total += weight;
+    }
+    return sum / total;
+  }
+  // Otherwise over the fall, by parts: the probability that it comes after the predictor.
+  const auto term = [&](double a) {
+    return log_normal_cdf((a - of.mean) / s).value + response.log_fall(y, of.at(a));
+  };
+  return std::min(
+      1.0, std::exp(log_integral(fall.peak, finest_scale * std::min(fall.deviation, 1.0), term)));
+}
+
 }  // namespace
 
 double log_predictive(const ResponseFamily &response, double y, const UncertainPredictor &of) {
@@ -144,16 +165,20 @@ double log_predictive(const ResponseFamily &response, double y, const UncertainP
 }
 
 double predictive_variance(const ResponseFamily &response, const UncertainPredictor &of) {
-  const VarianceTerms terms = response.variance_terms(of.trials);
+  const VarianceTerms terms = response.variance_terms(of.trials, of.degrees);
   const LinkMoments moments = link_moments(response.link, of.mean, of.variance);
   const double mean = of.trials * moments.mean,
                variance = of.trials * moments.sd * (of.trials * moments.sd);
-  // of m^2, and of that times the dispersion: both are log-normal
-  double square = mean * mean + variance;
-  if (response.dispersed())
-    square *= std::exp(of.log_dispersion + 0.5 * of.dispersion_variance + 2 * of.covariance);
+  // of m^2 and of 1, each times the dispersion: products of log-normal numbers
+  double square = mean * mean + variance, one = 1;
+  if (response.dispersed()) {
+    one = std::exp(of.log_dispersion + 0.5 * of.dispersion_variance);
+    square *= one * std::exp(2 * of.covariance);
+  }
+  const double own = terms.linear * mean + terms.constant * one +
+                     (terms.quadratic == 0 ? 0 : terms.quadratic * square);
   // What is left of a variance that is 0, as with probabilities of 0 or 1, may be below that.
-  return std::max(terms.linear * mean + terms.quadratic * square, 0.0) + variance;
+  return own < 0 ? variance : own + variance;
 }
 
 double predictive_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
@@ -169,8 +194,39 @@ double predictive_below(const ResponseFamily &response, double y, const Uncertai
   return sum / total;
 }
 
+namespace {
+
+[[noreturn]] void refuse_quantile() {
+  throw Error(Errc::numeric, "a quantile of the response overflows",
+              "The rows hardly determine the mean of such a row.",
+              "Use a narrower prior, or a lower level.");
+}
+
+/// The quantile of a response on the whole line, in a bracket that grows about the mean.
+template <class F> double quantile_about(double mean, double scale, double p, F below) {
+  const auto missed = [&](double t) { return below(mean + t * scale) - p; };
+  double low = -1, high = 1, at_low = missed(low), at_high = missed(high);
+  while (at_low > 0) {
+    high = low;
+    at_high = at_low;
+    at_low = missed(low *= 2);
+    if (!(-low * scale < farthest)) refuse_quantile();
+  }
+  while (at_high < 0) {
+    low = high;
+    at_low = at_high;
+    at_high = missed(high *= 2);
+    if (!(high * scale < farthest)) refuse_quantile();
+  }
+  return mean + scale * root_between(missed, low, high, at_low, at_high, 40);
+}
+
+}  // namespace
+
 double predictive_quantile(const ResponseFamily &response, const UncertainPredictor &of, double p) {
   const auto below = [&](double y) { return predictive_below(response, y, of); };
+  if (response.link == Link::identity)
+    return quantile_about(of.mean, std::sqrt(of.variance + std::exp(of.log_dispersion)), p, below);
   const bool whole = response.whole();
   if (whole && below(0) >= p) return 0;
   // A bracket, from near the median on: low is too low, or 0 and untried; high is not.
@@ -179,10 +235,7 @@ double predictive_quantile(const ResponseFamily &response, const UncertainPredic
   while (below(high) < p) {
     low = high;
     high *= 2;
-    if (!(high < farthest))
-      throw Error(Errc::numeric, "a quantile of the response overflows",
-                  "The rows hardly determine the mean of such a row.",
-                  "Use a narrower prior, or a lower level.");
+    if (!(high < farthest)) refuse_quantile();
   }
   while (low == 0 && high > (whole ? 1 : 1 / farthest)) {
     const double half = whole ? std::floor(high / 2) : high / 2;

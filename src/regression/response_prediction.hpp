@@ -11,7 +11,9 @@ struct UncertainPredictor {
   double mean = 0, variance = 0;
   double log_dispersion = 0, dispersion_variance = 0, covariance = 0;
   /// of the response
-  double trials = 1;
+  double trials = 1, degrees = 0;
+
+  ResponsePoint at(double predictor) const { return {predictor, trials, log_dispersion, degrees}; }
 };
 
 /// The logarithm of the average density of y, to some 8 digits: by trapezoidal rules about the
@@ -20,14 +22,15 @@ BAYES_API double log_predictive(const ResponseFamily &response, double y,
                                 const UncertainPredictor &of);
 
 /// The mean of the variances plus the variance of the means of the response, which may overflow; in
-/// closed form but for the moments of a logit (link_moments.hpp).
+/// closed form but for the moments of a logit (link_moments.hpp). NaN if y has no variance.
 BAYES_API double predictive_variance(const ResponseFamily &response, const UncertainPredictor &of);
 
-/// P(Y <= y), y >= 0, to some 8 digits.
+/// P(Y <= y), to some 8 digits; of counts and amounts for y >= 0.
 BAYES_API double predictive_below(const ResponseFamily &response, double y,
                                   const UncertainPredictor &of);
 
-/// The least y with P(Y <= y) >= p, 0 < p < 1. Throws Error(numeric) if it is beyond 1e300.
+/// The least y with P(Y <= y) >= p, 0 < p < 1. Throws Error(numeric) if its magnitude is beyond
+/// 1e300.
 BAYES_API double predictive_quantile(const ResponseFamily &response, const UncertainPredictor &of,
                                      double p);
 

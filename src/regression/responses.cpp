@@ -20,7 +20,7 @@ using simd::sum_lanes;
 using simd::Vector;
 
 constexpr const char *truth_requirement = "0 or 1, false or true",
-                     *amount_requirement = "a positive number";
+                     *amount_requirement = "a positive number", *number_requirement = "a number";
 
 /// A count, or 0 for what another server's rows may hold and cannot be one: tables are asked for
 /// it.
@@ -174,7 +174,7 @@ class Binomial : public ResponseFamily {
       : Binomial("binomial", link, "a whole number from 0 to the number of trials") {}
   bool has_trials() const override { return true; }
   bool allows(double y) const override { return allowed_count(y); }
-  std::unique_ptr<ResponseStep> step(double) const override {
+  std::unique_ptr<ResponseStep> step(double, double) const override {
     if (link == Link::logit) return std::make_unique<BinomialLogitStep>();
     return std::make_unique<BinomialProbitStep>();
   }
@@ -188,7 +188,7 @@ class Binomial : public ResponseFamily {
   ResponseSlope slope(double y, const ResponsePoint &at) const override {
     return binomial_slope(link, y, at.trials, at.predictor);
   }
-  VarianceTerms variance_terms(double n) const override { return {1, n > 0 ? -1 / n : 0}; }
+  VarianceTerms variance_terms(double n, double) const override { return {1, n > 0 ? -1 / n : 0}; }
   double below(double y, const ResponsePoint &at) const override {
     return binomial_below(link, y, at.trials, at.predictor);
   }
@@ -215,7 +215,7 @@ class Bernoulli final : public Binomial {
   bool has_trials() const override { return false; }
   bool binary() const override { return true; }
   bool allows(double y) const override { return y == 0 || y == 1; }
-  std::unique_ptr<ResponseStep> step(double) const override {
+  std::unique_ptr<ResponseStep> step(double, double) const override {
     if (link == Link::logit) return std::make_unique<LogitStep>();
     return std::make_unique<ProbitStep>();
   }
@@ -278,7 +278,7 @@ class PoissonResponse final : public ResponseFamily {
  public:
   constexpr PoissonResponse() : ResponseFamily("poisson", Link::log, count_requirement) {}
   bool allows(double y) const override { return allowed_count(y); }
-  std::unique_ptr<ResponseStep> step(double) const override {
+  std::unique_ptr<ResponseStep> step(double, double) const override {
     return std::make_unique<PoissonStep>();
   }
   double log_density(double y, const ResponsePoint &at) const override {
@@ -288,7 +288,7 @@ class PoissonResponse final : public ResponseFamily {
     const double mean = std::exp(std::min(at.predictor, 700.0));
     return {y - mean, mean};
   }
-  VarianceTerms variance_terms(double) const override { return {1, 0}; }
+  VarianceTerms variance_terms(double, double) const override { return {1, 0}; }
   double below(double y, const ResponsePoint &at) const override {
     return gamma_above_at(y + 1, at.predictor);
   }
@@ -375,7 +375,7 @@ class NegativeBinomialResponse final : public ResponseFamily {
       : ResponseFamily("negative_binomial", Link::log, count_requirement) {}
   bool dispersed() const override { return true; }
   bool allows(double y) const override { return allowed_count(y); }
-  std::unique_ptr<ResponseStep> step(double log_dispersion) const override {
+  std::unique_ptr<ResponseStep> step(double log_dispersion, double) const override {
     return std::make_unique<NegativeBinomialStep>(log_dispersion);
   }
   double log_density(double y, const ResponsePoint &at) const override {
@@ -389,7 +389,7 @@ class NegativeBinomialResponse final : public ResponseFamily {
                  whole = 1 + d * mean;
     return {(y - mean) / whole, mean / whole * ((1 + d * y) / whole)};
   }
-  VarianceTerms variance_terms(double) const override { return {1, 1}; }
+  VarianceTerms variance_terms(double, double) const override { return {1, 1}; }
   double below(double y, const ResponsePoint &at) const override {
     return beta_below_at(std::exp(-at.log_dispersion), y + 1, -at.predictor - at.log_dispersion);
   }
@@ -471,7 +471,7 @@ class Amount : public ResponseFamily {
                  ratio = y * std::exp(std::min(-at.predictor, 700.0));
     return {k * (ratio - 1), k * ratio};
   }
-  VarianceTerms variance_terms(double) const override { return {0, 1}; }
+  VarianceTerms variance_terms(double, double) const override { return {0, 1}; }
   double below(double y, const ResponsePoint &at) const override {
     if (y <= 0) return 0;
     return gamma_below_at(std::exp(-at.log_dispersion),
@@ -491,7 +491,7 @@ class Amount : public ResponseFamily {
 class Exponential final : public Amount {
  public:
   constexpr Exponential() : Amount("exponential") {}
-  std::unique_ptr<ResponseStep> step(double) const override {
+  std::unique_ptr<ResponseStep> step(double, double) const override {
     return std::make_unique<GammaStep<false>>();
   }
 };
@@ -500,8 +500,98 @@ class GammaResponse final : public Amount {
  public:
   constexpr GammaResponse() : Amount("gamma") {}
   bool dispersed() const override { return true; }
-  std::unique_ptr<ResponseStep> step(double log_dispersion) const override {
+  std::unique_ptr<ResponseStep> step(double log_dispersion, double) const override {
     return std::make_unique<GammaStep<true>>(log_dispersion);
+  }
+};
+
+// ---- numbers on the whole line ----
+
+/// The log density at the predictor.
+template <bool student> double log_greatest_density(double log_dispersion, double degrees) {
+  return -0.5 * log_dispersion -
+         (student ? log_beta(0.5, 0.5 * degrees) + 0.5 * std::log(degrees) : half_log_two_pi);
+}
+
+/// Normal responses, whose dispersion is the variance s^2, or with `student` those of a Student t
+/// distribution with scale s: in units of s their log density is -(degrees + 1) / 2 log(1 + r^2 /
+/// degrees), which grows with the distance r far more slowly than r^2.
+template <bool student> class LocationStep final : public ResponseStep {
+ public:
+  LocationStep(double log_dispersion, double degrees)
+      : scale_(std::exp(-0.5 * log_dispersion)),
+        degrees_(degrees),
+        constant_(log_greatest_density<student>(log_dispersion, degrees)) {}
+  double operations() const override { return student ? 70 : 30; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    each_dispersed(values, [&](int b, Vector &sum, Vector &slope, Vector &curvature) {
+      const Vector weight = simd::load(block.weight + b),
+                   r = scale_ * (simd::load(block.response + b) - simd::load(block.predictor + b)),
+                   square = r * r;
+      // What a row counts, as if it were normal, and what is left of its curvature.
+      Vector share = simd::all(1), bent = simd::all(1), loss = 0.5 * square;
+      if constexpr (student) {
+        const Vector part = 1.0 / (degrees_ + square);
+        share = (degrees_ + 1) * part;
+        bent = share * degrees_ * part;
+        loss = 0.5 * (degrees_ + 1) * lane_log1p(square / degrees_);
+      }
+      sum += weight * (constant_ - loss);
+      slope += weight * (0.5 * share * square - 0.5);
+      curvature += weight * 0.5 * bent * square;
+      simd::store(out.slope + b, weight * scale_ * share * r);
+      simd::store(out.curvature + b,
+                  weight * (scale_ * scale_) * (student ? bent * (1.0 - square / degrees_) : bent));
+      simd::store(out.mixed + b, weight * scale_ * bent * r);
+    });
+  }
+
+ private:
+  const double scale_, degrees_, constant_;
+};
+
+template <bool student> class Location final : public ResponseFamily {
+ public:
+  constexpr Location()
+      : ResponseFamily(student ? "student_t" : "normal", Link::identity, number_requirement) {}
+  bool dispersed() const override { return true; }
+  bool has_degrees() const override { return student; }
+  bool whole() const override { return false; }
+  bool allows(double y) const override { return std::isfinite(y); }
+  std::unique_ptr<ResponseStep> step(double log_dispersion, double degrees) const override {
+    return std::make_unique<LocationStep<student>>(log_dispersion, degrees);
+  }
+  double log_density(double y, const ResponsePoint &at) const override {
+    const double r = distance(y, at);
+    return log_greatest_density<student>(at.log_dispersion, at.degrees) -
+           (student ? 0.5 * (at.degrees + 1) * std::log1p(r * r / at.degrees) : 0.5 * r * r);
+  }
+  ResponseSlope slope(double y, const ResponsePoint &at) const override {
+    const double s = std::exp(-0.5 * at.log_dispersion), r = distance(y, at);
+    if (!student) return {s * r, s * s};
+    const double part = 1 / (at.degrees + r * r), share = (at.degrees + 1) * part;
+    return {s * share * r, s * s * share * (at.degrees - r * r) * part};
+  }
+  VarianceTerms variance_terms(double, double degrees) const override {
+    return {0, 0,
+            !student      ? 1
+            : degrees > 2 ? degrees / (degrees - 2)
+                          : std::numeric_limits<double>::quiet_NaN()};
+  }
+  double below(double y, const ResponsePoint &at) const override {
+    const double r = distance(y, at);
+    return student ? student_below(at.degrees, r) : normal_below(r);
+  }
+  double log_fall(double y, const ResponsePoint &at) const override { return log_density(y, at); }
+  ResponseFall fall(double y, const ResponsePoint &at) const override {
+    return {y, std::exp(0.5 * at.log_dispersion) *
+                   (student ? std::sqrt(at.degrees / (at.degrees + 1)) : 1)};
+  }
+
+ private:
+  static double distance(double y, const ResponsePoint &at) {
+    return (y - at.predictor) * std::exp(-0.5 * at.log_dispersion);
   }
 };
 
@@ -526,9 +616,11 @@ std::span<const ResponseFamily *const> all_responses() {
   static const NegativeBinomialResponse negative_binomial;
   static const Exponential exponential;
   static const GammaResponse gamma;
+  static const Location<false> normal;
+  static const Location<true> student;
   static const ResponseFamily *const all[] = {
-      &bernoulli_logit, &bernoulli_probit,  &binomial_logit, &binomial_probit,
-      &poisson,         &negative_binomial, &exponential,    &gamma};
+      &bernoulli_logit,   &bernoulli_probit, &binomial_logit, &binomial_probit, &poisson,
+      &negative_binomial, &exponential,      &gamma,          &normal,          &student};
   return all;
 }
 

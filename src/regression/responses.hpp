@@ -23,6 +23,8 @@ struct ResponsePoint {
   double predictor = 0, trials = 1;
   /// the logarithm of the dispersion, of responses that have one
   double log_dispersion = 0;
+  /// the degrees of freedom of a student_t response
+  double degrees = 0;
 };
 
 /// Of the log density of y, by the linear predictor: its slope and minus its second derivative.
@@ -36,10 +38,10 @@ struct ResponseFall {
   double peak, deviation;
 };
 
-/// The variance of y where its mean is m: linear m + quadratic m^2, the second times the dispersion
-/// if y has one.
+/// The variance of y where its mean is m: linear m + quadratic m^2 + constant, the last two times
+/// the dispersion if y has one; NaN if it has none.
 struct VarianceTerms {
-  double linear, quadratic;
+  double linear, quadratic, constant = 0;
 };
 
 /// A distribution of y with mean trials * inverse link(predictor).
@@ -57,12 +59,14 @@ class BAYES_API ResponseFamily {
   const Link link;
   const char *const requirement;
 
-  /// Does y have a dispersion, which is learned? Its variance is that of a Poisson or binomial
-  /// response with mean m, plus m^2 times the dispersion; of a gamma response it is the second term
-  /// alone.
+  /// Does y have a dispersion, which is learned? The variance of a count with mean m is that of a
+  /// Poisson variable plus m^2 times the dispersion; that of a gamma response is the second term
+  /// alone. Of a response on the whole line the dispersion is the squared scale.
   virtual bool dispersed() const { return false; }
   /// y counts successes of several trials.
   virtual bool has_trials() const { return false; }
+  /// y has degrees of freedom, which are given.
+  virtual bool has_degrees() const { return false; }
   /// y is one of 0 and 1.
   virtual bool binary() const { return false; }
   /// y is a whole number.
@@ -70,13 +74,13 @@ class BAYES_API ResponseFamily {
   virtual bool allows(double y) const = 0;
 
   /// The pass of Newton's method: log densities of blocks of rows and their derivatives.
-  virtual std::unique_ptr<ResponseStep> step(double log_dispersion) const = 0;
+  virtual std::unique_ptr<ResponseStep> step(double log_dispersion, double degrees) const = 0;
 
   /// log p(y), of a y that is allowed and no larger than the trials
   virtual double log_density(double y, const ResponsePoint &at) const = 0;
   virtual ResponseSlope slope(double y, const ResponsePoint &at) const = 0;
-  virtual VarianceTerms variance_terms(double trials) const = 0;
-  /// P(Y <= y) for y >= 0
+  virtual VarianceTerms variance_terms(double trials, double degrees) const = 0;
+  /// P(Y <= y), of counts and amounts for y >= 0
   virtual double below(double y, const ResponsePoint &at) const = 0;
   /// The logarithm of minus its derivative by the predictor, y below the number of trials.
   virtual double log_fall(double y, const ResponsePoint &at) const;
@@ -96,7 +100,7 @@ template <class F> void response_fields(F &f, const ResponseFamily *&response) {
   std::string name = F::reading ? "" : response->name;
   int link = F::reading ? 0 : int(response->link);
   f.text("response", name);
-  f.integer("link", link, 0, int(Link::log));
+  f.integer("link", link, 0, int(Link::identity));
   if constexpr (F::reading) {
     response = find_response(name, Link(link));
     f.require(response != nullptr);

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   binary.set("labels", numbers_document(std::vector<double>{-1}));
   for (const char *const key : {"centre", "scale", "u"})
     binary.set(key, numbers_document(std::vector<double>{1}));
-  binary.set("curvature", false).set("gradient", true).set("every", 1.0);
+  binary.set("curvature", false).set("gradient", true).set("every", 1.0).set("degrees", 4.0);
   for (const char *const key : {"offset", "exposure", "trials"}) binary.set(key, -1);
   for (const ResponseFamily *const of : all_responses()) {
     // Rows that are no responses of the kind are computed with, whatever comes out.
@@ -107,6 +107,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document(binary).set("response", "cauchy"));
   refused(Document(binary).set("link", 9));
   refused(Document(binary).set("offset", 7));
+  refused(Document(binary).set("degrees", 0.0));
   refused(Document(binary).set("labels", numbers_document(std::vector<double>{-2})));
   refused(Document(binary).set("columns", numbers_document(std::vector<double>{1})));
   refused(Document(binary).set("u", numbers_document(std::vector<double>{1, 2})));

@@ -318,7 +318,7 @@ class Fits {
         {"colour", bayes::ValueKind::label, {"blue", "green", "red"}}};
     const Document plain = Document::object();
     bayes::GlmWarnings warnings;
-    for (const char *const response : {"binomial", "negative_binomial"})
+    for (const char *const response : {"binomial", "negative_binomial", "student_t"})
       add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
                           Document::object().set("response", response).set("offset", "size"),
                           control, warnings));

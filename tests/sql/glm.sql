@@ -1,6 +1,6 @@
 -- Generalized linear models from SQL: coefficients against those of R's glm and MASS, offsets and
 -- trials, predictions, scores, corners and errors.
-SELECT plan(51);
+SELECT plan(68);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -13,7 +13,7 @@ CREATE FUNCTION flat(response text, more jsonb DEFAULT '{}') RETURNS jsonb
 LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('response', response, 'tol', 1e-14,
     'prior', '{"c": 1e12, "c_intercept": 1e12}'::jsonb
-    || CASE WHEN response IN ('gamma', 'negative_binomial')
+    || CASE WHEN response IN ('gamma', 'negative_binomial', 'normal', 'student_t')
        THEN '{"c_dispersion": 1e12}' ELSE '{}' END::jsonb) || more $$;
 -- The largest difference from given means and standard deviations, in the order of the terms.
 CREATE FUNCTION missed(model bayes_model, means float8[], sds float8[]) RETURNS float8
@@ -47,6 +47,25 @@ FROM weights, bayes_info(m);
 SELECT ok(missed(glm_fit(bwt, b, flat('exponential')),
   '{7.954834920514, -0.001210155520, 0.001376155697, -0.173795973690, -0.130519720388,
     -0.132495378175}', NULL) < 1e-7, 'exponential') FROM births;
+-- R's lm, with the residual sum of squares over the rows, and the greatest likelihood of errors
+-- with a t distribution of 4 degrees of freedom, found by EM.
+CREATE TYPE smoker AS (lwt float8, smoke float8);
+CREATE TABLE heavy AS
+SELECT response, glm_fit(bwt, ROW(lwt, smoke)::smoker, flat(response)) AS m
+FROM birthwt, unnest('{normal,student_t}'::text[]) AS response GROUP BY response;
+SELECT ok(missed(m, '{2501.12535722384, 4.23673579481, -272.08115190462}',
+  '{228.99652974815, 1.67641061761, 104.75002379173}') < 1e-6, 'normal')
+FROM heavy WHERE response = 'normal';
+SELECT ok(missed(m, '{2436.80867339164, 4.98000430859, -284.13740270873}', NULL) < 1e-5
+  AND missed(m, '{2436.80867339164, 4.98000430859, -284.13740270873}',
+    '{216.87718, 1.5468937, 103.38346}') < 1e-3, 'student_t')
+FROM heavy WHERE response = 'student_t';
+SELECT ok(abs(log_likelihood - CASE response WHEN 'normal' THEN -1506.92791531
+    ELSE -1510.90965796 END) < 1e-7, response || ': its log-likelihood')
+FROM heavy, bayes_info(m) ORDER BY response;
+SELECT ok(abs((ln(lower) + ln(upper)) / 2 - CASE response WHEN 'normal' THEN 13.10845007970
+    ELSE 12.72377404123 END) < 1e-8, response || ': its squared scale')
+FROM heavy, bayes_parameters(m) WHERE parameter = 'dispersion' ORDER BY response;
 CREATE TYPE cell AS (race text, smoke float8, n int);
 CREATE TABLE cells AS SELECT sum(low) AS low, ROW(race, smoke, count(*))::cell AS c
 FROM birthwt GROUP BY race, smoke;
@@ -128,6 +147,46 @@ SELECT throws_ok($$SELECT bayes_log_density(m, -1, ROW(3, 'type 1', 2)::claim) F
 SELECT throws_ok($$SELECT glm_predict(m, ROW(3, 'type 1', 0)::claim) FROM rates$$, '22023',
   'the exposure of a row is 0', 'no exposure');
 
+-- ---- numbers on the whole line ----
+
+-- One row in ten is spoilt; the rest lies on a line.
+CREATE TABLE spoilt AS
+SELECT i / 10.0 AS x,
+  3 + 2 * i / 10.0 + sin(i * 12.9898) + CASE WHEN i % 10 = 0 THEN 200 ELSE 0 END AS y
+FROM generate_series(1, 200) AS i;
+SELECT ok(abs(c.mean - 2) < 0.05, 'student_t does not see outliers')
+FROM (SELECT glm_fit(y, x, '{"response": "student_t"}') AS m FROM spoilt) AS f,
+  bayes_coefficients(m) AS c WHERE term = 'x1';
+SELECT ok(t.objective - n.objective > 100 AND t.objective - u.objective > 10,
+  'evidence of long tails, and of their degrees of freedom')
+FROM (SELECT glm_fit(y, x, '{"response": "student_t", "df": 1}') AS t,
+    glm_fit(y, x, '{"response": "normal"}') AS n,
+    glm_fit(y, x, '{"response": "student_t", "df": 10}') AS u FROM spoilt) AS f,
+  bayes_info(f.t) AS t, bayes_info(f.n) AS n, bayes_info(f.u) AS u;
+-- Neither the unit nor the origin of the responses matters.
+SELECT ok(max(abs(b.mean / 1e20 / a.mean - 1)) < 1e-9 AND max(abs(b.sd / 1e20 / a.sd - 1)) < 1e-7,
+  response || ': the unit of the response')
+FROM (SELECT response, glm_fit(y, x, o) AS one, glm_fit(y * 1e20, x, o) AS large
+  FROM spoilt, unnest('{normal,student_t}'::text[]) AS response,
+    LATERAL (SELECT jsonb_build_object('response', response) AS o) AS options
+  GROUP BY response) AS f, bayes_coefficients(one) AS a
+  JOIN LATERAL bayes_coefficients(large) AS b ON a.term = b.term
+GROUP BY response ORDER BY response;
+-- An offset moves the intercept alone; linreg nearly has the same intervals of responses.
+SELECT ok(abs(a.mean - b.mean - 7) < 1e-6, 'an offset')
+FROM (SELECT glm_fit(y, ARRAY[x], '{"response": "normal"}') AS one,
+    glm_fit(y, ARRAY[x, 7], '{"response": "normal", "offset": "x2"}') AS moved FROM spoilt) AS f,
+  bayes_coefficients(one) AS a, bayes_coefficients(moved) AS b
+WHERE a.term = '(intercept)' AND b.term = a.term;
+SELECT ok(abs((p).lower - (q).lower) < 0.02 * (q).sd AND abs((p).sd / (q).sd - 1) < 0.01,
+  'predictions like those of linreg')
+FROM (SELECT glm_predict(glm_fit(y, x, '{"response": "normal"}'), ARRAY[8.0]) AS p,
+  linreg_predict(linreg_fit(y, x), ARRAY[8.0]) AS q FROM spoilt) AS f;
+SELECT ok((p).sd IS NULL AND (p).lower < (p).mean AND (p).upper > (p).mean,
+  'two degrees of freedom have no variance')
+FROM (SELECT glm_predict(glm_fit(y, x, '{"response": "student_t", "df": 2}'), ARRAY[8.0]) AS p
+  FROM spoilt) AS f;
+
 -- ---- corners ----
 
 SELECT ok(mean < -3 AND sd > 0.5, 'counts that are all 0 have a mean near 0')
@@ -191,4 +250,12 @@ SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "trials": 4}')$$),
   '22023 option "trials" does not apply to response poisson and method laplace', 'no trials');
 SELECT is(refused($$glm_fit(1e300, age, '{"response": "exponential"}')$$),
   '22003 the response of row 1 is 1e+300, too large to compute with', 'too large');
+SELECT is(refused($$glm_fit(1e120 + age, age, '{"response": "normal"}')$$),
+  '22003 responses or offsets are too large to compute with', 'too large for squares');
+SELECT is(refused($$glm_fit(5, age, '{"response": "student_t"}')$$),
+  '22003 the responses do not vary about their means', 'a constant response');
+SELECT is(refused($$glm_fit(y, age, '{"response": "student_t", "df": 0.5}')$$),
+  '22023 option "df" is 0.5, but must be a number from 1 to 1000000', 'too few degrees of freedom');
+SELECT is(refused($$glm_fit(y, age, '{"response": "normal", "link": "logit"}')$$),
+  '22023 option "link" does not apply to response normal and method laplace', 'no link');
 SELECT * FROM finish();

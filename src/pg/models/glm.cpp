@@ -52,19 +52,23 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
                 "Coefficients follow the rows so closely that the dispersion, and with it every "
                 "interval, is too small.",
                 "Leave out predictors, or fit more rows.");
+  const Link link = data.policy().response->link;
   if (!warnings.undetermined.empty())
     report_once(
         WARNING,
         message("the rows hardly determine {} {}",
                 warnings.undetermined.size() == 1 ? "the coefficient of" : "the coefficients of",
                 list_of_terms(warnings.undetermined)),
-        data.policy().response->link == Link::log
+        link == Link::log
             ? "Hardly anything was counted where these predictors matter, or rows are few or "
               "nearly collinear: means there are not known to a factor of e, and the normal "
               "approximation exaggerates them."
+        : link == Link::identity
+            ? "Rows are few or predictors nearly collinear, and the prior is nearly flat: it alone "
+              "limits these coefficients."
             : "Predictors separate true responses from false ones, or nearly do, or are nearly "
               "collinear, and the prior is nearly flat: it alone limits these coefficients.",
-        data.policy().response->link == Link::log
+        link == Link::log
             ? "Use a smaller prior.c and prior.c_intercept, combine rare labels, or leave out "
               "predictors."
             : "Use the default prior or a smaller prior.c, or leave out predictors.");
@@ -179,7 +183,7 @@ BAYES_FUNCTION(glm_predict) {
       },
       [](const ResponsePrediction &found) {
         const MeanPrediction &mean = found.mean;
-        return std::array{Cell(mean.mean),          Cell(found.sd),
+        return std::array{Cell(mean.mean),          Cell::or_null(found.sd),
                           Cell(found.lower),        Cell(found.upper),
                           Cell::or_null(mean.sd),   Cell::or_null(mean.lower),
                           Cell::or_null(mean.upper)};
