@@ -2,14 +2,14 @@
 
 DEFINE @glm_rows =
   'Option response, which is required, names the distribution of y: bernoulli, binomial, poisson, '
-  'negative_binomial, exponential, gamma, normal or student_t (docs/regression.md). x: numbers, as '
-  'many in every row; in a record each column is a number, a boolean or a label, and a column of '
-  'labels becomes an indicator for each label except the first, which is the reference. Options '
-  'exposure, offset and trials name columns of x that are no predictors. Rows with a NULL are skipped; no rows give '
-  'NULL. Errors: 22023 invalid option, y that the distribution does not allow, a NaN or an '
-  'infinite element, an exposure that is not positive, more successes than trials; 22004 a NULL '
-  'with option missing = error; 2202E rows of different length; 42804 y of any other type; 54000 '
-  'more than 5000 terms; 22003 no fit exists.';
+  'negative_binomial, exponential, gamma, normal or student_t (docs/regression.md). x: numbers, '
+  'as many in every row; in a record each column is a number, a boolean or a label, and a column '
+  'of labels becomes an indicator for each label except the first, which is the reference. '
+  'Options exposure, offset and trials name columns of x that are no predictors. Rows with a NULL '
+  'are skipped; no rows give NULL. Errors: 22023 invalid option, y that the distribution does not '
+  'allow, a NaN or an infinite element, an exposure that is not positive, more successes than '
+  'trials; 22004 a NULL with option missing = error; 2202E rows of different length; 42804 y of '
+  'any other type; 54000 more than 5000 terms; 22003 no fit exists.';
 
 CREATE TYPE glm_prediction AS (
   mean float8, sd float8, lower float8, upper float8,
