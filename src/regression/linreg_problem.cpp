@@ -353,6 +353,8 @@ void initialise_state(const LinregSystem &system, LinregModel::State &state) {
   state.terms = system.all_terms;
   state.intercept = system.intercept;
   state.weight = system.weight;
+  // A fit may be described again, once its noise is known better.
+  state.center.clear();
   for (int j = 0; j < system.size; ++j) state.center.push_back(system.mean[std::size_t(j)].hi);
   state.response_center = system.mean[std::size_t(system.size)].hi;
   state.coefficients.assign(std::size_t(system.size), std::nan(""));

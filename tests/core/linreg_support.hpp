@@ -55,11 +55,15 @@ inline LinregSums sums_of(const Rows &rows, const RowColumns &columns = {}) {
   return sums.sums(columns);
 }
 
+/// The model after it was written and read, as SQL has it; nullptr if there is none.
 inline std::unique_ptr<LinregModel> fit(const LinregSums &sums, const Options &options = {},
                                         LinregWarnings *warnings = nullptr) {
   Control control;
   LinregWarnings ignored;
-  return linreg_fit(sums, Document(options), control, warnings ? *warnings : ignored);
+  const auto model = linreg_fit(sums, Document(options), control, warnings ? *warnings : ignored);
+  if (!model) return nullptr;
+  auto read = Model::from_bytes(model->to_bytes());
+  return std::unique_ptr<LinregModel>(dynamic_cast<LinregModel *>(read.release()));
 }
 inline std::unique_ptr<LinregModel> fit(const Rows &rows, const Options &options = {}) {
   return fit(sums_of(rows), options);
