@@ -1,0 +1,130 @@
+// Posteriors of generalized linear models against sums over a grid of all unknowns: the evidence,
+// and means and deviations of the coefficients, which Laplace's approximation must come close to.
+#include <algorithm>
+#include <cmath>
+
+#include "regression/glm.hpp"
+#include "support.hpp"
+
+using namespace bayes;
+
+namespace {
+
+constexpr double trials = 7, degrees = 4;
+constexpr int n = 100;
+
+double drawn_response(const ResponseFamily &of, const ResponsePoint &at, Random &random) {
+  if (of.link == Link::identity) {
+    const double g = of.has_degrees() ? random.gamma(degrees / 2) / (degrees / 2) : 1;
+    return at.predictor + std::exp(0.5 * at.log_dispersion) * random.normal() / std::sqrt(g);
+  }
+  if (!of.whole()) {
+    const double k = std::exp(-at.log_dispersion);
+    return std::exp(at.predictor + random.log_gamma_variate(k)) / k;
+  }
+  double y = 0;
+  for (const double u = random.uniform(); of.below(y, at) < u;) ++y;
+  return y;
+}
+
+/// y and, unless the response has a dispersion, an x of mean 0 and variance 1.
+struct Data {
+  const ResponseFamily &of;
+  Matrix rows;
+  /// mean of the intercept's prior, and the unit of all priors
+  double centre = 0, unit = 1;
+
+  explicit Data(const ResponseFamily &of) : of(of), rows(n, of.dispersed() ? 1 : 2) {
+    Random random(17);
+    Vector x(n);
+    for (double &each : x) each = random.normal();
+    x.array() -= x.mean();
+    x /= std::sqrt(x.squaredNorm() / n);
+    for (int i = 0; i < n; ++i)
+      rows(i, 0) = drawn_response(
+          of,
+          {0.4 + (of.dispersed() ? 0 : 0.3 * x(i)), of.has_trials() ? trials : 1, -0.7, degrees},
+          random);
+    if (!of.dispersed()) rows.col(1) = x;
+    const double mean = rows.col(0).mean();
+    if (of.link == Link::log) centre = std::log(mean);
+    if (of.link != Link::identity) return;
+    centre = mean;
+    unit = std::sqrt((rows.col(0).array() - mean).square().mean());
+  }
+
+  Document options() const {
+    Document out = Document::object().set("response", of.name);
+    if (of.link == Link::probit) out.set("link", "probit");
+    if (of.has_trials()) out.set("trials", std::int64_t(trials));
+    return out;
+  }
+
+  /// The log joint density of the responses, the intercept a, and b, the logarithm of the
+  /// dispersion or the coefficient of x.
+  double log_joint(double a, double b) const {
+    const auto normal = [](double x, double mean, double variance) {
+      return -0.5 * ((x - mean) * (x - mean) / variance + std::log(variance) + std::log(2 * M_PI));
+    };
+    double out = normal(a, centre, 100 * unit * unit);
+    out += of.dispersed() ? normal(b, 2 * std::log(unit), 9) : normal(b, 0, 6.25);
+    ResponsePoint at{a, of.has_trials() ? trials : 1, of.dispersed() ? b : 0, degrees};
+    for (int i = 0; i < n; ++i) {
+      if (!of.dispersed()) at.predictor = a + b * rows(i, 1);
+      out += of.log_density(rows(i, 0), at);
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(glm_quadrature)
+
+BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
+  for (const ResponseFamily *const of : all_responses())
+    BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) {
+      const Data data(*of);
+      MemoryRows packed = support::rows_of(data.rows, {});
+      Control control;
+      GlmWarnings warnings;
+      const auto model = glm_fit(GlmFamily::glm, packed, {}, data.options(), control, warnings);
+      // mean and deviation of the intercept, and of the slope or the logarithm of the dispersion
+      double mean[2], deviation[2];
+      int at = 0;
+      model->describe_parameters(0.95, [&](const Parameter &p) {
+        const bool logarithm = at == 1 && of->dispersed();
+        const double low = logarithm ? std::log(p.lower) : p.lower,
+                     high = logarithm ? std::log(p.upper) : p.upper;
+        mean[at] = (low + high) / 2;
+        deviation[at++] = (high - low) / 2 / 1.959963984540054;
+      });
+      BOOST_TEST_REQUIRE(at == 2);
+      constexpr double step = 0.1;
+      const double mode = data.log_joint(mean[0], mean[1]);
+      double total = 0, sum[2] = {}, squares[2] = {};
+      for (double s = -8; s <= 8; s += step)
+        for (double t = -8; t <= 8; t += step) {
+          const double density = std::exp(
+              data.log_joint(mean[0] + s * deviation[0], mean[1] + t * deviation[1]) - mode);
+          const double off[] = {s, t};
+          total += density;
+          for (int j = 0; j < 2; ++j) {
+            sum[j] += density * off[j];
+            squares[j] += density * off[j] * off[j];
+          }
+        }
+      const double evidence = mode + std::log(total * step * step * deviation[0] * deviation[1]);
+      BOOST_TEST(std::fabs(model->info.objective - evidence) < 0.05);
+      for (int j = 0; j < 2; ++j) {
+        const double shift = sum[j] / total;
+        // The likelihood of a dispersion is skew, that of a negative binomial most.
+        const bool skew = j == 1 && of->dispersed();
+        BOOST_TEST(std::fabs(shift) < (skew ? 0.25 : 0.12));
+        BOOST_TEST(std::fabs(std::sqrt(squares[j] / total - shift * shift) - 1) <
+                   (skew ? 0.2 : 0.04));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
