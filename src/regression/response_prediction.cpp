@@ -35,6 +35,29 @@ template <class F> double log_integral(double at, double step, F f) {
   return log_sum_exp(terms) + std::log(step);
 }
 
+/// The average of f over a standard normal variable. `bend`: how fast f changes, the inverse of the
+/// number of deviations that it takes.
+template <class F> double average_over_normal(double bend, F f) {
+  if (bend <= 0.25) {
+    // by Gauss and Hermite's rule with seven points (Abramowitz and Stegun 1964, table 25.10)
+    static constexpr double points[] = {1.154405394739968, 2.366759410734541, 3.750439717725742},
+                            weights[] = {0.2401231786050127, 0.03075712396758651,
+                                         0.0005482688559722185};
+    double out = f(0.0) * (16.0 / 35);
+    for (int i = 0; i < 3; ++i) out += weights[i] * (f(points[i]) + f(-points[i]));
+    return out;
+  }
+  const double step = 0.5 * std::min(1.0, 1 / bend);
+  const int each_side = int(std::min(std::ceil(8 / step), 400.0));
+  double sum = 0, total = 0;
+  for (int i = -each_side; i <= each_side; ++i) {
+    const double t = step * i, weight = std::exp(-0.5 * t * t);
+    sum += weight * f(t);
+    total += weight;
+  }
+  return sum / total;
+}
+
 /// The distribution of the predictor given a dispersion: `t` deviations of its logarithm from the
 /// mean of that.
 UncertainPredictor given_dispersion(const UncertainPredictor &of, double t) {
@@ -120,26 +143,19 @@ double log_average(const ResponseFamily &response, double y, const UncertainPred
 
 /// P(Y <= y), given the dispersion.
 double average_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+  if (response.whole() && y >= of.trials && response.link != Link::log) return 1;
+  const double s = std::sqrt(of.variance);
+  const ResponsePoint at = of.at(of.mean);
+  if (s == 0) return response.below(y, at);
+  const ResponseFall fall = response.fall(y, at);
+  // Where the predictor is narrower than the fall, over the predictor.
+  if (!(s > fall.deviation))
+    return average_over_normal(s / fall.deviation,
+                               [&](double t) { return response.below(y, of.at(of.mean + t * s)); });
   if (response.link == Link::identity)
     return std::exp(log_average_of_normal(response, of, [off = y - of.mean](double variance) {
       return log_normal_cdf(off / std::sqrt(variance)).value;
     }));
-  if (response.whole() && y >= of.trials && response.link != Link::log) return 1;
-  const double s = std::sqrt(of.variance);
-  const ResponsePoint at = of.at(of.mean);
-  const ResponseFall fall = response.fall(y, at);
-  if (!(s > fall.deviation)) {
-    // Where the predictor is narrower than the fall, over the predictor.
-    if (s == 0) return response.below(y, at);
-    constexpr double step = 0.5;
-    double sum = 0, total = 0;
-    for (double t = -8; t <= 8; t += step) {
-      const double weight = std::exp(-0.5 * t * t);
-      sum += weight * response.below(y, of.at(of.mean + t * s));
-      total += weight;
-    }
-    return sum / total;
-  }
   // Otherwise over the fall, by parts: the probability that it comes after the predictor.
   const auto term = [&](double a) {
     return log_normal_cdf((a - of.mean) / s).value + response.log_fall(y, of.at(a));
@@ -183,15 +199,9 @@ double predictive_variance(const ResponseFamily &response, const UncertainPredic
 
 double predictive_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
   if (!response.dispersed() || !(of.dispersion_variance > 0)) return average_below(response, y, of);
-  const double step = std::min(1.0, 1 / std::sqrt(of.dispersion_variance));
-  const int each_side = int(std::min(std::ceil(6 / step), 200.0));
-  double sum = 0, total = 0;
-  for (int i = -each_side; i <= each_side; ++i) {
-    const double t = step * i, weight = std::exp(-0.5 * t * t);
-    sum += weight * average_below(response, y, given_dispersion(of, t));
-    total += weight;
-  }
-  return sum / total;
+  return average_over_normal(std::sqrt(of.dispersion_variance), [&](double t) {
+    return average_below(response, y, given_dispersion(of, t));
+  });
 }
 
 namespace {
@@ -229,27 +239,38 @@ double predictive_quantile(const ResponseFamily &response, const UncertainPredic
     return quantile_about(of.mean, std::sqrt(of.variance + std::exp(of.log_dispersion)), p, below);
   const bool whole = response.whole();
   if (whole && below(0) >= p) return 0;
-  // A bracket, from near the median on: low is too low, or 0 and untried; high is not.
-  double high = of.trials * mean_at(response.link, of.mean), low = 0;
-  high = std::clamp(whole ? std::ceil(high) : high, whole ? 1 : 1 / farthest, farthest);
-  while (below(high) < p) {
-    low = high;
-    high *= 2;
-    if (!(high < farthest)) refuse_quantile();
-  }
-  while (low == 0 && high > (whole ? 1 : 1 / farthest)) {
-    const double half = whole ? std::floor(high / 2) : high / 2;
-    (below(half) < p ? low : high) = half;
+  // A bracket about the quantile of a log-normal variable; low is too low, and high is not.
+  const double middle = of.trials * mean_at(response.link, of.mean),
+               share = std::sqrt(predictive_variance(response, of)) / middle,
+               spread = share < 3 ? share : 3, least = whole ? 1 : 1 / farthest;
+  const double guess = middle * std::exp(spread * normal_quantile(p));
+  double high = std::clamp(whole ? std::ceil(guess) : guess, least, farthest), low = high;
+  double factor = std::exp(std::max(0.25 * spread, 1e-9));
+  if (below(high) >= p) {
+    do {
+      high = low;
+      low /= factor;
+      if (whole) low = std::floor(std::min(low, high - 1));
+      factor *= factor;
+    } while (low > least * 0.5 && below(low) >= p);
+  } else {
+    do {
+      low = high;
+      high *= factor;
+      if (whole) high = std::ceil(std::max(high, low + 1));
+      if (!(high < farthest)) refuse_quantile();
+      factor *= factor;
+    } while (below(high) < p);
   }
   if (whole) {
     while (high - low > 1) {
-      const double middle = std::floor(low + (high - low) / 2);
-      if (middle <= low || middle >= high) break;  // beyond 2^53
-      (below(middle) < p ? low : high) = middle;
+      const double half = std::floor(low + (high - low) / 2);
+      if (half <= low || half >= high) break;  // beyond 2^53
+      (below(half) < p ? low : high) = half;
     }
     return high;
   }
-  if (low == 0) return high;
+  if (!(low > least)) return high;
   const auto missed = [&](double log_y) { return below(std::exp(log_y)) - p; };
   const double from = std::log(low), to = std::log(high);
   return std::exp(root_between(missed, from, to, missed(from), missed(to), 40));
