@@ -38,8 +38,9 @@ Vector log_of_total(Vector e, Vector total, Vector share) {
 /// exp(d) - 1 - d of numbers or vectors of them, where ratio = exp(d): without cancellation where d
 /// is small, as half a deviance is for counts near their mean.
 template <class T> T excess(T d, T ratio) {
-  T series = 1 + d / 16;
-  for (int k = 15; k >= 3; --k) series = 1 + d / double(k) * series;
+  T series = 1 + d * (1.0 / 16);
+#pragma GCC unroll 13
+  for (int k = 15; k >= 3; --k) series = 1 + d * (1.0 / k) * series;
   const T small = d * d * 0.5 * series, large = (ratio - 1.0) - d;
   return (d > -0.5) & (d < 0.5) ? small : large;
 }
