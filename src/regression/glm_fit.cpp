@@ -274,14 +274,16 @@ class GlmFit {
     find_overdispersion(data, mode);
     if (options_.response->dispersed()) require_dispersion(data, mode);
     // The dispersion at the mode of all unknowns is too small where coefficients follow the rows.
-    if (options_.response->dispersed() && double(rows_.rows()) <= 2.0 * state().parameters)
+    if (options_.response->dispersed() && !options_.response->scales() &&
+        double(rows_.rows()) <= 2.0 * state().parameters)
       warnings_.few_rows = rows_.rows();
     if (options_.sampled())
       sample(data, prior, mode);
     else if (options_.method == Method::em)
       shift_objective(log_units());
     else
-      approximate(options_.method == Method::vi ? augmented_precision(data, prior) : mode.factor);
+      approximate(options_.method == Method::vi ? augmented_precision(data, prior) : mode.factor,
+                  mode.added);
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension - 1, 1,
                   options_.document());
     return std::move(model_);
@@ -407,12 +409,12 @@ class GlmFit {
   }
 
   /// Stores the normal approximation about the mode whose precision A has this Cholesky factor, and
-  /// completes the objective. The trace ends with the log joint density at the mode: by Laplace's
-  /// method log p(y) is about log p(y, u) + p / 2 log(2 pi) - log |A| / 2. With the precision of
-  /// q(u) that is exactly the variational bound (002 L6).
-  void approximate(const Matrix &factor) {
+  /// completes the objective. The trace ends with the log joint density at the mode, plus `added`:
+  /// by Laplace's method log p(y) is about log p(y, u) + p / 2 log(2 pi) - log |A| / 2. With the
+  /// precision of q(u) that is exactly the variational bound (002 L6).
+  void approximate(const Matrix &factor, double added) {
     const double p = double(factor.rows());
-    double shift = p * half_log_two_pi;
+    double shift = p * half_log_two_pi - added;
     for (Eigen::Index j = 0; j < factor.rows(); ++j) shift -= std::log(factor(j, j));
     shift_objective(shift);
     const Matrix root = inverse_lower(factor);

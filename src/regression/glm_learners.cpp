@@ -237,8 +237,10 @@ Density density_at(GlmRows &rows, const GlmPrior &prior, const Vector &u, bool c
   const double unit = 2 * std::log(rows.response_scale());
   if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1) - unit) < 60)) return out;
   out.sums = rows.likelihood(u, curvature);
-  out.value = out.sums.log_likelihood + prior.log_density(u);
+  const Eigen::Index last = u.size() - 1;
+  out.value = out.sums.log_likelihood + prior.log_density(u) + 0.5 * prior.integrated * u(last);
   out.gradient = out.sums.gradient - prior.precision.cwiseProduct(u - prior.mean);
+  out.gradient(last) += 0.5 * prior.integrated;
   return out;
 }
 
@@ -364,8 +366,25 @@ LineSearch search(GlmRows &rows, const GlmPrior &prior, const Vector &from, cons
 
 }  // namespace
 
-GlmMode newton(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,
+namespace {
+
+/// The number of coefficients that the rows determine rather than the prior: the trace of the
+/// inverse of the precision times what rows contribute to it.
+double determined(const Matrix &factor, const GlmPrior &prior, Eigen::Index coefficients) {
+  const Matrix root = inverse_lower(factor);
+  double out = double(coefficients);
+  for (Eigen::Index j = 0; j < coefficients; ++j)
+    out -= prior.precision(j) * root.col(j).tail(root.rows() - j).squaredNorm();
+  return out;
+}
+
+}  // namespace
+
+GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedule &schedule,
                Control &control) {
+  GlmPrior prior = given;
+  const Eigen::Index last = start.size() - 1;
+  if (rows.response().scales()) prior.integrated = double(last) - double(rows.constant().size());
   GlmMode out;
   out.state = std::move(start);
   double before = std::numeric_limits<double>::infinity();
@@ -385,6 +404,12 @@ GlmMode newton(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedul
     course.prepare();
     require_numbers(at);
     out.factor = factor_of(at.sums.curvature, prior, rows.response().dispersed());
+    if (rows.response().scales()) {
+      const double more = determined(out.factor, prior, last) - prior.integrated;
+      prior.integrated += more;
+      at.value += 0.5 * more * out.state(last);
+      at.gradient(last) += 0.5 * more;
+    }
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
     const double gain = at.gradient.dot(step);
@@ -411,6 +436,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedul
   }
   out.log_likelihood = at.sums.log_likelihood;
   out.squares = at.sums.squares;
+  out.added = 0.5 * prior.integrated * out.state(last);
   return out;
 }
 

@@ -52,6 +52,8 @@ GlmOptions read_glm_options(GlmFamily family, const Document &options);
 /// The prior of the unknowns u: independent normals.
 struct GlmPrior {
   Vector precision, mean;
+  /// the number of coefficients whose share of a dispersion is taken from it (newton())
+  double integrated = 0;
 
   double log_density(const Vector &u) const;
 };
@@ -64,6 +66,8 @@ struct GlmMode : RunTrace {
   double log_likelihood = 0;
   /// GlmSums::squares at the mode
   double squares = 0;
+  /// what the trace adds to the log joint density of rows and unknowns
+  double added = 0;
   /// the lower Cholesky factor of the precision of a normal approximation of the posterior
   Matrix factor;
 };
@@ -76,10 +80,18 @@ Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior);
 /// Newton's method with steps that are shortened until the posterior density rises: it always ends
 /// at the mode, as the density is log-concave and the prior proper; with a dispersion it is
 /// concave in all but that (of a student_t response it may have several modes), and steps go
-/// uphill. The trace has the log joint density of y and u. Converged when half the squared length
-/// of a step in the metric of the Hessian, which is the predicted remaining rise of the log
-/// density, is at most the tolerance. The factor is that of minus the Hessian at the mode (002 L3).
-/// Throws Error(numeric) where the Hessian is singular in double precision.
+/// uphill. The trace has the log joint density of y and u.
+///
+/// A dispersion that scales what rows tell of coefficients would be too small at the mode of all
+/// unknowns, as coefficients follow the rows. Its own posterior, by Laplace's method for the
+/// coefficients, is the joint density times the root of the dispersion for each coefficient that
+/// the rows determine (of normal responses: the residual squares over rows less coefficients). The
+/// mode of that product is found, and the trace has its logarithm.
+///
+/// Converged when half the squared length of a step in the metric of the Hessian, which is the
+/// predicted remaining rise of the log density, is at most the tolerance. The factor is that of
+/// minus the Hessian at the mode (002 L3). Throws Error(numeric) where the Hessian is singular in
+/// double precision.
 GlmMode newton(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,
                Control &control);
 

@@ -501,6 +501,7 @@ class GammaResponse final : public Amount {
  public:
   constexpr GammaResponse() : Amount("gamma") {}
   bool dispersed() const override { return true; }
+  bool scales() const override { return true; }
   std::unique_ptr<ResponseStep> step(double log_dispersion, double) const override {
     return std::make_unique<GammaStep<true>>(log_dispersion);
   }
@@ -557,6 +558,7 @@ template <bool student> class Location final : public ResponseFamily {
   constexpr Location()
       : ResponseFamily(student ? "student_t" : "normal", Link::identity, number_requirement) {}
   bool dispersed() const override { return true; }
+  bool scales() const override { return true; }
   bool has_degrees() const override { return student; }
   bool whole() const override { return false; }
   bool allows(double y) const override { return std::isfinite(y); }

@@ -63,6 +63,8 @@ class BAYES_API ResponseFamily {
   /// Poisson variable plus m^2 times the dispersion; that of a gamma response is the second term
   /// alone. Of a response on the whole line the dispersion is the squared scale.
   virtual bool dispersed() const { return false; }
+  /// The rows tell of coefficients in proportion to 1 / dispersion.
+  virtual bool scales() const { return false; }
   /// y counts successes of several trials.
   virtual bool has_trials() const { return false; }
   /// y has degrees of freedom, which are given.

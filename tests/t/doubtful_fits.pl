@@ -46,11 +46,12 @@ unlike($session->run(q{SELECT glm_fit(poisson_quantile(0.0005 + id * 7919 % 1000
         '{"response": "poisson"}') IS NULL FROM faithful}), qr/NOTICE|WARNING/, 'Poisson counts');
 like($session->run(q{SELECT glm_fit(0, x, '{"response": "poisson"}') IS NULL FROM faithful}),
     qr/^WARNING:  \w{5}: the rows hardly determine the coefficient/m, 'counts that are all 0');
-like($session->run(q{SELECT glm_fit(x[1], x[2], '{"response": "gamma"}') IS NULL FROM faithful
-        WHERE id <= 4}), qr/^WARNING:  \w{5}: 4 rows are few for 2 coefficients and a dispersion$/m,
-    'amounts that their coefficients follow');
-unlike($session->run(q{SELECT glm_fit(x[1], x[2], '{"response": "gamma"}') IS NULL FROM faithful
-        WHERE id <= 5}), qr/WARNING/, 'amounts that have a dispersion');
+like($session->run(q{SELECT glm_fit((9 * x[1])::int, x[2], '{"response": "negative_binomial"}')
+        IS NULL FROM faithful WHERE id <= 4}),
+    qr/^WARNING:  \w{5}: 4 rows are few for 2 coefficients and a dispersion$/m,
+    'counts that their coefficients follow');
+unlike($session->run(q{SELECT glm_fit((9 * x[1])::int, x[2], '{"response": "negative_binomial"}')
+        IS NULL FROM faithful WHERE id <= 5}), qr/WARNING/, 'counts that have a dispersion');
 like($session->run('SELECT gamma_poisson_fit((x[2] * x[1])::int) IS NULL FROM faithful'),
     qr/^NOTICE:  \w{5}: counts vary more than those of a Poisson distribution$/m, 'overdispersion');
 unlike($session->run('SELECT gamma_poisson_fit(19 + id % 9) IS NULL FROM faithful'),
