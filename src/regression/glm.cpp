@@ -131,7 +131,7 @@ Coefficient Glm::contrast(std::span<const double> weights, double level) const {
   const std::size_t terms = std::size_t(s.terms.size());
   for (std::size_t j = 0; j < terms; ++j) {
     if (weights[j] == 0) continue;
-    if (s.terms[int(j)].column >= 0) {
+    if (!s.terms.is_intercept(int(j))) {
       a[j] += weights[j] / s.scales.scale[j];
       continue;
     }
@@ -151,7 +151,7 @@ void Glm::coefficients(double level, const TakeCoefficient &take) const {
   std::vector<double> a(p);
   WorkPoll poll;
   for (std::size_t j = 0; j < terms; ++j) {
-    const bool intercept = s.terms[int(j)].column < 0;
+    const bool intercept = s.terms.is_intercept(int(j));
     std::fill(a.begin(), a.end(), 0.0);
     if (intercept)
       for (std::size_t i = 0; i < terms; ++i)

@@ -26,15 +26,9 @@ namespace {
 int named_column(const char *option, const std::string &name, const RowColumns &columns,
                  int dimension) {
   if (name.empty()) return -1;
-  int at = find_column(columns, name);
-  std::vector<std::string> names;
-  if (columns.empty())
-    for (int j = 0; j < dimension; ++j) {
-      names.push_back(message("x{}", j + 1));
-      if (names.back() == name) at = j;
-    }
-  for (const RowColumn &column : columns) names.push_back(column.name);
-  if (at < 0)
+  const std::vector<std::string> names = column_names(columns, dimension);
+  const int at = int(std::find(names.begin(), names.end(), name) - names.begin());
+  if (at == int(names.size()))
     throw Error(
         Errc::invalid_argument,
         message("option \"{}\" names column \"{}\", which the rows do not have", option, name),
@@ -241,8 +235,9 @@ class GlmFit {
     model_->info.columns = columns;
     state().columns = glm_columns(options_, columns, dimension);
     const GlmColumns &apart = state().columns;
-    state().terms = RegressionTerms(columns, dimension, options_.intercept, options_.reference,
-                                    std::array{apart.offset, apart.exposure, apart.trials});
+    state().terms =
+        RegressionTerms(columns, dimension, options_.intercept, options_.reference,
+                        std::array{apart.offset, apart.exposure, apart.trials}, options_.terms);
     if (state().terms.size() == 0)
       throw Error(Errc::invalid_argument, "the regression has no terms",
                   "Every column has the same label in all rows or is no predictor, and there is no "
@@ -382,8 +377,8 @@ class GlmFit {
     for (int j = 0; j < s.terms.size(); ++j) {
       const double scale = unit * (options_.scaled() ? 1 : s.scales.scale[std::size_t(j)]);
       // Divided one by one, because the product of variance and squared scale may overflow.
-      out(j) = s.terms[j].column < 0 ? 1 / options_.intercept_variance / unit / unit
-                                     : 1 / variance / scale / scale;
+      out(j) = s.terms.is_intercept(j) ? 1 / options_.intercept_variance / unit / unit
+                                       : 1 / variance / scale / scale;
     }
     // Means have units, or are of other sizes than 1: their prior is about that of all rows.
     if (data.intercept() && options_.measured())
@@ -478,7 +473,7 @@ class GlmFit {
   /// Coefficient j in units of the columns (as in glm.cpp).
   double of_column(const Vector &u, int j) {
     const TermScales &scales = state().scales;
-    if (state().terms[j].column >= 0) return u(j) / scales.scale[std::size_t(j)];
+    if (!state().terms.is_intercept(j)) return u(j) / scales.scale[std::size_t(j)];
     double out = u(j);
     for (int i = 1; i < u.size(); ++i)
       out -= u(i) * scales.centre[std::size_t(i)] / scales.scale[std::size_t(i)];
@@ -590,11 +585,13 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   info = read_model_info(document, methods_of(response), max_predictors, 1, 0);
   Glm::State &state = *model->state;
   const MemberReader options = in.object("options");
+  std::vector<std::string> listed;
+  if (options.has("terms")) listed = listed_terms(options.value("terms"));
   state.columns = glm_columns(given, info.columns, info.dimension);
   state.terms = RegressionTerms(
       info.columns, info.dimension, options.boolean("intercept"),
       options.has("reference") ? options.value("reference") : Document(),
-      std::array{state.columns.offset, state.columns.exposure, state.columns.trials});
+      std::array{state.columns.offset, state.columns.exposure, state.columns.trials}, listed);
   const std::int64_t terms = state.terms.size(), p = terms + response.dispersed();
   if (terms == 0) in.reject("row_columns", "must give at least one term");
   state.observations = in.number("observations", 0, 1e300, true);

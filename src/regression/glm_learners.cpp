@@ -153,6 +153,13 @@ void glm_lines(OptionTable &t, GlmOptions &o) {
     t.number({"df", "degrees of freedom of a student_t response"}, o.degrees, {1, 1e6},
              o.response->has_degrees());
   }
+  t.other(
+      {"terms", "columns that are terms, and products of columns joined by ':'",
+       "an array of texts", "all columns"},
+      [&](const Document &given) { o.terms = listed_terms(given); },
+      [&] {
+        return o.terms.empty() ? Document() : Document::List(o.terms.begin(), o.terms.end());
+      });
   t.boolean(intercept_key, o.intercept);
   t.other(
       reference_key,

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fit/fit_options.hpp"
 #include "fit/schedule.hpp"
@@ -23,6 +24,8 @@ struct GlmOptions : FitOptions {
   double trials_of_rows = 1;
   /// the degrees of freedom of a student_t response
   double degrees = 4;
+  /// option terms as given; empty: all columns
+  std::vector<std::string> terms;
   bool intercept = true;
   /// option reference as given, or null; after the fit, the reference labels of all columns
   Document reference;

@@ -393,6 +393,8 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// The squares of smaller ranges of a column would underflow.
 constexpr double min_range = 1e-140;
+/// The largest product of columns; an element of a row is not larger either.
+constexpr double max_product = 1e150;
 /// Of the total weight; terms of rows that weigh less would be larger than 1e100, in scales of
 /// their column.
 constexpr double min_share = 1e-200;
@@ -703,6 +705,25 @@ void require_columns(const RangeOfResponses &of, const GlmColumns &columns, bool
            "It must lie between -600 and 600.", "Rescale it.");
 }
 
+/// Throws Error(numeric) for a product of columns that is too large or too small to compute with.
+[[noreturn]] void refuse_product(const std::string &term, const char *large_or_small) {
+  throw Error(
+      Errc::numeric, message("the values of term {} are too {}", term, large_or_small),
+      "Products of columns must lie between -1e150 and 1e150, and differ by 1e-140 or more.",
+      "Rescale the columns.");
+}
+
+/// Throws Error(numeric) for products of columns that are too large.
+void require_products(const RegressionTerms &terms, const RangesPass::Sums &range) {
+  for (int t = 0; t < terms.size(); ++t) {
+    const std::size_t j = std::size_t(t);
+    // The sum is not finite if a product overflows.
+    if (terms[t].size() > 1 && !(range.low[j] >= -max_product && range.high[j] <= max_product &&
+                                 std::isfinite(range.sum[j])))
+      refuse_product(terms.name(t), "large");
+  }
+}
+
 }  // namespace
 
 void GlmRows::find_scales() {
@@ -712,6 +733,7 @@ void GlmRows::find_scales() {
   const RangesPass::Sums range = run(rows_, RangesPass{terms_.unnamed(), columns_}, control_);
   const bool location = response_.link == Link::identity;
   require_columns(range.responses, columns_, response_.has_trials(), !location);
+  require_products(terms_, range);
   weight_ = range.responses.weight;
   total_ = range.responses.total;
   base_ = range.responses.base;
@@ -728,7 +750,8 @@ void GlmRows::find_scales() {
     const double most = std::max(high - centre, centre - low);
     if (most == 0) constant_.push_back(int(j));
     if (range.two_valued[j] != 0 || most == 0) continue;
-    if (most < min_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
+    if (most < min_range && terms_[int(j)].size() > 1) refuse_product(terms_.name(int(j)), "small");
+    if (most < min_range) require_constant(rows_, 1 + terms_[int(j)][0].column, control_);
     reach[j] = most;
   }
   if (location) {

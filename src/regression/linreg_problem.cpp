@@ -152,7 +152,7 @@ LinregSystem::LinregSystem(const LinregSums &sums, bool with_intercept, const Do
       tolerance(std::size_t(size), 0.0) {
   std::vector<int> cell;
   for (int t = intercept ? 1 : 0; t < all_terms.size(); ++t)
-    cell.push_back(sums.cell_of(all_terms[t].column) + std::max(0, all_terms[t].label));
+    cell.push_back(sums.cell_of(all_terms[t][0].column) + std::max(0, all_terms[t][0].label));
   cell.push_back(response_cell);
   const DoubleDouble count = sums.at(one_cell, one_cell);
   if (intercept)

@@ -92,6 +92,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   Document binary = pass_request("glm");
   binary.set("columns", numbers_document(std::vector<double>{0}));
   binary.set("labels", numbers_document(std::vector<double>{-1}));
+  binary.set("ends", numbers_document(std::vector<double>{1}));
   for (const char *const key : {"centre", "scale", "u"})
     binary.set(key, numbers_document(std::vector<double>{1}));
   binary.set("curvature", false).set("gradient", true).set("every", 1.0).set("degrees", 4.0);
@@ -110,6 +111,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document(binary).set("degrees", 0.0));
   refused(Document(binary).set("labels", numbers_document(std::vector<double>{-2})));
   refused(Document(binary).set("columns", numbers_document(std::vector<double>{1})));
+  refused(Document(binary).set("ends", numbers_document(std::vector<double>{2})));
   refused(Document(binary).set("u", numbers_document(std::vector<double>{1, 2})));
 }
 

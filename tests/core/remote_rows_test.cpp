@@ -320,6 +320,7 @@ BOOST_AUTO_TEST_CASE(binary_regressions_are_those_of_one_table) {
         if (link == Link::logit && std::string(method) != "laplace") continue;
         Document options = Document::object();
         options.set("method", method).set("max_iter", 6).set("tol", 0.0);
+        if (weighted) options.set("terms", Document::List{"x1", "x2:x3", "x3:x3", "x2"});
         Control control;
         GlmWarnings warnings;
         const auto fit = [&](RowSource &source) {

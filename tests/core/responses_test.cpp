@@ -243,9 +243,9 @@ BOOST_AUTO_TEST_CASE(passes_have_the_derivatives_of_the_densities) {
         double predictor = columns.exposure >= 0 ? std::log(x(i, 2)) : 0;
         for (int j = 0; j < terms.size(); ++j)
           predictor +=
-              at(j) * (terms[j].column < 0
+              at(j) * (terms.is_intercept(j)
                            ? 1
-                           : (x(i, 1 + terms[j].column) - data.scales().centre[std::size_t(j)]) /
+                           : (x(i, 1 + terms[j][0].column) - data.scales().centre[std::size_t(j)]) /
                                  data.scales().scale[std::size_t(j)]);
         out += weights(i) * by_definition(of, x(i, 0), point(of, predictor, at(at.size() - 1)));
       }

@@ -323,6 +323,9 @@ class Fits {
                           Document::object().set("response", response).set("offset", "size"),
                           control, warnings));
     add(*bayes::glm_fit(bayes::GlmFamily::logreg, rows, columns, plain, control, warnings));
+    const Document::List terms = {"size", "colour:size", "size:size"};
+    add(*bayes::glm_fit(bayes::GlmFamily::logreg, rows, columns,
+                        Document::object().set("terms", terms), control, warnings));
     for (const char *const method : {"laplace", "em", "vi"})
       add(*bayes::glm_fit(bayes::GlmFamily::probit, rows, {},
                           Document::object().set("method", method).set("max_iter", 9), control,

@@ -26,6 +26,6 @@ SELECT 'glm', format('glm %s', options), 'regression_rows', 'regression_rows',
 FROM (VALUES ('{"response": "poisson"}'), ('{"response": "binomial", "trials": 3}'),
     ('{"response": "binomial", "trials": 3, "link": "probit"}'),
     ('{"response": "negative_binomial", "offset": "x1"}'), ('{"response": "gamma"}'),
-    ('{"response": "exponential"}'), ('{"response": "normal"}'), ('{"response": "student_t"}'))
-    AS v(options);
+    ('{"response": "exponential"}'), ('{"response": "normal"}'), ('{"response": "student_t"}'),
+    ('{"response": "poisson", "terms": ["x1*x2", "x3:x3"]}')) AS v(options);
 CALL fit_all();

@@ -155,6 +155,8 @@ same("glm of $_", 'glm_model', 'SELECT n, x, g FROM %s', '', "$start, \"response
     for qw(poisson negative_binomial);
 same('glm with trials and an offset', 'glm_model', 'SELECT n, x, g, y FROM %s', '',
     "$start, \"response\": \"binomial\", \"trials\": 100, \"offset\": \"y\"");
+same('glm with products of columns', 'glm_model', 'SELECT n, x, g, u, z FROM %s', '',
+    "$start, \"response\": \"poisson\", \"terms\": [\"g*u\", \"x:x\", \"g:x\"]");
 same("probit by $_", 'probit_model', 'SELECT n > 1, x, g FROM %s', '',
     "$passes, \"method\": \"$_\"")
     for qw(laplace em vi);
