@@ -84,7 +84,7 @@ CREATE FUNCTION glm_coefficients(model bayes_model, level float8 DEFAULT 0.95)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS 'The coefficients of a regression as bayes_coefficients lists them, and effects: exp of '
   'mean, lower and upper, by which one unit of a column multiplies the mean of the response (log '
-  'link) or the odds of a yes (logit), NULL for linreg and for probit links. 22023 unless 0 < '
+  'link) or the odds of a yes (logit), NULL for linreg and for other links. 22023 unless 0 < '
   'level < 1; 42804 for a model that is no regression.';
 
 -- ---- a model and a row ----

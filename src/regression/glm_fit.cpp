@@ -256,7 +256,7 @@ class GlmFit {
     for (const int term : data.constant()) warnings_.constant.push_back(state().terms.name(term));
     const GlmPrior prior = prior_of(data);
     const auto mode = run_.best_of_restarts(
-        data, [&](int) { return first_unknowns(data, prior); },
+        data, [&](int restart) { return first_unknowns(data, prior, restart); },
         [&](Vector start, GlmRows &all) {
           const Schedule &schedule = run_.schedule();
           return options_.method == Method::em
@@ -264,13 +264,14 @@ class GlmFit {
                      : newton(all, prior, std::move(start), schedule, control_);
         });
     state().mean = to_vector(mode.state);
+    state().mean[0] += data.response_mean();
     model_->info.log_likelihood = mode.log_likelihood;
     find_undetermined(data, prior, mode);
     find_overdispersion(data, mode);
     if (options_.response->dispersed()) require_dispersion(data, mode);
     // The dispersion at the mode of all unknowns is too small where coefficients follow the rows.
     if (options_.response->dispersed() && !options_.response->scales() &&
-        double(rows_.rows()) <= 2.0 * state().parameters)
+        data.weight() <= 2.0 * state().parameters)
       warnings_.few_rows = rows_.rows();
     if (options_.sampled())
       sample(data, prior, mode);
@@ -300,8 +301,15 @@ class GlmFit {
   /// has no normal distribution then, and predictions would be those of no dispersion at all.
   void require_dispersion(const GlmRows &data, const GlmMode &mode) const {
     const Eigen::Index last = mode.state.size() - 1;
-    const double unit = 2 * std::log(data.response_scale());
-    if (mode.state(last) - unit > -45 && mode.factor(last, last) > 0.1) return;
+    const bool location = options_.response->link == Link::identity;
+    const double log_dispersion = mode.state(last),
+                 unit = location ? 2 * std::log(data.response_scale()) : 0,
+                 // the root of the mean of squared predictors, about that of the responses
+        size = location ? std::sqrt(mode.squares / data.weight()) : 0;
+    const bool rounding = location && std::exp(0.5 * log_dispersion) < 1e-13 * size;
+    if (log_dispersion - unit > (location ? -250 : -45) && mode.factor(last, last) > 0.1 &&
+        !rounding)
+      return;
     const bool counts = options_.response->whole();
     throw Error(Errc::numeric,
                 counts ? "the responses vary no more than a Poisson distribution lets them"
@@ -382,7 +390,8 @@ class GlmFit {
     }
     // Means have units, or are of other sizes than 1: their prior is about that of all rows.
     if (data.intercept() && options_.measured())
-      prior.mean(0) = options_.intercept_mean.value_or(intercept_of_data(data));
+      prior.mean(0) = options_.intercept_mean ? *options_.intercept_mean - data.response_mean()
+                                              : intercept_of_data(data);
     if (options_.response->dispersed()) {
       out(out.size() - 1) = 1 / options_.dispersion_variance;
       prior.mean(out.size() - 1) = std::log(options_.dispersion) + 2 * std::log(unit);
@@ -572,7 +581,7 @@ const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, Gl
   if (const Document trials = options.value("trials"); trials.as<std::string>())
     out.trials = *trials.as<std::string>();
   else
-    out.trials_of_rows = options.number("trials", 1, 1e15, false);
+    out.trials_of_rows = double(options.integer("trials", 1, std::int64_t(1e15)));
   return *found;
 }
 
@@ -602,7 +611,7 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
     if (!(x >= 1 / max_of_column)) in.reject("scale", "must be positive");
   state.mean = read_numbers(in, "mean", {p}, max_of_coefficient);
   if (response.dispersed() &&
-      !(std::fabs(state.mean.back()) < (response.link == Link::identity ? 600 : 60)))
+      !(std::fabs(state.mean.back()) < (response.link == Link::identity ? 800 : 60)))
     in.reject("mean", "must end with the logarithm of a dispersion");
   if (info.method == Method::gibbs) {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});
@@ -618,6 +627,9 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
     for (std::int64_t j = 0; j < p; ++j)
       if (!(state.root[std::size_t(triangle(j) + j)] > 0))
         in.reject("root", "must have a positive diagonal");
+    // No fit leaves a dispersion as uncertain.
+    if (response.dispersed() && !(state.root.back() <= 10))
+      in.reject("root", "must end with a deviation of at most 10");
   }
   return model;
 }

@@ -213,6 +213,9 @@ GlmOptions read_glm_options(GlmFamily family, const Document &options) {
   if (family == GlmFamily::probit) out.intercept_variance = 40;
   OptionTable t = OptionTable::reading(options);
   glm_lines(t, out);
+  // A long-tailed likelihood may have a mode for each cluster of rows.
+  const bool clusters = out.response->has_degrees() && out.degrees < 3 && out.intercept;
+  if (clusters) out.restarts = student_starts;
   t.finish(family == GlmFamily::glm
                ? message("response {} and {}", out.response->name, out.setting())
                : out.setting());
@@ -241,8 +244,9 @@ Density density_at(GlmRows &rows, const GlmPrior &prior, const Vector &u, bool c
   // Beyond this, products with z may overflow; no mode lies there.
   if (!(u.cwiseAbs().maxCoeff() < 1e100)) return out;
   // The logarithm of a dispersion, of which no mode lies beyond these.
-  const double unit = 2 * std::log(rows.response_scale());
-  if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1) - unit) < 60)) return out;
+  const double unit = 2 * std::log(rows.response_scale()),
+               most = rows.response().link == Link::identity ? 300 : 60;
+  if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1) - unit) < most)) return out;
   out.sums = rows.likelihood(u, curvature);
   const Eigen::Index last = u.size() - 1;
   out.value = out.sums.log_likelihood + prior.log_density(u) + 0.5 * prior.integrated * u(last);
@@ -325,7 +329,7 @@ double GlmPrior::log_density(const Vector &u) const {
 }
 
 double intercept_of_data(const GlmRows &rows) {
-  if (rows.response().link == Link::identity) return rows.response_mean();
+  if (rows.response().link == Link::identity) return 0;  // rows are about their mean
   if (rows.response().link == Link::log) {
     // Counts may all be 0: half a count of a row then is between what was seen and what could have
     // been.
@@ -338,9 +342,13 @@ double intercept_of_data(const GlmRows &rows) {
                                              : normal_quantile(share);
 }
 
-Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior) {
+Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart) {
   Vector out = prior.mean;
   if (rows.intercept()) out(0) = intercept_of_data(rows);
+  if (restart == 1) return out;
+  constexpr double shifts[student_starts - 1] = {-0.9, 0.9, -0.3, 0.3, -1.5, 1.5};
+  out(0) += shifts[restart - 2] * rows.response_scale();
+  out(out.size() - 1) = 2 * std::log(0.2 * rows.response_scale());
   return out;
 }
 
@@ -385,6 +393,14 @@ double determined(const Matrix &factor, const GlmPrior &prior, Eigen::Index coef
   return out;
 }
 
+/// Has `wanted` coefficients integrated out, at this log dispersion.
+void integrate(double wanted, GlmPrior &prior, double log_dispersion, Density &at) {
+  const double more = wanted - prior.integrated;
+  prior.integrated = wanted;
+  at.value += 0.5 * more * log_dispersion;
+  at.gradient(at.gradient.size() - 1) += 0.5 * more;
+}
+
 }  // namespace
 
 GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedule &schedule,
@@ -411,12 +427,8 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     course.prepare();
     require_numbers(at);
     out.factor = factor_of(at.sums.curvature, prior, rows.response().dispersed());
-    if (rows.response().scales()) {
-      const double more = determined(out.factor, prior, last) - prior.integrated;
-      prior.integrated += more;
-      at.value += 0.5 * more * out.state(last);
-      at.gradient(last) += 0.5 * more;
-    }
+    if (rows.response().scales())
+      integrate(determined(out.factor, prior, last), prior, out.state(last), at);
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
     const double gain = at.gradient.dot(step);
@@ -434,8 +446,10 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     before = near ? gain : std::numeric_limits<double>::infinity();
     LineSearch found = search(rows, prior, out.state, at, step, near ? -1 : gain, control);
     stuck = found.stuck;
-    out.state = std::move(found.there);
-    at = std::move(found.density);
+    if (std::isfinite(found.density.value)) {
+      out.state = std::move(found.there);
+      at = std::move(found.density);
+    }
     ++out.iterations;
     course.go_further();
     out.trace.push_back(at.value);

@@ -75,10 +75,14 @@ struct GlmMode : RunTrace {
   Matrix factor;
 };
 
-/// The intercept at which the mean of a row without predictors is that of the data.
+/// The intercept at which the mean of a row without predictors is that of the data; responses on
+/// the whole line are about their mean (GlmRows::response_mean()).
 double intercept_of_data(const GlmRows &rows);
-/// Starting values: that intercept; for all others the means of the prior.
-Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior);
+/// How many starts find the best of the modes of a student_t response with few degrees of freedom.
+inline constexpr int student_starts = 7;
+/// Starting values: that intercept; for all others the means of the prior. For restarts from 2 to
+/// student_starts: intercepts about the mean, and a fifth of the scale of the responses.
+Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart);
 
 /// Newton's method with steps that are shortened until the posterior density rises: it always ends
 /// at the mode, as the density is log-concave and the prior proper; with a dispersion it is

@@ -178,7 +178,9 @@ class GlmRows::Worker {
     const RowShape shape = of_.rows_.shape();
     for (std::int64_t at = 0; at < segment.rows; at += block_rows) {
       if (stop()) return;
-      const BlockOfRows block(shape, of_.columns_, segment, at);
+      BlockOfRows block(shape, of_.columns_, segment, at);
+      if (of_.response_mean_ != 0)
+        for (double &y : block.response) y -= of_.response_mean_;
       of_.terms_.expand_block(block.data, 1, block.rows, z_.data());
       standardize();
       if (u) predict(u, predictor);
@@ -294,6 +296,7 @@ struct GlmRows::SumsPass {
   const ResponseStep *step = nullptr;
   Vector u = {};
   bool gradient = true, curvature = false;
+  double response_mean = 0;
   RegressionTerms terms = {};
   GlmColumns columns = {};
   TermScales scales = {};
@@ -310,6 +313,7 @@ template <class F> void GlmRows::SumsPass::fields(F &f, RowSource &rows) {
   if (!F::reading && step) refuse_remote("a draw for each row");
   response_fields(f, response);
   f.flag("gradient", gradient);
+  f.number("response_mean", response_mean);
   terms.fields(f, rows.shape().dimension);
   columns.fields(f, rows.shape().dimension);
   f.numbers("centre", scales.centre, std::size_t(terms.size()));
@@ -320,7 +324,7 @@ template <class F> void GlmRows::SumsPass::fields(F &f, RowSource &rows) {
 }
 
 GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
-  const GlmRows own(rows, terms, *response, columns, scales, control);
+  const GlmRows own(rows, terms, *response, columns, scales, response_mean, control);
   const int p = own.terms_.size();
   const bool dispersed = gradient && response->dispersed();
   std::unique_ptr<ResponseStep> made;
@@ -366,10 +370,10 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
 const PassOver<PartOfRows> glm_sums_pass = pass_over<PartOfRows, GlmRows::SumsPass>();
 
 GlmSums GlmRows::pass(const ResponseStep *step, const Vector &u, bool gradient, bool curvature) {
-  return run(
-      rows_,
-      SumsPass{&response_, step, u, gradient, curvature, terms_.unnamed(), columns_, scales_},
-      control_);
+  return run(rows_,
+             SumsPass{&response_, step, u, gradient, curvature, response_mean_, terms_.unnamed(),
+                      columns_, scales_},
+             control_);
 }
 
 GlmSums GlmRows::likelihood(const Vector &u, bool curvature) {
@@ -724,6 +728,28 @@ void require_products(const RegressionTerms &terms, const RangesPass::Sums &rang
   }
 }
 
+/// The mean of responses on the whole line, less their offsets, or 0 without an intercept; sets
+/// `reach` to their largest distance from it. Throws Error(numeric) where that is 0, or numbers are
+/// too large or too close to compute with.
+double mean_of_line(const RangeOfResponses &of, bool intercept, double &reach) {
+  // Greater ones would overflow in squares.
+  if (!(std::max(std::fabs(of.least), std::fabs(of.greatest)) < 1e100))
+    throw Error(Errc::numeric, "responses or offsets are too large to compute with",
+                "The largest absolute value of one that is a number on the whole line is 1e100.",
+                "Choose another unit of measurement.");
+  const double mean =
+      intercept ? std::clamp((of.total - of.offset) / of.weight, of.least, of.greatest) : 0;
+  reach = std::max(of.greatest - mean, mean - of.least);
+  if (reach == 0)
+    throw Error(Errc::numeric, "the responses do not vary about their means",
+                "They are the same in all rows, so that there is no dispersion to learn.");
+  if (!(reach > 1e-100))
+    throw Error(Errc::numeric, "the responses differ by too little to compute with",
+                "Their largest distance from the mean is less than 1e-100.",
+                "Choose another unit of measurement.");
+  return mean;
+}
+
 }  // namespace
 
 void GlmRows::find_scales() {
@@ -754,20 +780,7 @@ void GlmRows::find_scales() {
     if (most < min_range) require_constant(rows_, 1 + terms_[int(j)][0].column, control_);
     reach[j] = most;
   }
-  if (location) {
-    const double least = range.responses.least, greatest = range.responses.greatest;
-    // Greater ones would overflow in squares.
-    if (!(std::max(std::fabs(least), std::fabs(greatest)) < 1e100))
-      throw Error(Errc::numeric, "responses or offsets are too large to compute with",
-                  "The largest absolute value of one that is a number on the whole line is 1e100.",
-                  "Choose another unit of measurement.");
-    if (terms_.intercept())
-      response_mean_ = std::clamp((total_ - range.responses.offset) / weight_, least, greatest);
-    reach[p] = std::max(greatest - response_mean_, response_mean_ - least);
-    if (!(reach[p] > min_range))
-      throw Error(Errc::numeric, "the responses do not vary about their means",
-                  "They are the same in all rows, so that there is no dispersion to learn.");
-  }
+  if (location) response_mean_ = mean_of_line(range.responses, terms_.intercept(), reach[p]);
   std::vector<double> centre = scales_.centre;
   centre.push_back(response_mean_);
   const std::vector<double> sums =

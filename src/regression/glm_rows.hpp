@@ -22,8 +22,9 @@ class ResponseStep;
 
 /// The sums of a pass over all rows; each row counts with its weight.
 struct GlmSums {
-  /// log-likelihood; squares: of a poisson response the sum of (y - mean)^2 / mean, of augment()
-  /// that of the squared latent variables
+  /// log-likelihood; squares: of a poisson response the sum of (y - mean)^2 / mean, of a normal one
+  /// that of squared predictors (of student_t, as much as rows count), of augment() that of the
+  /// squared latent variables
   double log_likelihood = 0, squares = 0;
   /// by the unknowns: sum of z times the slope of the log-likelihood (or the counterpart that
   /// augment() and augment_logit() document), and the slope by the log dispersion
@@ -97,8 +98,8 @@ class GlmRows {
   double weight() const { return weight_; }
   double total() const { return total_; }
   double base() const { return base_; }
-  /// Of a response on the whole line: the mean of y - offset, and the root of the mean of its
-  /// squared distances from that; else 0 and 1.
+  /// Of a response on the whole line: the mean of y - offset (0 without an intercept), about which
+  /// passes take y, and the root of the mean of its squared distances from that; else 0 and 1.
   double response_mean() const { return response_mean_; }
   double response_scale() const { return response_scale_; }
   /// terms that carry no information: the same in every row, or without an intercept 0 in every row
@@ -123,13 +124,14 @@ class GlmRows {
   class Worker;
   /// Terms that have these scales.
   GlmRows(RowSource &rows, const RegressionTerms &terms, const ResponseFamily &response,
-          const GlmColumns &columns, TermScales scales, Control &control)
+          const GlmColumns &columns, TermScales scales, double response_mean, Control &control)
       : rows_(rows),
         terms_(terms),
         response_(response),
         columns_(columns),
         control_(control),
-        scales_(std::move(scales)) {}
+        scales_(std::move(scales)),
+        response_mean_(response_mean) {}
   void find_scales();
   GlmSums pass(const ResponseStep *step, const Vector &u, bool gradient, bool curvature);
 
@@ -139,7 +141,7 @@ class GlmRows {
   const GlmColumns columns_;
   Control &control_;
   TermScales scales_;
-  double weight_ = 0, total_ = 0, base_ = 0, response_mean_ = 0, response_scale_ = 1;
+  double response_mean_ = 0, response_scale_ = 1, weight_ = 0, total_ = 0, base_ = 0;
   std::vector<int> constant_;
 };
 

@@ -20,14 +20,32 @@ constexpr double negligible = 40;
 /// 10 digits there.
 constexpr double finest_scale = 0.4;
 
-/// The logarithm of the integral of exp(f) by the trapezoidal rule with this step: outwards from
-/// `at`, near the greatest value, to where exp(f) is negligible, in at most 2000 steps each way.
-template <class F> double log_integral(double at, double step, F f) {
-  std::vector<double> terms = {f(at)};
+/// The same for the predictor of a response: all of n trials fail on the scale on which the
+/// logarithm of a probability of 1 / n changes, which is shorter for a probit.
+double finest_scale_of(const ResponseFamily &response, const UncertainPredictor &of) {
+  if (response.link != Link::probit) return finest_scale;
+  return finest_scale / (1 + std::sqrt(2 * std::log1p(of.trials)));
+}
+
+/// The logarithm of the integral of exp(f) by the trapezoidal rule with this step: from `first` to
+/// `last`, two peaks or one, and outwards from there to where exp(f) is negligible, in at most 2000
+/// steps each.
+template <class F> double log_integral(double first, double last, double step, F f) {
+  // Peaks as far apart have nothing in common.
+  if (last - first > 2000 * step) {
+    const double apart[] = {log_integral(first, first, step, f), log_integral(last, last, step, f)};
+    return log_sum_exp(apart);
+  }
+  std::vector<double> terms = {f(first)};
   double greatest = terms[0];
+  const int between = int(std::ceil((last - first) / step));
+  for (int i = 1; i <= between; ++i) {
+    terms.push_back(f(first + i * step));
+    greatest = std::max(greatest, terms.back());
+  }
   for (const double direction : {-step, step})
     for (int i = 1; i <= 2000; ++i) {
-      const double value = f(at + i * direction);
+      const double value = f((direction > 0 ? first + between * step : first) + i * direction);
       terms.push_back(value);
       greatest = std::max(greatest, value);
       if (!(value > greatest - negligible)) break;
@@ -91,10 +109,10 @@ Peak peak_of(const ResponseFamily &response, double y, const UncertainPredictor 
   return {at, 1 / std::sqrt(slope.curvature + 1 / of.variance)};
 }
 
-/// The greatest value of f, found from 0 by steps that grow while they lead uphill, and then get
-/// shorter; f has one peak.
-template <class F> double climb(F f) {
-  double at = 0, value = f(at), step = 0.5;
+/// The greatest value of f near `at`, by steps that grow while they lead uphill, and then get
+/// shorter.
+template <class F> double climb(double at, F f) {
+  double value = f(at), step = 0.5;
   for (int i = 0; i < 200 && std::fabs(step) > 0.1; ++i) {
     const double next = f(at + step);
     if (next > value) {
@@ -110,9 +128,11 @@ template <class F> double climb(F f) {
 
 /// The logarithm of the average of exp(f(variance of y)) for a y on the whole line, given the
 /// dispersion: a Student t variable is normal with its squared scale over g, where degrees g has a
-/// chi-squared distribution.
+/// chi-squared distribution. A y that is `off` its mean comes from usual g, or from ones that are
+/// so small that it is not far off.
 template <class F>
-double log_average_of_normal(const ResponseFamily &response, const UncertainPredictor &of, F f) {
+double log_average_of_normal(const ResponseFamily &response, const UncertainPredictor &of,
+                             double off, F f) {
   const double square = std::exp(of.log_dispersion), half = 0.5 * of.degrees;
   if (!response.has_degrees()) return f(of.variance + square);
   // over log g, whose log density is this but for half_log - log Gamma(half)
@@ -121,19 +141,24 @@ double log_average_of_normal(const ResponseFamily &response, const UncertainPred
     return f(of.variance + square / g) + half * (log_g - g);
   };
   const double step = finest_scale * std::min(1.5 / std::sqrt(half), 1.0);
-  return log_integral(climb(term), step, term) + half * std::log(half) - log_gamma(half);
+  const double usual = climb(0, term),
+               small = climb(
+                   std::min(0.0, of.log_dispersion - 2 * std::log(std::fabs(off) + 1e-300)), term);
+  return log_integral(std::min(small, usual), std::max(small, usual), step, term) +
+         half * std::log(half) - log_gamma(half);
 }
 
 /// The logarithm of the average density of y, given the dispersion.
 double log_average(const ResponseFamily &response, double y, const UncertainPredictor &of) {
   if (response.link == Link::identity)
-    return log_average_of_normal(response, of, [off = y - of.mean](double variance) {
+    return log_average_of_normal(response, of, y - of.mean, [off = y - of.mean](double variance) {
       return -0.5 * (off * off / variance + std::log(variance)) - half_log_two_pi;
     });
   const auto density = [&](double a) { return response.log_density(y, of.at(a)); };
   if (!(of.variance > 0)) return density(of.mean);
   const Peak peak = peak_of(response, y, of);
-  return log_integral(peak.at, finest_scale * std::min(1.5 * peak.deviation, 1.0),
+  return log_integral(peak.at, peak.at,
+                      std::min(0.6 * peak.deviation, finest_scale_of(response, of)),
                       [&](double a) {
                         const double off = a - of.mean;
                         return density(a) - 0.5 * off * off / of.variance;
@@ -153,15 +178,17 @@ double average_below(const ResponseFamily &response, double y, const UncertainPr
     return average_over_normal(s / fall.deviation,
                                [&](double t) { return response.below(y, of.at(of.mean + t * s)); });
   if (response.link == Link::identity)
-    return std::exp(log_average_of_normal(response, of, [off = y - of.mean](double variance) {
-      return log_normal_cdf(off / std::sqrt(variance)).value;
-    }));
+    return std::exp(
+        log_average_of_normal(response, of, y - of.mean, [off = y - of.mean](double variance) {
+          return log_normal_cdf(off / std::sqrt(variance)).value;
+        }));
   // Otherwise over the fall, by parts: the probability that it comes after the predictor.
   const auto term = [&](double a) {
     return log_normal_cdf((a - of.mean) / s).value + response.log_fall(y, of.at(a));
   };
-  return std::min(
-      1.0, std::exp(log_integral(fall.peak, finest_scale * std::min(fall.deviation, 1.0), term)));
+  return std::min(1.0, std::exp(log_integral(
+                           fall.peak, fall.peak,
+                           std::min(0.4 * fall.deviation, finest_scale_of(response, of)), term)));
 }
 
 }  // namespace
@@ -172,11 +199,18 @@ double log_predictive(const ResponseFamily &response, double y, const UncertainP
   const auto term = [&](double t) {
     return log_average(response, y, given_dispersion(of, t)) - 0.5 * t * t;
   };
-  // Standard normal t and a density that falls as exp(-exp(-log dispersion)), or more slowly.
-  const double peak = climb(term), width = 0.05,
+  // Standard normal t and a density that falls as exp(-exp(-log dispersion)), or more slowly. A y
+  // on the whole line that is far off comes from usual dispersions, or from ones as large.
+  double usual = climb(0, term), far = usual;
+  if (response.link == Link::identity) {
+    const double off = std::fabs(y - of.mean) + 1e-300;
+    far = climb(std::max(0.0, (2 * std::log(off) - of.log_dispersion) / deviation), term);
+    if (far < usual) std::swap(far, usual);
+  }
+  const double peak = term(far) > term(usual) ? far : usual, width = 0.05,
                bend = 2 * term(peak) - term(peak + width) - term(peak - width),
                narrow = std::min(1.0, width / std::sqrt(std::max(bend, width * width)));
-  return log_integral(peak, std::min(0.7 * narrow, finest_scale / deviation), term) -
+  return log_integral(usual, far, std::min(0.7 * narrow, finest_scale / deviation), term) -
          half_log_two_pi;
 }
 
@@ -191,7 +225,7 @@ double predictive_variance(const ResponseFamily &response, const UncertainPredic
     one = std::exp(of.log_dispersion + 0.5 * of.dispersion_variance);
     square *= one * std::exp(2 * of.covariance);
   }
-  const double own = terms.linear * mean + terms.constant * one +
+  const double own = terms.linear * mean + (terms.constant == 0 ? 0 : terms.constant * one) +
                      (terms.quadratic == 0 ? 0 : terms.quadratic * square);
   // What is left of a variance that is 0, as with probabilities of 0 or 1, may be below that.
   return own < 0 ? variance : own + variance;
@@ -199,9 +233,13 @@ double predictive_variance(const ResponseFamily &response, const UncertainPredic
 
 double predictive_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
   if (!response.dispersed() || !(of.dispersion_variance > 0)) return average_below(response, y, of);
-  return average_over_normal(std::sqrt(of.dispersion_variance), [&](double t) {
-    return average_below(response, y, given_dispersion(of, t));
-  });
+  // With its dispersion the mean moves too, by so much of what the distribution function takes.
+  const double deviation = std::sqrt(of.dispersion_variance),
+               width = std::hypot(std::sqrt(given_dispersion(of, 0).variance),
+                                  response.fall(y, of.at(of.mean)).deviation);
+  return average_over_normal(
+      deviation + std::fabs(of.covariance) / deviation / width,
+      [&](double t) { return average_below(response, y, given_dispersion(of, t)); });
 }
 
 namespace {
@@ -235,8 +273,16 @@ template <class F> double quantile_about(double mean, double scale, double p, F 
 
 double predictive_quantile(const ResponseFamily &response, const UncertainPredictor &of, double p) {
   const auto below = [&](double y) { return predictive_below(response, y, of); };
-  if (response.link == Link::identity)
-    return quantile_about(of.mean, std::sqrt(of.variance + std::exp(of.log_dispersion)), p, below);
+  if (response.link == Link::identity) {
+    if (p <= 0.5)
+      return quantile_about(of.mean, std::sqrt(of.variance + std::exp(of.log_dispersion)), p,
+                            below);
+    // As the lower quantile of -y: P(Y <= y) near 1 would lose its digits.
+    UncertainPredictor mirrored = of;
+    mirrored.mean = -of.mean;
+    mirrored.covariance = -of.covariance;
+    return -predictive_quantile(response, mirrored, 1 - p);
+  }
   const bool whole = response.whole();
   if (whole && below(0) >= p) return 0;
   // A bracket about the quantile of a log-normal variable; low is too low, and high is not.
@@ -270,7 +316,7 @@ double predictive_quantile(const ResponseFamily &response, const UncertainPredic
     }
     return high;
   }
-  if (!(low > least)) return high;
+  if (!(low > least)) return 0;  // below 1e-300
   const auto missed = [&](double log_y) { return below(std::exp(log_y)) - p; };
   const double from = std::log(low), to = std::log(high);
   return std::exp(root_between(missed, from, to, missed(from), missed(to), 40));

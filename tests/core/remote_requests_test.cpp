@@ -95,7 +95,11 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   binary.set("ends", numbers_document(std::vector<double>{1}));
   for (const char *const key : {"centre", "scale", "u"})
     binary.set(key, numbers_document(std::vector<double>{1}));
-  binary.set("curvature", false).set("gradient", true).set("every", 1.0).set("degrees", 4.0);
+  binary.set("curvature", false)
+      .set("gradient", true)
+      .set("every", 1.0)
+      .set("degrees", 4.0)
+      .set("response_mean", 0.5);
   for (const char *const key : {"offset", "exposure", "trials"}) binary.set(key, -1);
   for (const ResponseFamily *const of : all_responses()) {
     // Rows that are no responses of the kind are computed with, whatever comes out.

@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(passes_have_the_derivatives_of_the_densities) {
     const auto value = [&](const Vector &at) {
       double out = 0;
       for (Eigen::Index i = 0; i < x.rows(); ++i) {
-        double predictor = columns.exposure >= 0 ? std::log(x(i, 2)) : 0;
+        double predictor = columns.exposure >= 0 ? std::log(x(i, 2)) : data.response_mean();
         for (int j = 0; j < terms.size(); ++j)
           predictor +=
               at(j) * (terms.is_intercept(j)
@@ -375,6 +375,33 @@ BOOST_AUTO_TEST_CASE(tails_of_predictive_densities_come_from_other_dispersions) 
   check(normal, 2, -2.643949658377);
   check(student, -40, -16.72205757244);
   check(student, 1e6, -67.29264384004);
+}
+
+BOOST_AUTO_TEST_CASE(rows_far_off_come_from_another_scale) {
+  // Two peaks far apart; references by adaptive quadrature in R.
+  const ResponseFamily &normal = *find_response("normal"), &student = *find_response("student_t");
+  const auto check = [](const ResponseFamily &of, double y, const UncertainPredictor &uncertain,
+                        double reference) {
+    BOOST_TEST(log_predictive(of, y, uncertain) == reference, boost::test_tools::tolerance(1e-4));
+  };
+  check(student, 20, {0, 1, -28, 0.01, 0, 1, degrees}, -68.44);
+  check(student, 15, {0, 1, -28, 0.01, 0, 1, degrees}, -66.97);
+  check(normal, -2000, {3, 1, -10, 1, 0.9, 1, degrees}, -260.03);
+  // A mean that moves with the dispersion by most of what is known of it.
+  const UncertainPredictor moving{0, 1, -10, 1e-4, 0.009, 1, degrees};
+  for (const double p : {5e-5, 0.025, 0.975})
+    BOOST_TEST(
+        predictive_below(normal, std::sqrt(1 + std::exp(-10)) * normal_quantile(p), moving) == p,
+        boost::test_tools::tolerance(1e-4));
+  // Both tails of a distribution that is symmetric.
+  const UncertainPredictor plain{5, 0.01, 0, 0.02, 0, 1, degrees};
+  for (const double p : {1e-3, 1e-8})
+    BOOST_TEST(predictive_quantile(student, plain, 1 - p) - 5 ==
+                   5 - predictive_quantile(student, plain, p),
+               boost::test_tools::tolerance(1e-6));
+  // All of a million trials fail.
+  const ResponseFamily &probit = *find_response("binomial", Link::probit);
+  check(probit, 0, {0, 25, 0, 0, 0, 1e6}, -1.797707);
 }
 
 BOOST_AUTO_TEST_CASE(predictions_end_for_any_uncertainty) {

@@ -1,6 +1,6 @@
 -- Generalized linear models from SQL: coefficients against those of R's glm and MASS, offsets and
 -- trials, predictions, scores, corners and errors.
-SELECT plan(68);
+SELECT plan(76);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -172,6 +172,33 @@ FROM (SELECT response, glm_fit(y, x, o) AS one, glm_fit(y * 1e20, x, o) AS large
   GROUP BY response) AS f, bayes_coefficients(one) AS a
   JOIN LATERAL bayes_coefficients(large) AS b ON a.term = b.term
 GROUP BY response ORDER BY response;
+-- However far off a row is, and whatever lies in another cluster. References by optim in R.
+SELECT ok(abs(c.mean - 0.4978) < 1e-3, 'an outlier of ' || far)
+FROM (SELECT far, glm_fit(CASE WHEN i = 7 THEN far ELSE y END, x, '{"response": "student_t"}') AS m
+  FROM (SELECT i, (i * 37 % 100) / 10.0 AS x, 2 + 0.5 * (i * 37 % 100) / 10.0
+      + normal_quantile((0.5 + i * 7919 % 300) / 300, 0, 1) AS y FROM generate_series(1, 300) AS i)
+    AS d, unnest('{1e5,1e11,1e15}'::float8[]) AS far GROUP BY far) AS f, bayes_coefficients(m) AS c
+WHERE term = 'x1' ORDER BY far;
+SELECT ok(abs(mean + 0.026) < 0.003, 'the greatest of several modes')
+FROM (SELECT glm_fit(y, x, '{"response": "student_t", "df": 1}') AS m
+  FROM (VALUES (7.085, 1.56), (7.095, .21), (7.118, .54), (7.122, -.66), (7.147, -.02),
+    (7.151, .47), (7.159, .5), (7.159, .89), (7.16, 1.66), (7.164, .24), (7.167, .02),
+    (7.169, -1.36),
+    (7.192, .93), (7.202, -.46), (7.226, 1.35), (7.227, .24), (7.228, -1.44), (7.232, .95),
+    (7.236, .12), (7.241, -1.66), (7.277, -1.7), (7.284, .87), (7.33, -1.56), (15.577, -1.06),
+    (15.648, .91), (15.653, -.43), (15.665, .12), (15.771, -2.07), (15.818, -.82), (15.84, -.96),
+    (15.873, .8), (15.878, .74), (15.98, -1.58), (15.983, -1.44), (16.008, -1.62), (16.008, .75),
+    (16.035, -.95), (16.073, -.28), (16.174, -.81)) AS v(y, x)) AS f, bayes_coefficients(m)
+WHERE term = 'x1';
+SELECT ok(abs(b.mean - a.mean - CASE a.term WHEN 'x1' THEN 0 ELSE 1e12 END) < 1e-3 AND i.converged,
+  'responses with a large mean: ' || a.term)
+FROM (SELECT glm_fit(y, x, o) AS one, glm_fit(y + 1e12, x, o) AS far
+    FROM spoilt, CAST('{"response": "student_t"}' AS jsonb) AS o) AS f,
+  bayes_coefficients(one) AS a, bayes_coefficients(far) AS b, bayes_info(far) AS i
+WHERE a.term = b.term ORDER BY a.term;
+SELECT throws_ok(format('SELECT glm_fit(2 * x + 1, x, %L) FROM spoilt', o), '22003',
+  'the responses do not vary about their means', o || ': no dispersion')
+FROM unnest('{"{\"response\": \"normal\"}","{\"response\": \"student_t\"}"}'::text[]) AS o;
 -- An offset moves the intercept alone; linreg nearly has the same intervals of responses.
 SELECT ok(abs(a.mean - b.mean - 7) < 1e-6, 'an offset')
 FROM (SELECT glm_fit(y, ARRAY[x], '{"response": "normal"}') AS one,

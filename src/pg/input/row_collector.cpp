@@ -288,7 +288,8 @@ ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
     throw SqlError(ERRCODE_DATATYPE_MISMATCH,
                    message("the response is of type {}", name_of_type(type)),
                    "It must be a boolean or a number.",
-                   "Compare it with the value that is to count as true: y = 'yes'.");
+                   "Cast it to a number, or compare it with the value that is to count as true: "
+                   "y = 'yes'.");
 }
 
 void ResponseCollector::begin(const FitRequest &request, Check check) {

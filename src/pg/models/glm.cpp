@@ -22,7 +22,7 @@ template <GlmFamily family> ResponsePolicy glm_policy(const FitRequest &request)
   if (request.start)
     throw Error(Errc::invalid_argument,
                 message("a fit of {} does not start from a model", request.family),
-                "The posterior has one mode, which is found from anywhere.",
+                "Its first numbers are computed from the rows.",
                 "Option {\"resume\": true} goes on with the fit that a model comes from.");
   const GlmCheck check = glm_check_options(family, request.options);
   return {.skip_missing = check.rows.skip_missing,
@@ -47,8 +47,10 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
                 "Use {\"response\": \"negative_binomial\"}, which learns the dispersion.");
   if (warnings.few_rows > 0)
     report_once(WARNING,
-                message("{} rows are few for {} coefficients and a dispersion", warnings.few_rows,
-                        format_number(model->free_parameters() - 1)),
+                message("{} {} few for {} {} and a dispersion", warnings.few_rows,
+                        warnings.few_rows == 1 ? "row is" : "rows are",
+                        format_number(model->free_parameters() - 1),
+                        model->free_parameters() == 2 ? "coefficient" : "coefficients"),
                 "Coefficients follow the rows so closely that the dispersion, and with it every "
                 "interval, is too small.",
                 "Leave out predictors, or fit more rows.");
