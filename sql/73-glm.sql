@@ -87,6 +87,28 @@ COMMENT IS 'The coefficients of a regression as bayes_coefficients lists them, a
   'link) or the odds of a yes (logit), NULL for linreg and for other links. 22023 unless 0 < '
   'level < 1; 42804 for a model that is no regression.';
 
+CREATE FUNCTION glm_fit_statistics(
+  query bayes_query, model bayes_model, level float8 DEFAULT 0.95, draws int DEFAULT 400
+) RETURNS TABLE (
+    statistic text, value float8, lower float8, upper float8, expected float8, p float8,
+    meaning text
+  )
+  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'How well a generalized linear model (glm, logreg, probit) fits the rows of a query, '
+  'usually the rows of the fit. A row for each statistic that the response has: rows and '
+  'left_out, the numbers of rows without and with a missing value; log_density, the mean log '
+  'predictive density; deviance, and dispersion, Pearson''s over the residual degrees of freedom, '
+  'both at the posterior mean of the coefficients; zeros, the share of counts that are 0, '
+  'minimum, of other numbers, and maximum; r2, the Bayesian R2; of yes or no brier, auc, '
+  'calibration_in_the_large and calibration_slope (docs/regression.md). lower, upper: an interval '
+  'of the statistic; expected: its value if the model is true; p: the posterior predictive '
+  'probability that new responses of these rows have a larger one, ties counting half; NULL where '
+  'there is none. draws: how many data sets are simulated for p and r2, always the same ones; 0 '
+  'to 10000. query: one SELECT of the response and the columns of the fit; it is run as the '
+  'caller, read-only. Errors: 22004 a NULL argument; 22023 another query, level or number of '
+  'draws, a response that the distribution does not allow; 42804 a model of another family; 54000 '
+  'draws that exceed maintenance_work_mem.';
+
 -- ---- a model and a row ----
 
 CREATE FUNCTION glm_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)

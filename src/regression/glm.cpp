@@ -103,6 +103,13 @@ double Glm::observations() const { return state->observations; }
 
 const RegressionTerms &Glm::terms() const { return state->terms; }
 
+std::optional<GlmRow> Glm::in_own_units(std::span<const double> row) const {
+  std::vector<double> terms = standardized(*state, row);
+  if (terms.empty()) return std::nullopt;
+  const Apart apart = apart_of(state->columns, row);
+  return GlmRow{std::move(terms), apart.offset, apart.trials};
+}
+
 Coefficient Glm::combination(std::span<const double> a, double level) const {
   const State &s = *state;
   Coefficient out;

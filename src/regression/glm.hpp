@@ -42,6 +42,14 @@ struct ResponsePrediction {
   double sd, lower, upper;
 };
 
+/// A row in the units of a model.
+struct GlmRow {
+  /// its terms, and 0 for a dispersion
+  std::vector<double> terms;
+  /// what it adds to the linear predictor, and its trials
+  double offset = 0, trials = 1;
+};
+
 class BAYES_API Glm final : public RegressionModel {
  public:
   /// `response`: that of the family, unless it is glm
@@ -72,6 +80,9 @@ class BAYES_API Glm final : public RegressionModel {
   std::optional<ResponsePrediction> predict_response(std::span<const double> row,
                                                      double level) const;
   const ResponseFamily &response() const { return *response_; }
+  /// nullopt for a row with a missing value. Throws Error(invalid_argument) for an exposure or
+  /// trials that cannot be.
+  std::optional<GlmRow> in_own_units(std::span<const double> row) const;
 
   const ModelWords &words() const override;
   /// The coefficients, each with its term as label.

@@ -194,6 +194,9 @@ class Binomial : public ResponseFamily {
   double below(double y, const ResponsePoint &at) const override {
     return binomial_below(link, y, at.trials, at.predictor);
   }
+  double sample(const ResponsePoint &at, Random &random) const override {
+    return binomial_variate(at.trials, probability_at(link, at.predictor), random);
+  }
   double log_fall(double y, const ResponsePoint &at) const override {
     const double slope = link == Link::logit ? probability_at(link, -at.predictor)
                                              : log_normal_cdf(at.predictor).slope;
@@ -276,6 +279,11 @@ double log_poisson_of(double y, double a) {
   return log_poisson_at_mode(y) - y * excess(d, std::exp(d));
 }
 
+/// A Poisson draw of this mean, which may be infinite.
+double drawn_count(double mean, Random &random) {
+  return mean < exact_counts ? std::min(exact_counts, poisson_variate(mean, random)) : exact_counts;
+}
+
 class PoissonResponse final : public ResponseFamily {
  public:
   constexpr PoissonResponse() : ResponseFamily("poisson", Link::log, count_requirement) {}
@@ -293,6 +301,9 @@ class PoissonResponse final : public ResponseFamily {
   VarianceTerms variance_terms(double, double) const override { return {1, 0}; }
   double below(double y, const ResponsePoint &at) const override {
     return gamma_above_at(y + 1, at.predictor);
+  }
+  double sample(const ResponsePoint &at, Random &random) const override {
+    return drawn_count(std::exp(at.predictor), random);
   }
 };
 
@@ -395,6 +406,11 @@ class NegativeBinomialResponse final : public ResponseFamily {
   double below(double y, const ResponsePoint &at) const override {
     return beta_below_at(std::exp(-at.log_dispersion), y + 1, -at.predictor - at.log_dispersion);
   }
+  /// A Poisson draw whose mean is a gamma draw.
+  double sample(const ResponsePoint &at, Random &random) const override {
+    const double d = std::exp(at.log_dispersion);
+    return drawn_count(std::exp(at.predictor) * d * random.gamma(1 / d), random);
+  }
 };
 
 // ---- amounts ----
@@ -478,6 +494,10 @@ class Amount : public ResponseFamily {
     if (y <= 0) return 0;
     return gamma_below_at(std::exp(-at.log_dispersion),
                           std::log(y) - at.predictor - at.log_dispersion);
+  }
+  double sample(const ResponsePoint &at, Random &random) const override {
+    const double d = std::exp(at.log_dispersion);
+    return std::exp(at.predictor) * d * random.gamma(1 / d);
   }
   // y and the mean enter by their ratio alone.
   double log_fall(double y, const ResponsePoint &at) const override {
@@ -590,6 +610,10 @@ template <bool student> class Location final : public ResponseFamily {
   double below(double y, const ResponsePoint &at) const override {
     const double r = distance(y, at);
     return student ? student_below(at.degrees, r) : normal_below(r);
+  }
+  double sample(const ResponsePoint &at, Random &random) const override {
+    const double share = student ? random.chi_square(at.degrees) / at.degrees : 1;
+    return at.predictor + std::exp(0.5 * at.log_dispersion) * random.normal() / std::sqrt(share);
   }
   double log_fall(double y, const ResponsePoint &at) const override { return log_density(y, at); }
   ResponseFall fall(double y, const ResponsePoint &at) const override {

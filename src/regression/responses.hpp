@@ -4,6 +4,7 @@
 // A response is a class of responses.cpp and a line of its list.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "base/api.hpp"
+#include "base/random.hpp"
 #include "regression/link_moments.hpp"
 
 namespace bayes {
@@ -82,12 +84,20 @@ class BAYES_API ResponseFamily {
   virtual double log_density(double y, const ResponsePoint &at) const = 0;
   virtual ResponseSlope slope(double y, const ResponsePoint &at) const = 0;
   virtual VarianceTerms variance_terms(double trials, double degrees) const = 0;
+  /// of y where its mean is m; NaN if it has none
+  double variance(double m, const ResponsePoint &at) const {
+    const VarianceTerms terms = variance_terms(at.trials, at.degrees);
+    const double more = terms.quadratic * m * m + terms.constant;
+    return terms.linear * m + (dispersed() ? std::exp(at.log_dispersion) : 1) * more;
+  }
   /// P(Y <= y), of counts and amounts for y >= 0
   virtual double below(double y, const ResponsePoint &at) const = 0;
   /// The logarithm of minus its derivative by the predictor, y below the number of trials.
   virtual double log_fall(double y, const ResponsePoint &at) const;
   /// of log_fall(), given trials and dispersion
   virtual ResponseFall fall(double y, const ResponsePoint &at) const;
+  /// A draw of y; a count is at most the largest one that is allowed.
+  virtual double sample(const ResponsePoint &at, Random &random) const = 0;
 };
 
 /// All responses.

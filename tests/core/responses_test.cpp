@@ -416,4 +416,29 @@ BOOST_AUTO_TEST_CASE(predictions_end_for_any_uncertainty) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(draws_have_the_distribution_function) {
+  constexpr int draws = 20000;
+  for_each_response([](const ResponseFamily &of) {
+    for (const double predictor : {-0.8, 1.3, 4.0}) {
+      const ResponsePoint at = point(of, predictor, 0.3);
+      const double mean = at.trials * mean_at(of.link, predictor);
+      Random random(5);
+      const double some[] = {of.whole() ? 0 : mean / 3, of.whole() ? std::floor(mean) : mean};
+      double sum = 0, below[2] = {};
+      for (int i = 0; i < draws; ++i) {
+        const double y = of.sample(at, random);
+        sum += y;
+        for (int k = 0; k < 2; ++k) below[k] += y <= some[k];
+      }
+      BOOST_TEST(std::fabs(sum / draws - mean) < 4.5 * std::sqrt(variance_at(of, at) / draws));
+      for (int k = 0; k < 2; ++k) {
+        const double p = of.below(some[k], at);
+        BOOST_TEST(std::fabs(below[k] / draws - p) < 4.5 * std::sqrt(p * (1 - p) / draws) + 1e-9);
+      }
+    }
+    Random random(6);
+    BOOST_TEST(std::isfinite(of.sample(point(of, 345, 0.3), random)));
+  });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -381,6 +381,13 @@ our %kinds = (
     'comparisons of posteriors' => "SELECT sum(bayes_greater(a, a)) FROM (SELECT
           beta_bernoulli_fit(i % 2 = 0, '{\"prior\": {\"a\": 1e11, \"b\": 1e11}}') AS a
           FROM generate_series(1, 9) AS i) AS f, generate_series(1, 10000)",
+    'glm statistics' => "SELECT count(*) FROM (SELECT glm_fit(id % 5, x,
+          '{\"response\": \"negative_binomial\"}') AS m FROM rows WHERE id <= 500) AS f,
+          glm_fit_statistics('SELECT id % 5, x FROM rows, generate_series(1, 10)', m)",
+    'logreg statistics' => "SET LOCAL work_mem = '64kB'; SELECT count(*)
+          FROM (SELECT logreg_fit(id % 3 = 0, x) AS m FROM rows WHERE id <= 500) AS f,
+          glm_fit_statistics('SELECT id % 3 = 0, x FROM rows, generate_series(1, 10)', m,
+            draws => 0)",
     'logreg, many terms' => "SELECT logreg_fit(i % 3 = 0, ARRAY(SELECT sin(i * j) FROM
           generate_series(1, 600) AS j), '{\"max_iter\": 1000000, \"tol\": 0}')
           FROM generate_series(1, 3000) AS i, generate_series(1, 10)",

@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(57);
+SELECT plan(58);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -229,7 +229,12 @@ SELECT lives_ok($$SELECT p.mean, c.term, n.sd, i.rows
     linreg_predict(level => 0.5, x => 3, model => m) AS p,
     bayes_coefficients(level => 0.5, model => linreg_fit(options => NULL, stats => s)) AS c,
     bayes_parameters(level => 0.5, model => m) AS n, linreg_stats_info(stats => s) AS i$$,
-  'and of linear regressions');
+  'of linear regressions');
+SELECT lives_ok($$SELECT s.statistic FROM (SELECT glm_model(query => 'SELECT i, i % 3 AS a FROM
+  generate_series(1, 9) AS i', options => '{"response": "poisson"}') AS m) AS f,
+  glm_fit_statistics(draws => 4, level => 0.5, model => m,
+  query => 'SELECT i, i % 3 AS a FROM generate_series(1, 9) AS i') AS s$$,
+  'and of generalized linear models');
 
 -- ---- installed elsewhere, by someone else, and removed ----
 

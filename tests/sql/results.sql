@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(178);
+SELECT plan(179);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -202,6 +202,9 @@ INSERT INTO calls VALUES
    'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "poisson"}''::jsonb)'),
   ('glm_fit(bayes_query,text)',
    'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "poisson"}'')'),
+  ('glm_fit_statistics(bayes_query,bayes_model,double precision,integer)',
+   'SELECT r.* FROM models, glm_fit_statistics(''SELECT a, ARRAY[b, c] FROM role_conflict'', model)
+    AS r WHERE family = ''glm'''),
   ('logreg_fit(bayes_query)', 'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'')'),
   ('logreg_fit(bayes_query,jsonb)',
    'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),

@@ -1,0 +1,491 @@
+#include "regression/glm_fit_statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/random.hpp"
+#include "base/special.hpp"
+#include "data/sweep.hpp"
+#include "families/marginal.hpp"
+#include "families/parameter.hpp"
+#include "regression/glm_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double no_number = FitStatistic::none;
+/// Rows wait until a block of them is full, and a thread takes so many rows, or draws, at a time.
+constexpr int rows_of_block = 256, rows_of_task = 8, draws_of_task = 10;
+constexpr std::uint64_t seed_of_statistics = 1;
+enum StatisticsStream : std::uint64_t { stream_of_unknowns, stream_of_responses };
+
+/// A predictor of a log link that is larger counts as this one, so that squares of means are
+/// finite.
+constexpr double max_log_mean = 345;
+
+/// Draws of the logarithm of a dispersion are at most so far from its mean.
+constexpr double max_off = 60;
+
+double bounded_predictor(const ResponseFamily &response, double a) {
+  return response.link == Link::log ? std::min(a, max_log_mean) : a;
+}
+
+/// How many standard errors an interval reaches to both sides.
+double reach_of(double level) { return -normal_quantile((1 - level) / 2); }
+
+/// (y - mean)^2 over the variance
+double pearson_residual_square(const ResponseFamily &response, double y, double mean,
+                               const ResponsePoint &at) {
+  const double off = (y - mean) * (y - mean), variance = response.variance(mean, at);
+  if (off == 0) return 0;
+  return off / variance;
+}
+
+/// The predictor at which y is the mean.
+double saturated_predictor(const ResponseFamily &response, double y, double trials) {
+  if (response.link == Link::log) return std::log(y);
+  if (response.link == Link::identity) return y;
+  if (y <= 0) return -std::numeric_limits<double>::infinity();
+  if (y >= trials) return std::numeric_limits<double>::infinity();
+  return response.link == Link::probit ? normal_quantile(y / trials) : std::log(y / (trials - y));
+}
+
+double deviance_of(const ResponseFamily &response, double y, const ResponsePoint &at) {
+  ResponsePoint best = at;
+  best.predictor = saturated_predictor(response, y, at.trials);
+  return 2 * std::max(0.0, response.log_density(y, best) - response.log_density(y, at));
+}
+
+/// The share of draws that are larger, and half of those that are equal.
+template <class Larger> double share_above(std::size_t draws, Larger larger) {
+  double sum = 0;
+  for (std::size_t s = 0; s < draws; ++s) sum += larger(s);
+  return sum / double(draws);
+}
+double compared(double drawn, double observed) {
+  return drawn > observed ? 1 : drawn == observed ? 0.5 : 0;
+}
+
+/// `draws` vectors of unknowns from the posterior, one after the other: of stored draws as many at
+/// equal distances.
+std::vector<double> posterior_unknowns(const Glm::State &state, std::size_t draws) {
+  const std::size_t p = state.size(), stored = state.draws.size() / p;
+  std::vector<double> out;
+  out.reserve(draws * p);
+  std::vector<double> normals(p);
+  for (std::size_t s = 0; s < draws; ++s) {
+    if (stored > 0) {
+      const auto from =
+          state.draws.begin() +
+          std::ptrdiff_t(p * std::size_t((double(s) + 0.5) / double(draws) * double(stored)));
+      out.insert(out.end(), from, from + std::ptrdiff_t(p));
+      continue;
+    }
+    out.insert(out.end(), state.mean.begin(), state.mean.end());
+    if (state.root.empty()) continue;
+    poll_here();
+    Random random(seed_of_statistics, s, 0, stream_of_unknowns);
+    for (double &each : normals) each = random.normal();
+    double *const u = out.data() + s * p;
+    const double *row = state.root.data();
+    for (std::size_t i = 0; i < p; ++i, row += i)
+      for (std::size_t j = 0; j <= i; ++j) u[j] += row[j] * normals[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+/// Rows that wait.
+struct GlmFitStatistics::Block {
+  Block(std::size_t terms, double degrees) : terms(terms * rows_of_block), degrees(degrees) {}
+  int rows = 0;
+  /// of row r: term j at [j * rows_of_block + r]
+  std::vector<double> terms;
+  std::array<double, rows_of_block> offset, trials, response;
+  /// the log predictive density of the response, and of a yes or no that of the other one
+  std::array<double, rows_of_block> log_density, log_other;
+  std::vector<double> values[rows_of_block];
+  const double degrees;
+
+  ResponsePoint at(int row, double predictor, double log_dispersion) const {
+    return {predictor + offset[std::size_t(row)], trials[std::size_t(row)], log_dispersion,
+            degrees};
+  }
+  /// The linear predictors without offsets.
+  void predictors(std::span<const double> unknowns, double *out) const {
+    std::fill(out, out + rows, 0.0);
+    for (std::size_t j = 0; j < unknowns.size(); ++j) {
+      const double u = unknowns[j];
+      const double *const z = terms.data() + j * rows_of_block;
+      for (int r = 0; r < rows; ++r) out[r] += u * z[r];
+    }
+  }
+};
+
+/// The rows so far under one draw of the unknowns.
+struct GlmFitStatistics::DrawnRows {
+  explicit DrawnRows(std::uint64_t draw)
+      : random(seed_of_statistics, draw, 0, stream_of_responses) {}
+  /// for new responses
+  Random random;
+  RunningMoments means, variances;
+  /// sums of squared Pearson residuals, of the rows and of new responses
+  double observed = 0, replicated = 0;
+  double zeros = 0, minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
+};
+
+GlmFitStatistics::GlmFitStatistics(const Glm &model, double level, int draws, Control &control,
+                                   TakeOdds take_odds)
+    : model_(model),
+      level_(level),
+      control_(control),
+      take_odds_(std::move(take_odds)),
+      counts_(model.response().whole() && !model.response().binary()),
+      simulated_(!model.response().binary()) {
+  require_level(level);
+  if (draws < 0 || draws > max_draws)
+    throw Error(Errc::invalid_argument,
+                message("draws is {}, but must be from 0 to {}", draws, max_draws));
+  const std::size_t p = model.state->size();
+  const double bytes = double(draws) * (8 * double(p) + 2 * sizeof(DrawnRows)) +
+                       rows_of_block * 8 * double(p + std::size_t(model.info.dimension));
+  if (bytes > control.memory)
+    throw Error(Errc::too_large,
+                message("{} draws of {} coefficients take {} MB, but the limit is {} MB", draws, p,
+                        std::int64_t(bytes / 1048576), std::int64_t(control.memory / 1048576)),
+                "The limit is maintenance_work_mem, or 1 GB if that is more.",
+                "Use fewer draws, or raise maintenance_work_mem.");
+  const PollScope scope(control);
+  unknowns_ = posterior_unknowns(*model.state, std::size_t(draws));
+  for (int s = 0; s < draws; ++s) drawn_.emplace_back(std::uint64_t(s));
+  next_ = drawn_;
+  block_ = std::make_unique<Block>(p, model.state->columns.degrees);
+}
+
+GlmFitStatistics::~GlmFitStatistics() = default;
+
+void GlmFitStatistics::add(std::span<const double> row, double response) {
+  const std::optional<GlmRow> own = model_.in_own_units(row);
+  if (!own) return leave_out();
+  // Refused here, and not where threads would race for the first such row.
+  if (!model_.response().allows(response) ||
+      (model_.response().has_trials() && response > own->trials))
+    model_.score(row, response);
+  const auto r = std::size_t(block_->rows++);
+  for (std::size_t j = 0; j < own->terms.size(); ++j)
+    block_->terms[j * rows_of_block + r] = own->terms[j];
+  block_->offset[r] = own->offset;
+  block_->trials[r] = own->trials;
+  block_->response[r] = response;
+  block_->values[r].assign(row.begin(), row.end());
+  if (block_->rows == rows_of_block) flush();
+}
+
+void GlmFitStatistics::score_rows() {
+  Block &block = *block_;
+  const bool binary = model_.response().binary();
+  const auto tasks = std::size_t((block.rows + rows_of_task - 1) / rows_of_task);
+  const double operations = double(block.rows) * (model_.response().dispersed() ? 1e5 : 1e4);
+  run_tasks(tasks, plan_tasks(operations, 0, control_).threads, control_,
+            [&](std::size_t task, const Stop &stop) {
+              const int first = int(task) * rows_of_task,
+                        last = std::min(block.rows, first + rows_of_task);
+              for (int i = first; i < last && !stop(); ++i) {
+                const auto r = std::size_t(i);
+                const double y = block.response[r];
+                block.log_density[r] = model_.score(block.values[r], y)->log_density;
+                if (binary) block.log_other[r] = model_.score(block.values[r], 1 - y)->log_density;
+              }
+            });
+}
+
+void GlmFitStatistics::add_fitted(int row) {
+  const auto r = std::size_t(row);
+  const ResponseFamily &response = model_.response();
+  const std::vector<double> &mean = model_.state->mean;
+  double predictor = 0;
+  for (std::size_t j = 0; j < mean.size(); ++j)
+    predictor += mean[j] * block_->terms[j * rows_of_block + r];
+  ResponsePoint at = block_->at(row, predictor, response.dispersed() ? mean.back() : 0);
+  at.predictor = bounded_predictor(response, at.predictor);
+  const double y = block_->response[r], fitted = at.trials * mean_at(response.link, at.predictor);
+  pearson_ += pearson_residual_square(response, y, fitted, at);
+  deviance_ += deviance_of(response, y, at);
+  log_density_.add(block_->log_density[r]);
+  zeros_ += y == 0;
+  minimum_ = std::min(minimum_, y);
+  maximum_ = std::max(maximum_, y);
+}
+
+void GlmFitStatistics::add_binary(int row) {
+  const auto r = std::size_t(row);
+  const bool yes = block_->response[r] > 0;
+  const double own = block_->log_density[r], other = block_->log_other[r];
+  brier_.add(std::exp(2 * other));
+  expected_brier_.add(std::exp(own + other));
+  if (take_odds_) take_odds_(yes ? own - other : other - own, yes);
+}
+
+void GlmFitStatistics::simulate() {
+  const ResponseFamily &response = model_.response();
+  const Block &block = *block_;
+  const std::size_t p = model_.state->size(), draws = drawn_.size();
+  const double typical = model_.state->mean.back();
+  const double operations = double(draws) * block.rows * (2.0 * double(p) + 300);
+  run_tasks(
+      (draws + draws_of_task - 1) / draws_of_task, plan_tasks(operations, 0, control_).threads,
+      control_, [&](std::size_t task, const Stop &stop) {
+        std::array<double, rows_of_block> predictor;
+        const std::size_t first = task * draws_of_task,
+                          last = std::min(draws, first + draws_of_task);
+        for (std::size_t s = first; s < last && !stop(); ++s) {
+          // An abandoned task is done again, from the sums without this block.
+          DrawnRows &to = next_[s] = drawn_[s];
+          const double *const u = unknowns_.data() + s * p;
+          block.predictors({u, p}, predictor.data());
+          const double log_dispersion =
+              response.dispersed() ? std::clamp(u[p - 1], typical - max_off, typical + max_off) : 0;
+          for (int r = 0; r < block.rows; ++r) {
+            ResponsePoint at = block.at(r, predictor[std::size_t(r)], log_dispersion);
+            at.predictor = bounded_predictor(response, at.predictor);
+            const double mean = at.trials * mean_at(response.link, at.predictor),
+                         y = block.response[std::size_t(r)];
+            to.means.add(mean);
+            to.variances.add(response.variance(mean, at));
+            if (!simulated_) continue;
+            const double drawn = response.sample(at, to.random);
+            to.observed += pearson_residual_square(response, y, mean, at);
+            to.replicated += pearson_residual_square(response, drawn, mean, at);
+            to.zeros += drawn == 0;
+            to.minimum = std::min(to.minimum, drawn);
+            to.maximum = std::max(to.maximum, drawn);
+          }
+        }
+      });
+  std::swap(drawn_, next_);
+}
+
+void GlmFitStatistics::flush() {
+  if (block_->rows == 0) return;
+  score_rows();
+  for (int r = 0; r < block_->rows; ++r) {
+    add_fitted(r);
+    if (model_.response().binary()) add_binary(r);
+    ++rows_;
+  }
+  if (!drawn_.empty()) simulate();
+  block_->rows = 0;
+}
+
+FitStatistic GlmFitStatistics::mean_of(const char *name, const RunningMoments &moments,
+                                       const char *meaning) const {
+  FitStatistic out{name, moments.mean(), meaning};
+  const double off = reach_of(level_) * moments.standard_error();
+  out.lower = out.value - off;
+  out.upper = out.value + off;
+  return out;
+}
+
+FitStatistic GlmFitStatistics::explained() const {
+  FitStatistic out{"r2", no_number, "share of the variance that the predictors explain"};
+  if (rows_ < 2 || drawn_.empty()) return out;
+  std::vector<double> all;
+  for (const DrawnRows &each : drawn_) {
+    const double fitted = each.means.variance(), total = fitted + each.variances.mean();
+    all.push_back(total == 0 ? 0 : fitted / total);
+  }
+  // Of student_t responses without a variance there is none.
+  if (std::isnan(all[0])) return out;
+  const DrawSummary found = summary_of_draws(std::move(all), level_);
+  out.value = found.mean;
+  // Draws of a point estimate are all alike, which says nothing of its uncertainty.
+  if (model_.state->root.empty() && model_.state->draws.empty()) return out;
+  out.lower = found.lower;
+  out.upper = found.upper;
+  return out;
+}
+
+FitStatistic GlmFitStatistics::checked(FitStatistic out, double DrawnRows::*member,
+                                       double divisor) const {
+  if (drawn_.empty()) return out;
+  RunningMoments drawn;
+  for (const DrawnRows &each : drawn_) drawn.add(each.*member / divisor);
+  out.expected = drawn.mean();
+  out.p = share_above(drawn_.size(), [&](std::size_t s) {
+    return compared(drawn_[s].*member / divisor, out.value);
+  });
+  return out;
+}
+
+void GlmFitStatistics::add_checks(std::vector<FitStatistic> &out) const {
+  const double degrees = double(rows_) - double(model_.state->parameters);
+  FitStatistic dispersion{"dispersion", degrees > 0 ? pearson_ / degrees : no_number,
+                          "variance about the means, over that of the distribution"};
+  dispersion.expected = 1;
+  if (!drawn_.empty() && simulated_)
+    dispersion.p = share_above(drawn_.size(), [this](std::size_t s) {
+      return compared(drawn_[s].replicated, drawn_[s].observed);
+    });
+  out.push_back(dispersion);
+  if (rows_ == 0 || !simulated_) return;
+  const double n = double(rows_);
+  if (counts_)
+    out.push_back(checked({"zeros", double(zeros_) / n, "share of responses that are 0"},
+                          &DrawnRows::zeros, n));
+  else
+    out.push_back(checked({"minimum", minimum_, "smallest response"}, &DrawnRows::minimum, 1));
+  out.push_back(checked({"maximum", maximum_, "largest response"}, &DrawnRows::maximum, 1));
+}
+
+std::vector<FitStatistic> GlmFitStatistics::finish() {
+  const PollScope scope(control_);
+  flush();
+  std::vector<FitStatistic> out;
+  out.push_back({"rows", double(rows_), "rows with all columns"});
+  out.push_back({"left_out", double(left_out_), "rows left out, as a column is missing"});
+  out.push_back(mean_of("log_density", log_density_, "mean log predictive density of a response"));
+  out.push_back({"deviance", rows_ > 0 ? deviance_ : no_number,
+                 "twice the log-likelihood that a perfect fit has more"});
+  add_checks(out);
+  out.push_back(explained());
+  if (model_.response().binary()) {
+    out.push_back(mean_of("brier", brier_, "mean squared difference of response and probability"));
+    out.back().expected = expected_brier_.mean();
+  }
+  std::erase_if(out, [](const FitStatistic &each) { return std::isnan(each.value); });
+  return out;
+}
+
+// ---- yes and no ----
+
+void RankedOdds::add(double log_odds, bool yes) {
+  if (yes_ + no_ + tied_yes_ + tied_no_ > 0 && log_odds != last_) end_ties();
+  last_ = log_odds;
+  if (yes_ + tied_yes_ == 0 && yes) first_yes_ = log_odds;
+  if (no_ + tied_no_ == 0 && !yes) first_no_ = log_odds;
+  ++(yes ? tied_yes_ : tied_no_);
+  (yes ? last_yes_ : last_no_) = log_odds;
+}
+
+void RankedOdds::end_ties() {
+  above_no_.add(no_ + tied_no_ / 2, tied_yes_);
+  above_yes_.add(yes_ + tied_yes_ / 2, tied_no_);
+  yes_ += std::exchange(tied_yes_, 0);
+  no_ += std::exchange(tied_no_, 0);
+}
+
+FitStatistic RankedOdds::area(double level) {
+  end_ties();
+  FitStatistic out{"auc", above_no_.mean() / no_,
+                   "probability that a yes has a larger probability than a no"};
+  const double variance =
+      above_no_.variance() / (no_ * no_ * yes_) + above_yes_.variance() / (yes_ * yes_ * no_);
+  const double off = reach_of(level) * std::sqrt(variance);
+  out.lower = std::max(0.0, out.value - off);
+  out.upper = std::min(1.0, out.value + off);
+  if (std::isnan(off)) out.lower = out.upper = no_number;
+  return out;
+}
+
+bool RankedOdds::overlap() const {
+  return yes_ + tied_yes_ > 0 && no_ + tied_no_ > 0 && first_yes_ < last_no_ &&
+         first_no_ < last_yes_;
+}
+
+namespace {
+
+/// A logistic regression of responses on their log odds x, intercept + slope x, by Newton's method;
+/// with a slope of 1 if that is not learned.
+class OddsRegression {
+ public:
+  OddsRegression(const EachOdds &each, bool learns_slope)
+      : each_(each),
+        learns_slope_(learns_slope) {}
+
+  /// false if it does not converge
+  bool run() {
+    pass();
+    for (int i = 0; i < 100; ++i) {
+      const double determinant =
+          learns_slope_ ? curvature_ * curvature_xx_ - curvature_x_ * curvature_x_ : curvature_;
+      if (!(determinant > 0)) return false;
+      double by_intercept = gradient_ / curvature_, by_slope = 0;
+      if (learns_slope_) {
+        by_intercept = (curvature_xx_ * gradient_ - curvature_x_ * gradient_x_) / determinant;
+        by_slope = (curvature_ * gradient_x_ - curvature_x_ * gradient_) / determinant;
+      }
+      intercept_variance = learns_slope_ ? curvature_xx_ / determinant : 1 / curvature_;
+      slope_variance = learns_slope_ ? curvature_ / determinant : 0;
+      const double gain = by_intercept * gradient_ + by_slope * gradient_x_;
+      if (!(std::fabs(gain) > 1e-18 * (1 + std::fabs(log_likelihood_)))) return true;
+      if (!step(by_intercept, by_slope)) return true;
+    }
+    return false;
+  }
+
+  double intercept = 0, slope = 1, intercept_variance = 0, slope_variance = 0;
+
+ private:
+  /// Halves the step until the likelihood does not fall; false if it always does.
+  bool step(double by_intercept, double by_slope) {
+    const double from = intercept, from_slope = slope, before = log_likelihood_;
+    for (double share = 1; share > 1e-6; share /= 2) {
+      intercept = from + share * by_intercept;
+      slope = from_slope + share * by_slope;
+      pass();
+      if (log_likelihood_ >= before - 1e-13 * std::fabs(before)) return true;
+    }
+    intercept = from;
+    slope = from_slope;
+    return false;
+  }
+
+  void pass() {
+    log_likelihood_ = gradient_ = gradient_x_ = curvature_ = curvature_x_ = curvature_xx_ = 0;
+    each_([this](double x, bool yes) {
+      const double a = intercept + slope * x, p = probability_at(Link::logit, a),
+                   q = probability_at(Link::logit, -a), off = yes ? q : -p, w = p * q;
+      log_likelihood_ -= log1p_exp(yes ? -a : a);
+      gradient_ += off;
+      gradient_x_ += off * x;
+      curvature_ += w;
+      curvature_x_ += w * x;
+      curvature_xx_ += w * x * x;
+    });
+  }
+
+  const EachOdds &each_;
+  const bool learns_slope_;
+  double log_likelihood_ = 0, gradient_ = 0, gradient_x_ = 0, curvature_ = 0, curvature_x_ = 0,
+         curvature_xx_ = 0;
+};
+
+FitStatistic wald_interval(const char *name, double value, double variance, double expected,
+                           double level, const char *meaning) {
+  const double off = reach_of(level) * std::sqrt(variance);
+  return {name, value, meaning, value - off, value + off, expected};
+}
+
+}  // namespace
+
+std::vector<FitStatistic> calibration_statistics(const EachOdds &each, bool overlap, double level) {
+  std::vector<FitStatistic> out;
+  bool yes = false, no = false;
+  each([&](double, bool is_yes) { (is_yes ? yes : no) = true; });
+  if (OddsRegression shift(each, false); yes && no && shift.run())
+    out.push_back(
+        wald_interval("calibration_in_the_large", shift.intercept, shift.intercept_variance, 0,
+                      level, "log odds that predictions lack: above 0 if a yes is more frequent"));
+  if (OddsRegression line(each, true); overlap && line.run())
+    out.push_back(wald_interval("calibration_slope", line.slope, line.slope_variance, 1, level,
+                                "slope of log odds by predicted ones: below 1 if these are too "
+                                "extreme"));
+  return out;
+}
+
+}  // namespace bayes
