@@ -124,6 +124,9 @@ struct GlmWarnings {
   double overdispersion = 0;
   /// the number of rows if they are too few for a dispersion beside the coefficients; else 0
   std::int64_t few_rows = 0;
+  /// Counts that are 0, and how many the model expects; 0 unless there are far more than that, and
+  /// overdispersion does not say so already.
+  double zeros = 0, zeros_expected = 0;
 };
 
 /// How rows are to be read for a fit.

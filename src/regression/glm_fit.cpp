@@ -268,6 +268,7 @@ class GlmFit {
     model_->info.log_likelihood = mode.log_likelihood;
     find_undetermined(data, prior, mode);
     find_overdispersion(data, mode);
+    find_zeros(data, mode);
     if (options_.response->dispersed()) require_dispersion(data, mode);
     // The dispersion at the mode of all unknowns is too small where coefficients follow the rows.
     if (options_.response->dispersed() && !options_.response->scales() &&
@@ -295,6 +296,17 @@ class GlmFit {
     if (options_.response != find_response("poisson") || !(degrees > 0)) return;
     const double factor = mode.squares / degrees;
     if (factor > 1.2 + 10 * std::sqrt(2 / degrees)) warnings_.overdispersion = factor;
+  }
+
+  /// The number of zeros varies at most as much as a Poisson variable. By Chernoff's bound fewer
+  /// than one in a hundred thousand true models has so many, whatever their mean. An excess below a
+  /// percent of the rows does not matter.
+  void find_zeros(const GlmRows &data, const GlmMode &mode) {
+    const double expected = mode.zeros_expected, excess = mode.zeros - expected;
+    if (warnings_.overdispersion > 0 || !(excess > 0.01 * data.weight())) return;
+    if (!(excess > 0.2 * expected + 4 * std::sqrt(expected) + 5)) return;
+    warnings_.zeros = mode.zeros;
+    warnings_.zeros_expected = expected;
   }
 
   /// Throws Error(numeric) where the dispersion falls as far as its prior lets it: its logarithm

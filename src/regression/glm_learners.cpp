@@ -455,8 +455,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     out.trace.push_back(at.value);
     report_iteration(schedule, out, control);
   }
-  out.log_likelihood = at.sums.log_likelihood;
-  out.squares = at.sums.squares;
+  out.take(at.sums);
   out.added = 0.5 * prior.integrated * out.state(last);
   return out;
 }

@@ -67,8 +67,14 @@ struct GlmMode : RunTrace {
   Vector state;
   /// at the mode, without the prior
   double log_likelihood = 0;
-  /// GlmSums::squares at the mode
-  double squares = 0;
+  /// those of GlmSums at the mode
+  double squares = 0, zeros = 0, zeros_expected = 0;
+  void take(const GlmSums &sums) {
+    log_likelihood = sums.log_likelihood;
+    squares = sums.squares;
+    zeros = sums.zeros;
+    zeros_expected = sums.zeros_expected;
+  }
   /// what the trace adds to the log joint density of rows and unknowns
   double added = 0;
   /// the lower Cholesky factor of the precision of a normal approximation of the posterior

@@ -147,7 +147,8 @@ class PolyaGammaStep final : public ResponseStep {
 /// The sums of one segment, before they are added to the total: of a dispersion slope and curvature
 /// are numbers.
 struct GlmPart {
-  double log_likelihood = 0, squares = 0, slope_of_dispersion = 0, curvature_of_dispersion = 0;
+  double log_likelihood = 0, squares = 0, slope_of_dispersion = 0, curvature_of_dispersion = 0,
+         zeros = 0, zeros_expected = 0;
   std::vector<double> gradient, curvature, mixed;
 };
 
@@ -194,6 +195,8 @@ class GlmRows::Worker {
     }
     out.log_likelihood = simd::sum(values.log_likelihood);
     out.squares = simd::sum(values.squares);
+    out.zeros = simd::sum(values.zeros);
+    out.zeros_expected = simd::sum(values.zeros_expected);
     out.slope_of_dispersion = simd::sum(values.slope);
     out.curvature_of_dispersion = simd::sum(values.curvature);
     out.gradient.assign(std::size_t(p_), 0.0);
@@ -352,6 +355,8 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
         const GlmPart &part = parts[std::size_t(slot)];
         out.log_likelihood += part.log_likelihood;
         out.squares += part.squares;
+        out.zeros += part.zeros;
+        out.zeros_expected += part.zeros_expected;
         for (int j = 0; j < p; ++j) out.gradient(j) += part.gradient[std::size_t(j)];
         if (dispersed) out.gradient(p) += part.slope_of_dispersion;
         if (!curvature) return;

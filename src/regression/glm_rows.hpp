@@ -31,11 +31,15 @@ struct GlmSums {
   Vector gradient;
   /// minus its second derivatives (or with omega in their place); empty unless requested
   Matrix curvature;
+  /// of counts with a log link, the number of zeros and the sum of their probabilities
+  double zeros = 0, zeros_expected = 0;
 
   /// As sums of a pass (data/pass.hpp); read into sums of the same size.
   template <class F> void fields(F &f) {
     f.number("log_likelihood", log_likelihood);
     f.number("squares", squares);
+    f.number("zeros", zeros);
+    f.number("zeros_expected", zeros_expected);
     f.vector("gradient", gradient);
     std::vector<double> packed;
     for (Eigen::Index i = 0; i < curvature.rows(); ++i)
@@ -48,6 +52,8 @@ struct GlmSums {
   void add(const GlmSums &other) {
     log_likelihood += other.log_likelihood;
     squares += other.squares;
+    zeros += other.zeros;
+    zeros_expected += other.zeros_expected;
     gradient += other.gradient;
     curvature += other.curvature;
   }

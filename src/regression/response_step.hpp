@@ -23,10 +23,12 @@ struct ResponseSlopes {
   double *slope, *curvature, *mixed;
 };
 
-/// Partial sums over rows; `slope` and `curvature` are by the log dispersion.
+/// Partial sums over rows; `slope` and `curvature` are by the log dispersion. Of counts with a log
+/// link, `zeros` are those there are, and `zeros_expected` the sum of their probabilities.
 struct ResponseValues {
   double log_likelihood[simd::sum_lanes] = {}, squares[simd::sum_lanes] = {},
-         slope[simd::sum_lanes] = {}, curvature[simd::sum_lanes] = {};
+         slope[simd::sum_lanes] = {}, curvature[simd::sum_lanes] = {}, zeros[simd::sum_lanes] = {},
+         zeros_expected[simd::sum_lanes] = {};
 };
 
 /// The computation of a pass for a block of rows, called from all threads.

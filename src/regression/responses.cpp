@@ -240,10 +240,12 @@ class PoissonStep final : public ResponseStep {
                   ResponseValues &values) const override {
     alignas(64) double at_mode[block_rows] = {};
     for (int b = 0; b < block.rows; ++b) at_mode[b] = table_.at(block.response[b]);
-    Vector squares[registers] = {};
+    Vector squares[registers] = {}, zeros[registers] = {}, zeros_expected[registers] = {};
     each_vector(values, [&](int b, Vector &sum) {
       const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
                    weight = simd::load(block.weight + b), mean = bounded_exp(a);
+      zeros[b / lanes % registers] += y > 0 ? Vector{} : weight;
+      zeros_expected[b / lanes % registers] += weight * simd::exp(-mean);
       squares[b / lanes % registers] += weight * (y - mean) * ((y - mean) / (mean + 1e-300));
       const Vector counted = simd::max(y, simd::all(1)),
                    off = counted * excess(a - simd::log(counted), mean / counted);
@@ -252,6 +254,8 @@ class PoissonStep final : public ResponseStep {
       simd::store(out.curvature + b, weight * mean);
     });
     add_lanes(squares, values.squares);
+    add_lanes(zeros, values.zeros);
+    add_lanes(zeros_expected, values.zeros_expected);
   }
 
  private:
@@ -358,11 +362,14 @@ class NegativeBinomialStep final : public ResponseStep {
       second[b] = at.second;
     }
     const double d = dispersion_, r = 1 / d, log_r = -log_dispersion_;
+    Vector zeros[registers] = {}, zeros_expected[registers] = {};
     each_dispersed(values, [&](int b, Vector &sum, Vector &slope, Vector &curvature) {
       const Vector y = simd::load(block.response + b), a = simd::load(block.predictor + b),
                    weight = simd::load(block.weight + b), mean = bounded_exp(a);
       const Vector odds = d * mean, whole = 1.0 + odds, log_whole = lane_log1p(odds);
       const Vector missed = (y - mean) / whole;
+      zeros[b / lanes % registers] += y > 0 ? Vector{} : weight;
+      zeros_expected[b / lanes % registers] += weight * simd::exp(-r * log_whole);
       // of the log density by r
       const Vector by_size = simd::load(first + b) - log_whole - d * missed;
       const Vector by_size_twice = simd::load(second + b) + d * d * (mean / whole + missed / whole);
@@ -375,6 +382,8 @@ class NegativeBinomialStep final : public ResponseStep {
       simd::store(out.curvature + b, weight * (mean / whole) * ((1.0 + d * y) / whole));
       simd::store(out.mixed + b, weight * missed * (odds / whole));
     });
+    add_lanes(zeros, values.zeros);
+    add_lanes(zeros_expected, values.zeros_expected);
   }
 
  private:

@@ -171,6 +171,31 @@ BOOST_AUTO_TEST_CASE(wrong_models_do_not) {
   BOOST_TEST(inflated.at("zeros").p == 0);
 }
 
+BOOST_AUTO_TEST_CASE(too_many_zeros_are_told_and_no_others) {
+  for (const char *const name : {"poisson", "negative_binomial"}) {
+    const ResponseFamily &of = *find_response(name);
+    const Document options = options_of(of);
+    const auto warned = [&](Matrix rows, int every) {
+      for (int i = 0; every > 0 && i < rows.rows(); i += every) rows(i, 0) = 0;
+      MemoryRows packed = support::rows_of(rows, {});
+      Control control;
+      GlmWarnings warnings;
+      glm_fit(GlmFamily::glm, packed, {}, options, control, warnings);
+      return warnings.zeros > 0 || (every > 0 && warnings.overdispersion > 0);
+    };
+    for (int i = 0; i < 300; ++i)
+      BOOST_TEST(!warned(rows_of_model(of, i % 2 ? 30 : 200, std::uint64_t(i)), 0));
+    Random random(8);
+    Matrix many(3000, 2);
+    for (int i = 0; i < 3000; ++i) {
+      many(i, 1) = random.normal();
+      many(i, 0) = of.sample({1.8, 1, of.dispersed() ? -3.0 : 0}, random);
+    }
+    BOOST_TEST(!warned(many, 0));
+    BOOST_TEST(warned(many, 3));
+  }
+}
+
 /// Often asks for a poll, which abandons what is being computed.
 class RestlessControl final : public Control {
  public:

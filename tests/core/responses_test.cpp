@@ -416,6 +416,35 @@ BOOST_AUTO_TEST_CASE(predictions_end_for_any_uncertainty) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(zeros_are_counted_and_expected) {
+  for (const char *const name : {"poisson", "negative_binomial"}) {
+    const ResponseFamily &of = *find_response(name);
+    const int n = 3 * block_rows / 2;
+    Matrix rows(n, 2);
+    Vector weights(n);
+    for (int i = 0; i < n; ++i) {
+      rows(i, 0) = i * 7 % 5 % 3;
+      rows(i, 1) = std::sin(i);
+      weights(i) = 1 + i % 3;
+    }
+    MemoryRows packed = support::rows_of(rows, weights);
+    Control control;
+    const RegressionTerms terms({}, 1, true, {});
+    GlmRows all(packed, terms, of, {}, control);
+    Vector u(2 + of.dispersed());
+    u << 0.3, -0.4, Vector::Constant(of.dispersed(), 0.2);
+    const GlmSums sums = all.likelihood(u, false);
+    double zeros = 0, expected = 0;
+    for (int i = 0; i < n; ++i) {
+      const double z = (rows(i, 1) - all.scales().centre[1]) / all.scales().scale[1];
+      zeros += weights(i) * (rows(i, 0) == 0);
+      expected += weights(i) * std::exp(of.log_density(0, point(of, 0.3 - 0.4 * z, 0.2)));
+    }
+    BOOST_TEST(sums.zeros == zeros);
+    BOOST_TEST(sums.zeros_expected == expected, boost::test_tools::tolerance(1e-12));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(draws_have_the_distribution_function) {
   constexpr int draws = 20000;
   for_each_response([](const ResponseFamily &of) {

@@ -44,6 +44,13 @@ unlike($session->run(q{SELECT glm_fit((x[2] * x[1])::int, x[1],
     'of which the negative binomial distribution knows');
 unlike($session->run(q{SELECT glm_fit(poisson_quantile(0.0005 + id * 7919 % 1000 / 1000.0, 4), x,
         '{"response": "poisson"}') IS NULL FROM faithful}), qr/NOTICE|WARNING/, 'Poisson counts');
+like($session->run(q{SELECT glm_fit(CASE WHEN i % 3 > 0 THEN poisson_quantile(0.0005
+        + i * 7919 % 1000 / 1000.0, 6) ELSE 0 END, '{}'::float8[], '{"response":
+        "negative_binomial"}') IS NULL FROM generate_series(1, 2000) AS i}),
+    qr/^NOTICE:  \w{5}: 670 responses are 0, but the model expects 4\d\d$/m, 'too many zeros');
+unlike($session->run(q{SELECT glm_fit(poisson_quantile(0.0005 + i * 7919 % 1000 / 1000.0, 1),
+        '{}'::float8[], '{"response": "poisson"}') IS NULL FROM generate_series(1, 2000) AS i}),
+    qr/NOTICE|WARNING/, 'as many as Poisson expects');
 like($session->run(q{SELECT glm_fit(0, x, '{"response": "poisson"}') IS NULL FROM faithful}),
     qr/^WARNING:  \w{5}: the rows hardly determine the coefficient/m, 'counts that are all 0');
 like($session->run(q{SELECT glm_fit((9 * x[1])::int, x[2], '{"response": "negative_binomial"}')

@@ -45,6 +45,16 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
                 "Standard deviations of coefficients are too small by the root of that, and "
                 "intervals of new responses are too narrow.",
                 "Use {\"response\": \"negative_binomial\"}, which learns the dispersion.");
+  if (warnings.zeros > 0)
+    report_once(
+        NOTICE,
+        message("{} responses are 0, but the model expects {}",
+                format_number(std::round(warnings.zeros)),
+                format_number(std::round(warnings.zeros_expected))),
+        "Some rows seem to be 0 for another reason than chance: means of the others are too small, "
+        "and intervals of new responses are wrong.",
+        "Add predictors that tell which rows must be 0, or leave such rows out; or fit with "
+        "logreg_fit whether a count is 0, and fit the positive counts by themselves.");
   if (warnings.few_rows > 0)
     report_once(WARNING,
                 message("{} {} few for {} {} and a dispersion", warnings.few_rows,
