@@ -90,6 +90,9 @@ void forecast_chart(const ChartRequest &request);
 void predictions_chart(const ChartRequest &request);
 void residuals_chart(const ChartRequest &request);
 void calibration_chart(const ChartRequest &request);
+void rootogram_chart(const ChartRequest &request);
+/// Are responses of the model counts, of events or successes?
+bool has_counts(const Model &model);
 void confusion_chart(const ChartRequest &request);
 
 // Of the course of a fit (parameter_charts.cpp).

@@ -10,6 +10,7 @@
 #include "document/members.hpp"
 #include "document/option_table.hpp"
 #include "questions/conditional_model.hpp"
+#include "regression/regression_model.hpp"
 
 namespace bayes {
 namespace {
@@ -20,7 +21,11 @@ bool has_many_profiles(const Model &model) {
   return has_profiles(model) && model.info.components > 1;
 }
 bool is_regression(const Model &model) { return model.words().response; }
-bool is_linear(const Model &model) { return model.info.family == "linreg"; }
+bool has_answers(const Model &model) {
+  const auto *const found = dynamic_cast<const RegressionModel *>(&model);
+  return found && found->binary();
+}
+bool has_numbers(const Model &model) { return is_regression(model) && !has_answers(model); }
 
 /// Whether a chart shows rows of the user.
 enum class Rows : char { none, may, must };
@@ -51,13 +56,12 @@ constexpr Kind kinds[] = {
        return false;
      },
      forecast_chart, "rows steps level"},
-    {"predictions", Rows::must, is_linear, predictions_chart, "level rows seed"},
+    {"predictions", Rows::must, has_numbers, predictions_chart, "level rows seed"},
     {"residuals", Rows::must,
-     [](const Model &model) { return is_linear(model) || model.info.family == "pmf"; },
+     [](const Model &model) { return has_numbers(model) || model.info.family == "pmf"; },
      residuals_chart, "rows seed"},
-    {"calibration", Rows::must,
-     [](const Model &model) { return is_regression(model) && !is_linear(model); },
-     calibration_chart, "rows seed"},
+    {"calibration", Rows::must, has_answers, calibration_chart, "rows seed"},
+    {"rootogram", Rows::must, has_counts, rootogram_chart, "rows seed"},
     {"confusion", Rows::must,
      [](const Model &model) {
        return model.info.family == "nb" && !static_cast<const BayesClassifier &>(model).sparse();

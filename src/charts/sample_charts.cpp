@@ -2,6 +2,7 @@
 // observed.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "document/members.hpp"
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
+#include "regression/glm.hpp"
 
 namespace bayes {
 namespace {
@@ -252,6 +254,115 @@ void calibration_chart(const ChartRequest &request) {
   }
   panel.layers.push_back(std::move(points));
   if (groups > 0) panel.layers.push_back(straight(0, 0, 1, 1));
+  request.figure.panels.push_back(std::move(panel));
+}
+
+namespace {
+
+/// Bars of counts: 0, and then ranges of the same width, of which the last has no end.
+class CountBars {
+ public:
+  /// `last`: the greatest count that must be in a range of its own
+  explicit CountBars(double last) : width_(std::max(1.0, std::ceil(last / (max_shown - 1)))) {
+    bars_ = 1 + std::size_t(std::ceil(last / width_));
+  }
+  std::size_t bars() const { return bars_; }
+  std::size_t bar_of(double count) const {
+    return std::min(bars_ - 1, std::size_t(std::ceil(count / width_)));
+  }
+  /// the greatest count of a bar; infinite for the last one
+  double end(std::size_t bar) const {
+    return bar + 1 < bars_ ? double(bar) * width_ : std::numeric_limits<double>::infinity();
+  }
+  std::string name(std::size_t bar) const {
+    const std::string from = describe_number(bar == 0 ? 0 : double(bar - 1) * width_ + 1);
+    if (bar + 1 == bars_ && bar > 0) return from + " or more";
+    return width_ == 1 || bar == 0 ? from : from + " to " + describe_number(end(bar));
+  }
+
+ private:
+  double width_;
+  std::size_t bars_;
+};
+
+/// The distributions of the counts of all rows, at the posterior mean of coefficients and
+/// dispersion.
+class FittedCounts {
+ public:
+  explicit FittedCounts(const ChartRequest &request)
+      : model_(static_cast<const Glm &>(request.model)) {
+    for (std::size_t i = 0; i < request.rows->rows.size(); ++i) {
+      poll_here();
+      const double y = request.rows->responses[i];
+      const auto own = model_.in_own_units(request.rows->rows[i]);
+      if (std::isnan(y) || !own) continue;
+      // It says why such a count cannot be.
+      if (!model_.response().allows(y)) model_.score(request.rows->rows[i], y);
+      counts.push_back(y);
+      points_.push_back(own->fitted);
+    }
+  }
+  /// the expected number of rows with at most this count
+  double at_most(double count) const {
+    double out = 0;
+    for (const ResponsePoint &at : points_) {
+      poll_here();
+      out += std::isinf(count) ? 1 : model_.response().below(count, at);
+    }
+    return out;
+  }
+  /// Half a row is expected to have a larger count; not far beyond those that there are.
+  double last() const {
+    const double most = *std::max_element(counts.begin(), counts.end()), end = 2 * most + 10;
+    double low = most, high = end;
+    if (double(counts.size()) - at_most(low) < 0.5) return low;
+    while (high - low > 1) {
+      const double middle = std::floor((low + high) / 2);
+      if (middle <= low || middle >= high) break;
+      (double(counts.size()) - at_most(middle) < 0.5 ? high : low) = middle;
+    }
+    return high;
+  }
+  std::vector<double> counts;
+
+ private:
+  const Glm &model_;
+  std::vector<ResponsePoint> points_;
+};
+
+}  // namespace
+
+bool has_counts(const Model &model) {
+  const auto *const found = dynamic_cast<const Glm *>(&model);
+  return found && found->response().whole() && !found->response().binary();
+}
+
+void rootogram_chart(const ChartRequest &request) {
+  const FittedCounts fitted(request);
+  if (fitted.counts.empty()) return;
+  request.figure.subtitle =
+      "rows by response: observed numbers hang from expected ones, and end at 0 if both agree";
+  const CountBars bars(fitted.last());
+  std::vector<double> observed(bars.bars());
+  for (const double y : fitted.counts) ++observed[bars.bar_of(y)];
+  Panel panel{{}, {"root of the number of rows"}, {"response"}};
+  panel.x.zero = true;
+  Layer hanging{Mark::interval}, expected{Mark::point};
+  hanging.interval = "expected less observed, expected";
+  double before = 0;
+  for (std::size_t bar = 0; bar < bars.bars(); ++bar) {
+    const double to = fitted.at_most(bars.end(bar));
+    ChartItem item;
+    item.x = std::sqrt(std::max(0.0, to - before));
+    before = to;
+    item.y = double(bar);
+    expected.items.push_back(item);
+    item.high = item.x;
+    item.low = item.x - std::sqrt(observed[bar]);
+    hanging.items.push_back(item);
+    panel.y.categories.push_back(bars.name(bar));
+  }
+  panel.layers = {std::move(hanging), std::move(expected)};
   request.figure.panels.push_back(std::move(panel));
 }
 

@@ -107,7 +107,13 @@ std::optional<GlmRow> Glm::in_own_units(std::span<const double> row) const {
   std::vector<double> terms = standardized(*state, row);
   if (terms.empty()) return std::nullopt;
   const Apart apart = apart_of(state->columns, row);
-  return GlmRow{std::move(terms), apart.offset, apart.trials};
+  const std::vector<double> &mean = state->mean;
+  const double predictor = checked_predictor(inner_product(mean.data(), terms)) + apart.offset;
+  return GlmRow{
+      std::move(terms),
+      apart.offset,
+      apart.trials,
+      {predictor, apart.trials, response_->dispersed() ? mean.back() : 0, state->columns.degrees}};
 }
 
 Coefficient Glm::combination(std::span<const double> a, double level) const {

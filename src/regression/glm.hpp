@@ -48,6 +48,8 @@ struct GlmRow {
   std::vector<double> terms;
   /// what it adds to the linear predictor, and its trials
   double offset = 0, trials = 1;
+  /// the response at the posterior mean of the unknowns
+  ResponsePoint fitted = {};
 };
 
 class BAYES_API Glm final : public RegressionModel {
@@ -63,6 +65,7 @@ class BAYES_API Glm final : public RegressionModel {
   double observations() const override;
 
   const RegressionTerms &terms() const override;
+  bool binary() const override { return response_->binary(); }
   bool multiplies() const override {
     return response_->link == Link::log || response_->link == Link::logit;
   }

@@ -107,6 +107,7 @@ struct GlmFitStatistics::Block {
   /// of row r: term j at [j * rows_of_block + r]
   std::vector<double> terms;
   std::array<double, rows_of_block> offset, trials, response;
+  std::array<ResponsePoint, rows_of_block> fitted;
   /// the log predictive density of the response, and of a yes or no that of the other one
   std::array<double, rows_of_block> log_density, log_other;
   std::vector<double> values[rows_of_block];
@@ -182,6 +183,7 @@ void GlmFitStatistics::add(std::span<const double> row, double response) {
   block_->offset[r] = own->offset;
   block_->trials[r] = own->trials;
   block_->response[r] = response;
+  block_->fitted[r] = own->fitted;
   block_->values[r].assign(row.begin(), row.end());
   if (block_->rows == rows_of_block) flush();
 }
@@ -207,11 +209,7 @@ void GlmFitStatistics::score_rows() {
 void GlmFitStatistics::add_fitted(int row) {
   const auto r = std::size_t(row);
   const ResponseFamily &response = model_.response();
-  const std::vector<double> &mean = model_.state->mean;
-  double predictor = 0;
-  for (std::size_t j = 0; j < mean.size(); ++j)
-    predictor += mean[j] * block_->terms[j * rows_of_block + r];
-  ResponsePoint at = block_->at(row, predictor, response.dispersed() ? mean.back() : 0);
+  ResponsePoint at = block_->fitted[r];
   at.predictor = bounded_predictor(response, at.predictor);
   const double y = block_->response[r], fitted = at.trials * mean_at(response.link, at.predictor);
   pearson_ += pearson_residual_square(response, y, fitted, at);

@@ -76,6 +76,8 @@ class BAYES_API RegressionModel : public Model {
   /// and bounds are NaN for a point estimate, all numbers for a term that was left out. Throws
   /// Error(invalid_argument) for a level that is not between 0 and 1.
   virtual void coefficients(double level, const TakeCoefficient &take) const = 0;
+  /// Are responses yes or no?
+  virtual bool binary() const { return false; }
   /// Are coefficients changes of a logarithm, that of the mean or of the odds?
   virtual bool multiplies() const { return false; }
   /// The posterior of a linear combination of coefficients, on the scale of the linear predictor

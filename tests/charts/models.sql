@@ -38,6 +38,8 @@ INSERT INTO models SELECT 'body mass', linreg_fit(progression, bmi),
     'SELECT progression, bmi FROM diabetes' FROM diabetes;
 INSERT INTO models SELECT 'logreg', logreg_fit(low = 1, x), 'SELECT low = 1, x FROM birthwt'
   FROM birthwt;
+INSERT INTO models SELECT 'glm', glm_model(query::bayes_query, '{"response": "poisson"}'), query
+  FROM (SELECT 'SELECT ftv, age, smoke FROM birthwt' AS query) AS q;
 INSERT INTO models SELECT 'probit', probit_fit(low = 1, x, '{"method": "gibbs", "draws": 100}')
   FROM birthwt;
 INSERT INTO models SELECT 'beta', beta_bernoulli_fit(low = 1) FROM birthwt;

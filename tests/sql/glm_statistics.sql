@@ -1,6 +1,6 @@
 -- How well generalized linear models fit: statistics against those of R and of SQL, what has which,
--- corners and errors.
-SELECT plan(36);
+-- charts, corners and errors.
+SELECT plan(46);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -175,6 +175,50 @@ SELECT results_eq($$SELECT round(lower::numeric, 2), round(value::numeric, 2),
       'SELECT i % 2 = 0, (i / 2) % 7 AS x FROM generate_series(0, 27999) AS i', model, draws => 0)
   WHERE statistic = 'auc'$$, $$VALUES (0.49, 0.50, 0.51)$$, 'odds that do not fit into memory');
 RESET work_mem;
+
+-- ---- charts of rows ----
+
+CREATE TABLE visits AS SELECT query::bayes_query, glm_model(query::bayes_query, flat('poisson'))
+  AS model FROM (SELECT 'SELECT ftv, smoke FROM birthwt' AS query) AS q;
+CREATE TABLE hanging AS SELECT c.* FROM visits, bayes_chart_data(query, model, 'rootogram') AS c;
+-- Two groups with a mean each, and flat priors: fitted means are those of the groups.
+SELECT is(count(*), 6::bigint, 'a rootogram has roots of expected and observed numbers')
+FROM generate_series(0, 5) AS g(n) CROSS JOIN
+  LATERAL (SELECT sqrt(sum(exp(n * ln(mean) - mean - ln(factorial(n))))) AS expected
+    FROM birthwt AS b, (SELECT smoke, avg(ftv)::float8 AS mean FROM birthwt GROUP BY smoke) AS m
+    WHERE b.smoke = m.smoke) AS e CROSS JOIN
+  LATERAL (SELECT sqrt(count(*)) AS observed FROM birthwt WHERE ftv = n) AS o
+  JOIN hanging ON y_label = n::text AND mark = 'interval'
+WHERE abs(x - expected) < 1e-5 AND abs(upper - expected) < 1e-5
+  AND abs(lower - (expected - observed)) < 1e-5;
+SELECT ok(abs(sum(x ^ 2) - 189) < 1e-9 AND abs(sum((upper - lower) ^ 2) - 189) < 1e-9
+    AND max(y_label) = '6 or more', 'of all rows') FROM hanging WHERE mark = 'interval';
+SELECT results_eq($$SELECT y_label, (upper - lower) ^ 2 > 0 FROM
+    (SELECT glm_model('SELECT i * i, i AS x FROM generate_series(1, 40) AS i',
+      '{"response": "negative_binomial"}') AS m) AS f,
+    bayes_chart_data('SELECT i * i, i AS x FROM generate_series(1, 40) AS i', m, 'rootogram')
+  WHERE mark = 'interval' AND lower < upper LIMIT 2$$,
+  $$VALUES ('1 to 140', true), ('141 to 280', true)$$, 'many counts are in ranges');
+SELECT set_eq($$SELECT x, y FROM fits, bayes_chart_data(query, model) WHERE name = 'gamma'
+    AND mark = 'point'$$, $$SELECT (glm_predict(model, r)).mean, bwt FROM fits, birthwt,
+    LATERAL (SELECT age, lwt, race::text, smoke) AS r WHERE name = 'gamma'$$,
+  'predictions are the default of amounts');
+SELECT set_eq($$SELECT x, y FROM visits, bayes_chart_data(query, model, 'residuals')$$,
+  $$SELECT (p).mean, (ftv - (p).mean) / (p).sd FROM (SELECT ftv, glm_predict(model, r) AS p
+    FROM visits, birthwt, LATERAL (SELECT smoke) AS r) AS f$$, 'residuals of counts');
+SELECT is(count(*), 10::bigint, 'calibration is that of yes or no')
+FROM (SELECT glm_model('SELECT y, x FROM grouped', '{"response": "bernoulli"}') AS m) AS f,
+  bayes_chart_data('SELECT y, x FROM grouped', m) WHERE mark = 'point';
+CREATE FUNCTION no_chart(kind text, wanted text) RETURNS SETOF text LANGUAGE sql AS $$
+  SELECT throws_ok(format('SELECT bayes_chart(query, model, %L) FROM fits WHERE name = %L', kind,
+      wanted), '42804', format('a model of %s has no chart "%s" of rows',
+      CASE wanted WHEN 'probit' THEN 'probit' ELSE 'glm' END, kind),
+    wanted || ' has no ' || kind) $$;
+SELECT no_chart('calibration', 'poisson');
+SELECT no_chart('rootogram', 'gamma');
+SELECT no_chart('rootogram', 'probit');
+SELECT throws_ok($$SELECT bayes_chart('SELECT -1, 0 AS smoke', model, 'rootogram') FROM visits$$,
+  '22023', 'the response is -1', 'counts that cannot be');
 
 -- ---- errors ----
 

@@ -371,7 +371,8 @@ void read_labelled_rows(const std::shared_ptr<const Model> &model, const char *q
   std::optional<RowReader> reader;
   Oid base = InvalidOid, output = InvalidOid;
   std::int64_t number = 0;
-  const bool binary = model->info.family != "linreg";
+  const auto *const regression = dynamic_cast<const RegressionModel *>(model.get());
+  const bool binary = regression && regression->binary();
   read_responses(
       query, hint_of_responses, {}, false,
       [&](const ItemForm &form) {
