@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "base/error.hpp"
@@ -53,16 +54,36 @@ template <class F> double log_integral(double first, double last, double step, F
   return log_sum_exp(terms) + std::log(step);
 }
 
+/// Gauss and Hermite's rule with seven points for averages over a standard normal variable
+/// (Abramowitz and Stegun 1964, table 25.10).
+constexpr int hermite_points = 7;
+constexpr double hermite_at[hermite_points] = {
+    -3.750439717725742, -2.366759410734541, -1.154405394739968, 0,
+    1.154405394739968,  2.366759410734541,  3.750439717725742};
+constexpr double hermite_weights[hermite_points] = {
+    0.0005482688559722185, 0.03075712396758651, 0.2401231786050127,   16.0 / 35,
+    0.2401231786050127,    0.03075712396758651, 0.0005482688559722185};
+
+/// The logarithm of the average of exp(f) over a standard normal variable, if f is so nearly
+/// constant that seven points are enough.
+template <class F> std::optional<double> log_average_of_flat(F f) {
+  double values[hermite_points];
+  for (int i = 0; i < hermite_points; ++i) values[i] = f(hermite_at[i]);
+  const double middle = values[hermite_points / 2], low = values[0] - middle,
+               high = values[hermite_points - 1] - middle;
+  // A slope of 0.4 for a deviation, and a curvature of 0.1.
+  if (!(std::fabs(high - low) < 3 && std::fabs(high + low) < 1.4)) return std::nullopt;
+  double out = 0;
+  for (int i = 0; i < hermite_points; ++i) out += hermite_weights[i] * std::exp(values[i] - middle);
+  return middle + std::log(out);
+}
+
 /// The average of f over a standard normal variable. `bend`: how fast f changes, the inverse of the
 /// number of deviations that it takes.
 template <class F> double average_over_normal(double bend, F f) {
   if (bend <= 0.25) {
-    // by Gauss and Hermite's rule with seven points (Abramowitz and Stegun 1964, table 25.10)
-    static constexpr double points[] = {1.154405394739968, 2.366759410734541, 3.750439717725742},
-                            weights[] = {0.2401231786050127, 0.03075712396758651,
-                                         0.0005482688559722185};
-    double out = f(0.0) * (16.0 / 35);
-    for (int i = 0; i < 3; ++i) out += weights[i] * (f(points[i]) + f(-points[i]));
+    double out = 0;
+    for (int i = 0; i < hermite_points; ++i) out += hermite_weights[i] * f(hermite_at[i]);
     return out;
   }
   const double step = 0.5 * std::min(1.0, 1 / bend);
@@ -156,6 +177,11 @@ double log_average(const ResponseFamily &response, double y, const UncertainPred
     });
   const auto density = [&](double a) { return response.log_density(y, of.at(a)); };
   if (!(of.variance > 0)) return density(of.mean);
+  const double s = std::sqrt(of.variance);
+  const ResponseSlope slope = response.slope(y, of.at(of.mean));
+  if (s < 0.3 && std::fabs(slope.first) * s < 0.4 && slope.curvature * of.variance < 0.1)
+    if (const auto found = log_average_of_flat([&](double t) { return density(of.mean + t * s); }))
+      return *found;
   const Peak peak = peak_of(response, y, of);
   return log_integral(peak.at, peak.at,
                       std::min(0.6 * peak.deviation, finest_scale_of(response, of)),
@@ -199,6 +225,10 @@ double log_predictive(const ResponseFamily &response, double y, const UncertainP
   const auto term = [&](double t) {
     return log_average(response, y, given_dispersion(of, t)) - 0.5 * t * t;
   };
+  if (deviation < 0.3)
+    if (const auto found = log_average_of_flat(
+            [&](double t) { return log_average(response, y, given_dispersion(of, t)); }))
+      return *found;
   // Standard normal t and a density that falls as exp(-exp(-log dispersion)), or more slowly. A y
   // on the whole line that is far off comes from usual dispersions, or from ones as large.
   double usual = climb(0, term), far = usual;
