@@ -15,20 +15,6 @@ struct Truth {
   double intercept, slope, log_dispersion;
 };
 
-double drawn_response(const ResponseFamily &of, const ResponsePoint &at, Random &random) {
-  if (of.link == Link::identity) {
-    const double g = of.has_degrees() ? random.gamma(degrees / 2) / (degrees / 2) : 1;
-    return at.predictor + std::exp(0.5 * at.log_dispersion) * random.normal() / std::sqrt(g);
-  }
-  if (!of.whole()) {
-    const double k = std::exp(-at.log_dispersion);
-    return std::exp(at.predictor + random.log_gamma_variate(k)) / k;
-  }
-  double y = 0;
-  for (const double u = random.uniform(); of.below(y, at) < u;) ++y;
-  return y;
-}
-
 /// How many of the intervals contain the truth, of coefficients, of the dispersion and of new
 /// responses.
 struct Coverage {
@@ -39,10 +25,9 @@ struct Coverage {
     const Truth truth = {0.3 + 0.5 * random.normal(), 0.7 * random.normal(),
                          of.dispersed() ? -0.7 + 0.5 * random.normal() : 0};
     const auto response = [&](double x) {
-      return drawn_response(
-          of,
-          {truth.intercept + truth.slope * x, of.has_trials() ? trials : 1, truth.log_dispersion},
-          random);
+      return of.sample({truth.intercept + truth.slope * x, of.has_trials() ? trials : 1,
+                        truth.log_dispersion, degrees},
+                       random);
     };
     Matrix rows(n, 2);
     for (int i = 0; i < n; ++i) {

@@ -13,20 +13,6 @@ namespace {
 constexpr double trials = 7, degrees = 4;
 constexpr int n = 100;
 
-double drawn_response(const ResponseFamily &of, const ResponsePoint &at, Random &random) {
-  if (of.link == Link::identity) {
-    const double g = of.has_degrees() ? random.gamma(degrees / 2) / (degrees / 2) : 1;
-    return at.predictor + std::exp(0.5 * at.log_dispersion) * random.normal() / std::sqrt(g);
-  }
-  if (!of.whole()) {
-    const double k = std::exp(-at.log_dispersion);
-    return std::exp(at.predictor + random.log_gamma_variate(k)) / k;
-  }
-  double y = 0;
-  for (const double u = random.uniform(); of.below(y, at) < u;) ++y;
-  return y;
-}
-
 /// y and, unless the response has a dispersion, an x of mean 0 and variance 1.
 struct Data {
   const ResponseFamily &of;
@@ -41,8 +27,7 @@ struct Data {
     x.array() -= x.mean();
     x /= std::sqrt(x.squaredNorm() / n);
     for (int i = 0; i < n; ++i)
-      rows(i, 0) = drawn_response(
-          of,
+      rows(i, 0) = of.sample(
           {0.4 + (of.dispersed() ? 0 : 0.3 * x(i)), of.has_trials() ? trials : 1, -0.7, degrees},
           random);
     if (!of.dispersed()) rows.col(1) = x;

@@ -194,18 +194,7 @@ Matrix rows_of(const ResponseFamily &of, int n, std::uint64_t seed) {
     const double predictor =
         0.4 + 0.5 * out(i, 1) + (of.link == Link::log ? std::log(out(i, 2)) : 0);
     const ResponsePoint at = point(of, predictor, -0.7);
-    double y = 0;
-    if (of.whole()) {
-      const double u = random.uniform();
-      while (of.below(y, at) < u) ++y;
-    } else if (on_the_line(of)) {
-      const double g = of.has_degrees() ? random.gamma(degrees / 2) / (degrees / 2) : 1;
-      y = predictor + std::exp(0.5 * at.log_dispersion) * random.normal() / std::sqrt(g);
-    } else {
-      const double k = std::exp(-at.log_dispersion);
-      y = std::exp(predictor + random.log_gamma_variate(k)) / k;
-    }
-    out(i, 0) = y;
+    out(i, 0) = of.sample(at, random);
   }
   return out;
 }
