@@ -152,7 +152,7 @@ same('logreg of whole rows', 'logreg_model',
 # Fewer passes than end it: the last ones differ by rounding alone, which decides what converged.
 my $start = '"max_iter": 3, "tol": 0';
 same("glm of $_", 'glm_model', 'SELECT n, x, g FROM %s', '', "$start, \"response\": \"$_\"")
-    for qw(poisson negative_binomial);
+    for qw(poisson negative_binomial student_t);
 same('glm with trials and an offset', 'glm_model', 'SELECT n, x, g, y FROM %s', '',
     "$start, \"response\": \"binomial\", \"trials\": 100, \"offset\": \"y\"");
 same('glm with products of columns', 'glm_model', 'SELECT n, x, g, u, z FROM %s', '',
