@@ -10,11 +10,10 @@ using namespace bayes;
 
 namespace {
 
-constexpr double trials = 7, degrees = 4;
-constexpr int n = 100;
-
 /// y and, unless the response has a dispersion, an x of mean 0 and variance 1.
 struct Data {
+  static constexpr int n = 100;
+  static constexpr double trials = 7, degrees = 4;
   const ResponseFamily &of;
   Matrix rows;
   /// mean of the intercept's prior, and the unit of all priors
@@ -49,7 +48,8 @@ struct Data {
   /// dispersion or the coefficient of x.
   double log_joint(double a, double b) const {
     const auto normal = [](double x, double mean, double variance) {
-      return -0.5 * ((x - mean) * (x - mean) / variance + std::log(variance) + std::log(2 * M_PI));
+      return -0.5 * ((x - mean) * (x - mean) / variance + std::log(variance) +
+                     std::log(2 * 3.14159265358979323846));
     };
     double out = normal(a, centre, 100 * unit * unit);
     out += of.dispersed() ? normal(b, 2 * std::log(unit), 9) : normal(b, 0, 6.25);
