@@ -271,8 +271,9 @@ class GlmFit {
     find_zeros(data, mode);
     if (options_.response->dispersed()) require_dispersion(data, mode);
     // The dispersion at the mode of all unknowns is too small where coefficients follow the rows.
-    if (options_.response->dispersed() && !options_.response->scales() &&
-        data.weight() <= 2.0 * state().parameters)
+    if (options_.response->dispersed() &&
+        data.weight() <=
+            (options_.response->scales() ? 2.0 + state().parameters : 2.0 * state().parameters))
       warnings_.few_rows = rows_.rows();
     if (options_.sampled())
       sample(data, prior, mode);
@@ -315,20 +316,19 @@ class GlmFit {
     const Eigen::Index last = mode.state.size() - 1;
     const bool location = options_.response->link == Link::identity;
     const double log_dispersion = mode.state(last),
-                 unit = location ? 2 * std::log(data.response_scale()) : 0,
-                 // the root of the mean of squared predictors, about that of the responses
-        size = location ? std::sqrt(mode.squares / data.weight()) : 0;
-    const bool rounding = location && std::exp(0.5 * log_dispersion) < 1e-13 * size;
+                 unit = location ? 2 * std::log(data.response_scale()) : 0;
     if (log_dispersion - unit > (location ? -250 : -45) && mode.factor(last, last) > 0.1 &&
-        !rounding)
+        !rounds(data, mode.state))
       return;
     const bool counts = options_.response->whole();
     throw Error(Errc::numeric,
                 counts ? "the responses vary no more than a Poisson distribution lets them"
                        : "the responses do not vary about their means",
                 "The likelihood has no greatest value: it rises as the dispersion falls to 0.",
-                message("{}eave prior.dispersion and prior.c_dispersion at their defaults.",
-                        counts ? "Use response poisson, or l" : "Leave out predictors, or l"));
+                counts
+                    ? "Use response poisson, or leave prior.dispersion and prior.c_dispersion at "
+                      "their defaults."
+                    : "Leave out predictors, of which one may be the response in other units.");
   }
 
   /// Names the terms that the rows alone do not determine, from the curvature at the mode: that of

@@ -407,8 +407,17 @@ class OddsRegression {
 
   /// false if it does not converge
   bool run() {
+    // From where probabilities are near the share of yes, so that none underflows.
+    double rows = 0, yes = 0, sum = 0;
+    each_([&](double x, bool is_yes) {
+      ++rows;
+      yes += is_yes;
+      sum += x;
+    });
+    slope = learns_slope_ ? 0 : 1;
+    intercept = std::log(yes / (rows - yes)) - slope * sum / rows;
     pass();
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 500; ++i) {
       const double determinant =
           learns_slope_ ? curvature_ * curvature_xx_ - curvature_x_ * curvature_x_ : curvature_;
       if (!(determinant > 0)) return false;
@@ -421,7 +430,10 @@ class OddsRegression {
       slope_variance = learns_slope_ ? curvature_ / determinant : 0;
       const double gain = by_intercept * gradient_ + by_slope * gradient_x_;
       if (!(std::fabs(gain) > 1e-18 * (1 + std::fabs(log_likelihood_)))) return true;
-      if (!step(by_intercept, by_slope)) return true;
+      // Far from the mode a probability may look as if it were certain.
+      if (!learns_slope_) by_intercept = std::clamp(by_intercept, -5.0, 5.0);
+      if (!step(by_intercept, by_slope))
+        return std::fabs(gain) < 1e-6 * (1 + std::fabs(log_likelihood_));
     }
     return false;
   }

@@ -319,6 +319,10 @@ bool ends(const Schedule &schedule, const RunTrace &run, LoopCourse &course, Con
 
 }  // namespace
 
+bool rounds(const GlmRows &rows, const Vector &u) {
+  return rows.rounding() > 0 && std::exp(0.5 * u(u.size() - 1)) < 8 * rows.rounding();
+}
+
 double GlmPrior::log_density(const Vector &u) const {
   double out = 0;
   for (Eigen::Index j = 0; j < u.size(); ++j) {
@@ -383,13 +387,19 @@ LineSearch search(GlmRows &rows, const GlmPrior &prior, const Vector &from, cons
 
 namespace {
 
-/// The number of coefficients that the rows determine rather than the prior: the trace of the
-/// inverse of the precision times what rows contribute to it.
+/// By how much rounding of responses on the whole line changes the log density.
+double noise_of(const GlmRows &rows, const Vector &u) {
+  if (rows.rounding() == 0) return 0;
+  return rows.weight() * rows.rounding() * std::exp(-0.5 * u(u.size() - 1));
+}
+
+/// The number of coefficients that the rows determine rather than the prior, given the dispersion:
+/// the trace of the inverse of their precision times what rows contribute to it.
 double determined(const Matrix &factor, const GlmPrior &prior, Eigen::Index coefficients) {
   const Matrix root = inverse_lower(factor);
   double out = double(coefficients);
   for (Eigen::Index j = 0; j < coefficients; ++j)
-    out -= prior.precision(j) * root.col(j).tail(root.rows() - j).squaredNorm();
+    out -= prior.precision(j) * root.col(j).segment(j, coefficients - j).squaredNorm();
   return out;
 }
 
@@ -407,7 +417,10 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
                Control &control) {
   GlmPrior prior = given;
   const Eigen::Index last = start.size() - 1;
-  if (rows.response().scales()) prior.integrated = double(last) - double(rows.constant().size());
+  const double varying = double(last) - double(rows.constant().size());
+  // With hardly more rows than coefficients there may be several such modes, or none.
+  const bool integrates = rows.response().scales() && rows.weight() >= varying + 3;
+  if (integrates) prior.integrated = varying;
   GlmMode out;
   out.state = std::move(start);
   double before = std::numeric_limits<double>::infinity();
@@ -416,6 +429,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     numbers.dense(out.state);
     numbers.number(before);
     numbers.flag(stuck);
+    numbers.number(prior.integrated);
   });
   out.trace.assign(course.repeated().begin(), course.repeated().end());
   out.iterations = int(out.trace.size());
@@ -427,19 +441,18 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     course.prepare();
     require_numbers(at);
     out.factor = factor_of(at.sums.curvature, prior, rows.response().dispersed());
-    if (rows.response().scales())
-      integrate(determined(out.factor, prior, last), prior, out.state(last), at);
+    if (integrates) integrate(determined(out.factor, prior, last), prior, out.state(last), at);
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
     const double gain = at.gradient.dot(step);
     require_numbers(at, gain);
     // A gain this small is within the rounding errors of the density; once it stops shrinking, only
     // rounding errors are left.
-    const bool near = gain < 1e-10 * (1 + std::fabs(at.value));
-    out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
+    const bool near = gain < 1e-10 * (1 + std::fabs(at.value)) + noise_of(rows, out.state);
+    out.converged = gain / 2 <= schedule.tolerance || (near && (gain > before / 4 || stuck));
     if (ends(schedule, out, course, control)) break;
-    // Further ones would not find a greater density either.
-    if (stuck) {
+    // Further ones would not find a greater density either, nor is there one without a dispersion.
+    if (stuck || rounds(rows, out.state)) {
       course.save(out.trace, false);
       break;
     }

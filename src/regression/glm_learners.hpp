@@ -84,6 +84,9 @@ struct GlmMode : RunTrace {
 /// The intercept at which the mean of a row without predictors is that of the data; responses on
 /// the whole line are about their mean (GlmRows::response_mean()).
 double intercept_of_data(const GlmRows &rows);
+/// Is what responses on the whole line vary about their means no more than their rounding?
+bool rounds(const GlmRows &rows, const Vector &u);
+
 /// How many starts find the best of the modes of a student_t response with few degrees of freedom.
 inline constexpr int student_starts = 7;
 /// Starting values: that intercept; for all others the means of the prior. For restarts from 2 to
@@ -99,7 +102,8 @@ Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart);
 /// unknowns, as coefficients follow the rows. Its own posterior, by Laplace's method for the
 /// coefficients, is the joint density times the root of the dispersion for each coefficient that
 /// the rows determine (of normal responses: the residual squares over rows less coefficients). The
-/// mode of that product is found, and the trace has its logarithm.
+/// mode of that product is found, and the trace has its logarithm; with fewer than three rows more
+/// than coefficients the mode of all unknowns.
 ///
 /// Converged when half the squared length of a step in the metric of the Hessian, which is the
 /// predicted remaining rise of the log density, is at most the tolerance. The factor is that of

@@ -785,7 +785,12 @@ void GlmRows::find_scales() {
     if (most < min_range) require_constant(rows_, 1 + terms_[int(j)][0].column, control_);
     reach[j] = most;
   }
-  if (location) response_mean_ = mean_of_line(range.responses, terms_.intercept(), reach[p]);
+  if (location) {
+    response_mean_ = mean_of_line(range.responses, terms_.intercept(), reach[p]);
+    rounding_ = std::max({std::fabs(range.responses.least), std::fabs(range.responses.greatest),
+                          reach[p]}) *
+                0x1p-53;
+  }
   std::vector<double> centre = scales_.centre;
   centre.push_back(response_mean_);
   const std::vector<double> sums =

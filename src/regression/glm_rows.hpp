@@ -22,9 +22,8 @@ class ResponseStep;
 
 /// The sums of a pass over all rows; each row counts with its weight.
 struct GlmSums {
-  /// log-likelihood; squares: of a poisson response the sum of (y - mean)^2 / mean, of a normal one
-  /// that of squared predictors (of student_t, as much as rows count), of augment() that of the
-  /// squared latent variables
+  /// log-likelihood; squares: of a poisson response the sum of (y - mean)^2 / mean, of augment()
+  /// that of the squared latent variables
   double log_likelihood = 0, squares = 0;
   /// by the unknowns: sum of z times the slope of the log-likelihood (or the counterpart that
   /// augment() and augment_logit() document), and the slope by the log dispersion
@@ -108,6 +107,8 @@ class GlmRows {
   /// passes take y, and the root of the mean of its squared distances from that; else 0 and 1.
   double response_mean() const { return response_mean_; }
   double response_scale() const { return response_scale_; }
+  /// the rounding error of the largest one; 0 for other responses
+  double rounding() const { return rounding_; }
   /// terms that carry no information: the same in every row, or without an intercept 0 in every row
   const std::vector<int> &constant() const { return constant_; }
 
@@ -147,7 +148,7 @@ class GlmRows {
   const GlmColumns columns_;
   Control &control_;
   TermScales scales_;
-  double response_mean_ = 0, response_scale_ = 1, weight_ = 0, total_ = 0, base_ = 0;
+  double response_mean_ = 0, response_scale_ = 1, rounding_ = 0, weight_ = 0, total_ = 0, base_ = 0;
   std::vector<int> constant_;
 };
 

@@ -246,7 +246,10 @@ double log_predictive(const ResponseFamily &response, double y, const UncertainP
 
 double predictive_variance(const ResponseFamily &response, const UncertainPredictor &of) {
   const VarianceTerms terms = response.variance_terms(of.trials, of.degrees);
-  const LinkMoments moments = link_moments(response.link, of.mean, of.variance);
+  // Failures vary as successes do; those that are rarer lose no digits.
+  const bool probability = response.link == Link::logit || response.link == Link::probit;
+  const LinkMoments moments =
+      link_moments(response.link, probability ? -std::fabs(of.mean) : of.mean, of.variance);
   const double mean = of.trials * moments.mean,
                variance = of.trials * moments.sd * (of.trials * moments.sd);
   // of m^2 and of 1, each times the dispersion: products of log-normal numbers

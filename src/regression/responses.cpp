@@ -557,7 +557,6 @@ template <bool student> class LocationStep final : public ResponseStep {
   double operations() const override { return student ? 70 : 30; }
   void operator()(const ResponseBlock &block, ResponseSlopes out,
                   ResponseValues &values) const override {
-    Vector squares[registers] = {};
     each_dispersed(values, [&](int b, Vector &sum, Vector &slope, Vector &curvature) {
       const Vector weight = simd::load(block.weight + b),
                    r = scale_ * (simd::load(block.response + b) - simd::load(block.predictor + b)),
@@ -570,8 +569,6 @@ template <bool student> class LocationStep final : public ResponseStep {
         bent = share * degrees_ * part;
         loss = 0.5 * (degrees_ + 1) * lane_log1p(square / degrees_);
       }
-      const Vector a = simd::load(block.predictor + b);
-      squares[b / lanes % registers] += weight * share * (a * a);
       sum += weight * (constant_ - loss);
       slope += weight * (0.5 * share * square - 0.5);
       curvature += weight * 0.5 * bent * square;
@@ -580,7 +577,6 @@ template <bool student> class LocationStep final : public ResponseStep {
                   weight * (scale_ * scale_) * (student ? bent * (1.0 - square / degrees_) : bent));
       simd::store(out.mixed + b, weight * scale_ * bent * r);
     });
-    add_lanes(squares, values.squares);
   }
 
  private:

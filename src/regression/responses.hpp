@@ -87,6 +87,9 @@ class BAYES_API ResponseFamily {
   /// of y where its mean is m; NaN if it has none
   double variance(double m, const ResponsePoint &at) const {
     const VarianceTerms terms = variance_terms(at.trials, at.degrees);
+    // Failures vary as successes do; those that are rarer lose no digits.
+    if (link == Link::logit || link == Link::probit)
+      m = at.trials * mean_at(link, -std::fabs(at.predictor));
     const double more = terms.quadratic * m * m + terms.constant;
     return terms.linear * m + (dispersed() ? std::exp(at.log_dispersion) : 1) * more;
   }

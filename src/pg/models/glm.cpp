@@ -53,8 +53,7 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
                 format_number(std::round(warnings.zeros_expected))),
         "Some rows seem to be 0 for another reason than chance: means of the others are too small, "
         "and intervals of new responses are wrong.",
-        "Add predictors that tell which rows must be 0, or leave such rows out; or fit with "
-        "logreg_fit whether a count is 0, and fit the positive counts by themselves.");
+        "Add predictors that tell which rows must be 0, or leave such rows out.");
   if (warnings.few_rows > 0)
     report_once(WARNING,
                 message("{} {} few for {} {} and a dispersion", warnings.few_rows,

@@ -78,7 +78,7 @@ class OddsStore {
 };
 
 constexpr const char *hint_of_fitted =
-    "SELECT y, a, b FROM t: the columns of the fit, in its order.";
+    "SELECT y, a, b FROM t: the response, and the columns of the fit by their names.";
 
 /// Adds the rows of a query, which runs as the caller.
 void add_rows(const char *query, const std::shared_ptr<const Glm> &model, MemoryContext context,
