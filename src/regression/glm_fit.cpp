@@ -271,9 +271,8 @@ class GlmFit {
     find_zeros(data, mode);
     if (options_.response->dispersed()) require_dispersion(data, mode);
     // The dispersion at the mode of all unknowns is too small where coefficients follow the rows.
-    if (options_.response->dispersed() &&
-        data.weight() <=
-            (options_.response->scales() ? 2.0 + state().parameters : 2.0 * state().parameters))
+    if (options_.response->dispersed() && !options_.response->scales() &&
+        data.weight() <= 2.0 * state().parameters)
       warnings_.few_rows = rows_.rows();
     if (options_.sampled())
       sample(data, prior, mode);

@@ -249,9 +249,9 @@ Density density_at(GlmRows &rows, const GlmPrior &prior, const Vector &u, bool c
   if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1) - unit) < most)) return out;
   out.sums = rows.likelihood(u, curvature);
   const Eigen::Index last = u.size() - 1;
-  out.value = out.sums.log_likelihood + prior.log_density(u) + 0.5 * prior.integrated * u(last);
+  out.value = out.sums.log_likelihood + prior.log_density(u) + prior.log_integral(u(last));
   out.gradient = out.sums.gradient - prior.precision.cwiseProduct(u - prior.mean);
-  out.gradient(last) += 0.5 * prior.integrated;
+  out.gradient(last) += prior.slope(u(last));
   return out;
 }
 
@@ -332,6 +332,27 @@ double GlmPrior::log_density(const Vector &u) const {
   return out;
 }
 
+// With a share f of the coefficients determined by the rows and the rest by the prior, the
+// precision of each is proportional to f exp(-x) + 1 - f, x from where the shares are known.
+
+double GlmPrior::log_integral(double at) const {
+  if (coefficients == 0) return 0;
+  const double f = determined / coefficients;
+  return integral -
+         0.5 * coefficients * std::log(f * std::exp(log_dispersion - at) + std::max(0.0, 1 - f));
+}
+
+double GlmPrior::slope(double at) const {
+  if (coefficients == 0) return 0;
+  const double f = determined / coefficients, rows = f * std::exp(log_dispersion - at);
+  return 0.5 * coefficients * rows / (rows + std::max(0.0, 1 - f));
+}
+
+double GlmPrior::bend() const {
+  if (coefficients == 0) return 0;
+  return std::max(0.0, 0.5 * determined * (1 - determined / coefficients));
+}
+
 double intercept_of_data(const GlmRows &rows) {
   if (rows.response().link == Link::identity) return 0;  // rows are about their mean
   if (rows.response().link == Link::log) {
@@ -403,12 +424,18 @@ double determined(const Matrix &factor, const GlmPrior &prior, Eigen::Index coef
   return out;
 }
 
-/// Has `wanted` coefficients integrated out, at this log dispersion.
-void integrate(double wanted, GlmPrior &prior, double log_dispersion, Density &at) {
-  const double more = wanted - prior.integrated;
-  prior.integrated = wanted;
-  at.value += 0.5 * more * log_dispersion;
-  at.gradient(at.gradient.size() - 1) += 0.5 * more;
+/// Integrates the coefficients out where the precision has this factor, whose last number gains by
+/// how their share bends.
+void integrate(Matrix &factor, GlmPrior &prior, double log_dispersion, Density &at) {
+  const Eigen::Index last = factor.rows() - 1;
+  at.value -= prior.log_integral(log_dispersion);
+  at.gradient(last) -= prior.slope(log_dispersion);
+  prior.determined = determined(factor, prior, last);
+  prior.log_dispersion = log_dispersion;
+  prior.integral = -factor.diagonal().head(last).array().log().sum();
+  at.value += prior.log_integral(log_dispersion);
+  at.gradient(last) += prior.slope(log_dispersion);
+  factor(last, last) = std::hypot(factor(last, last), std::sqrt(prior.bend()));
 }
 
 }  // namespace
@@ -417,10 +444,9 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
                Control &control) {
   GlmPrior prior = given;
   const Eigen::Index last = start.size() - 1;
-  const double varying = double(last) - double(rows.constant().size());
-  // With hardly more rows than coefficients there may be several such modes, or none.
-  const bool integrates = rows.response().scales() && rows.weight() >= varying + 3;
-  if (integrates) prior.integrated = varying;
+  if (rows.response().scales())
+    prior.coefficients = prior.determined = double(last) - double(rows.constant().size());
+  prior.log_dispersion = start(last);
   GlmMode out;
   out.state = std::move(start);
   double before = std::numeric_limits<double>::infinity();
@@ -429,7 +455,8 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     numbers.dense(out.state);
     numbers.number(before);
     numbers.flag(stuck);
-    numbers.number(prior.integrated);
+    for (double *const each : {&prior.determined, &prior.log_dispersion, &prior.integral})
+      numbers.number(*each);
   });
   out.trace.assign(course.repeated().begin(), course.repeated().end());
   out.iterations = int(out.trace.size());
@@ -441,7 +468,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     course.prepare();
     require_numbers(at);
     out.factor = factor_of(at.sums.curvature, prior, rows.response().dispersed());
-    if (integrates) integrate(determined(out.factor, prior, last), prior, out.state(last), at);
+    if (prior.coefficients > 0) integrate(out.factor, prior, out.state(last), at);
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
     const double gain = at.gradient.dot(step);
@@ -469,7 +496,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     report_iteration(schedule, out, control);
   }
   out.take(at.sums);
-  out.added = 0.5 * prior.integrated * out.state(last);
+  out.added = prior.log_integral(out.state(last));
   return out;
 }
 

@@ -55,8 +55,16 @@ GlmOptions read_glm_options(GlmFamily family, const Document &options);
 /// The prior of the unknowns u: independent normals.
 struct GlmPrior {
   Vector precision, mean;
-  /// the number of coefficients whose share of a dispersion is taken from it (newton())
-  double integrated = 0;
+
+  /// Coefficients that are integrated out of the posterior of a dispersion (newton()): how many,
+  /// how many of them the rows determine rather than the prior, at which logarithm of the
+  /// dispersion, and the logarithm of their integral there.
+  double coefficients = 0, determined = 0, log_dispersion = 0, integral = 0;
+  /// The logarithm of that integral near there, as if all were determined alike; its slope, and
+  /// minus its second derivative there.
+  double log_integral(double at) const;
+  double slope(double at) const;
+  double bend() const;
 
   double log_density(const Vector &u) const;
 };
@@ -100,10 +108,10 @@ Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart);
 ///
 /// A dispersion that scales what rows tell of coefficients would be too small at the mode of all
 /// unknowns, as coefficients follow the rows. Its own posterior, by Laplace's method for the
-/// coefficients, is the joint density times the root of the dispersion for each coefficient that
-/// the rows determine (of normal responses: the residual squares over rows less coefficients). The
-/// mode of that product is found, and the trace has its logarithm; with fewer than three rows more
-/// than coefficients the mode of all unknowns.
+/// coefficients, is the joint density over the root of the determinant of their precision, which
+/// falls with the dispersion in proportion for each coefficient that the rows determine (of normal
+/// responses: the residual squares over rows less coefficients). The mode of that is found, and the
+/// trace has its logarithm.
 ///
 /// Converged when half the squared length of a step in the metric of the Hessian, which is the
 /// predicted remaining rise of the log density, is at most the tolerance. The factor is that of

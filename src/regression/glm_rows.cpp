@@ -785,17 +785,15 @@ void GlmRows::find_scales() {
     if (most < min_range) require_constant(rows_, 1 + terms_[int(j)][0].column, control_);
     reach[j] = most;
   }
-  if (location) {
-    response_mean_ = mean_of_line(range.responses, terms_.intercept(), reach[p]);
-    rounding_ = std::max({std::fabs(range.responses.least), std::fabs(range.responses.greatest),
-                          reach[p]}) *
-                0x1p-53;
-  }
+  if (location) response_mean_ = mean_of_line(range.responses, terms_.intercept(), reach[p]);
   std::vector<double> centre = scales_.centre;
   centre.push_back(response_mean_);
   const std::vector<double> sums =
       run(rows_, SquaresPass{terms_.unnamed(), columns_, centre, reach}, control_).numbers;
-  if (location) response_scale_ = reach[p] * std::sqrt(std::max(sums[p] / weight_, min_share));
+  if (location) {
+    response_scale_ = reach[p] * std::sqrt(std::max(sums[p] / weight_, min_share));
+    rounding_ = 0x1p-53 * (std::fabs(response_mean_) + response_scale_);
+  }
   for (std::size_t j = 0; j < p; ++j) {
     if (!(reach[j] > 0)) continue;
     const double share = sums[j] / weight_;

@@ -107,7 +107,7 @@ class GlmRows {
   /// passes take y, and the root of the mean of its squared distances from that; else 0 and 1.
   double response_mean() const { return response_mean_; }
   double response_scale() const { return response_scale_; }
-  /// the rounding error of the largest one; 0 for other responses
+  /// the rounding error of one as large as the mean and the scale; 0 for other responses
   double rounding() const { return rounding_; }
   /// terms that carry no information: the same in every row, or without an intercept 0 in every row
   const std::vector<int> &constant() const { return constant_; }

@@ -319,6 +319,19 @@ BOOST_AUTO_TEST_CASE(areas_are_those_of_all_pairs) {
 }
 
 // The slopes of the likelihood vanish at its maximum, and its curvature gives the intervals.
+// Where all predictions are certain and wrong half of the time; by R's glm on the log odds.
+BOOST_AUTO_TEST_CASE(calibration_is_found_from_afar) {
+  Odds odds;
+  for (int i = 1; i <= 200; ++i) odds.push_back({-66.8 + 8 * i / 200.0 * 9.5, i % 2 == 1});
+  const auto found = calibration_statistics(each_of(odds), true, 0.95);
+  BOOST_REQUIRE(found.size() == 2);
+  double off = 0;
+  for (const auto &[x, yes] : odds) off += yes - 1 / (1 + std::exp(-found[0].value - x));
+  BOOST_TEST(std::fabs(off) < 1e-9);
+  BOOST_TEST(std::fabs(found[1].value) < 0.01);
+  BOOST_TEST(found[1].upper - found[1].lower < 0.1);
+}
+
 BOOST_AUTO_TEST_CASE(calibration_is_at_the_maximum_of_the_likelihood) {
   const Odds odds = some_odds(500, 0.5, 0.7);
   const auto found = calibration_statistics(each_of(odds), true, 0.9);

@@ -1,6 +1,6 @@
 -- Generalized linear models from SQL: coefficients against those of R's glm and MASS, offsets and
 -- trials, predictions, scores, corners and errors.
-SELECT plan(76);
+SELECT plan(80);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -199,6 +199,19 @@ WHERE a.term = b.term ORDER BY a.term;
 SELECT throws_ok(format('SELECT glm_fit(2 * x + 1, x, %L) FROM spoilt', o), '22003',
   'the responses do not vary about their means', o || ': no dispersion')
 FROM unnest('{"{\"response\": \"normal\"}","{\"response\": \"student_t\"}"}'::text[]) AS o;
+-- As many rows as coefficients. The marginal mode of the dispersion is 2.16 (in R, by a grid).
+SELECT ok(i.converged AND abs(sqrt(p.lower * p.upper) / 2.16 - 1) < 0.02, 'three rows')
+FROM (SELECT glm_model('SELECT y, a, b FROM (VALUES (1, 1, 2), (4, 2, 3), (2, 3, 7)) AS v(y, a, b)',
+    '{"response": "normal"}') AS m) AS f, bayes_info(m) AS i, bayes_parameters(m) AS p
+WHERE parameter = 'dispersion';
+SELECT ok(abs(sqrt(p.lower * p.upper) - 2.8) < 1.5, 'several outliers, df ' || df)
+FROM (SELECT df, glm_fit(i + i * 7 % 5 + CASE WHEN i % 20 = 0 THEN 1e15 ELSE 0 END, i,
+    jsonb_build_object('response', 'student_t', 'df', df)) AS m
+  FROM generate_series(1, 100) AS i, unnest('{1,4}'::int[]) AS df GROUP BY df) AS f,
+  bayes_parameters(m) AS p WHERE parameter = 'dispersion';
+SELECT throws_ok($$SELECT glm_fit(1e9 + 2.3 * i + 0.1, i * 0.7, '{"response": "normal"}')
+  FROM generate_series(1, 20) AS i$$, '22003', 'the responses do not vary about their means',
+  'rounding is no dispersion');
 -- An offset moves the intercept alone; linreg nearly has the same intervals of responses.
 SELECT ok(abs(a.mean - b.mean - 7) < 1e-6, 'an offset')
 FROM (SELECT glm_fit(y, ARRAY[x], '{"response": "normal"}') AS one,
