@@ -38,10 +38,14 @@ std::optional<RowPrediction> prediction(const ChartRequest &request,
 
 std::vector<PredictedRow> predictions(const ChartRequest &request) {
   std::vector<PredictedRow> out;
+  const auto *const glm = dynamic_cast<const Glm *>(&request.model);
   for (std::size_t i = 0; i < request.rows->rows.size(); ++i) {
     poll_here();
     const std::vector<double> &row = request.rows->rows[i];
-    if (std::isnan(request.rows->responses[i])) continue;
+    const double y = request.rows->responses[i];
+    if (std::isnan(y)) continue;
+    // It says why such a response cannot be.
+    if (glm && !glm->response().allows(y)) glm->score(row, y);
     if (const auto found = prediction(request, row))
       out.push_back({&row, request.rows->responses[i], *found});
   }

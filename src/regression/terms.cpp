@@ -134,8 +134,8 @@ class ListedProducts {
                         : message("Perhaps you meant {}.", quoted_text(std::string(near))));
   }
 
-  /// Adds the product of the groups that are bits of `some`. A product that is listed must be new;
-  /// parts of one by '*' may be there.
+  /// Adds the product of the groups that are bits of `some`. A product that is listed by itself may
+  /// be so once; those of a '*' may be there.
   void add_product(const std::string &entry, const std::vector<std::vector<int>> &groups,
                    unsigned some) {
     std::vector<int> product;
@@ -149,8 +149,7 @@ class ListedProducts {
     if (twice != key.end())
       refuse(entry, message("has column {} twice", quoted_text(names_[std::size_t(*twice)])),
              "Only a column of numbers has powers: a number that is 0 or 1 is its own square.", "");
-    const bool is_listed = some + 1 == 1u << groups.size();
-    if (is_listed && !listed_.insert(key).second)
+    if (groups.size() == 1 && !listed_.insert(key).second)
       refuse(entry, message("repeats the term {}", quoted_text(name(product))),
              "Products of the same columns are the same term, whatever their order.", "");
     if (!known_.insert(std::move(key)).second) return;

@@ -240,8 +240,9 @@ BOOST_AUTO_TEST_CASE(invalid_lists_are_refused) {
   refused({"age", "age"}, "entry \"age\" of option \"terms\" repeats the term \"age\"");
   refused({"age:sex", "sex : age"},
           "entry \"sex : age\" of option \"terms\" repeats the term \"sex:age\"");
-  refused({"age*sex", "sex:age"},
-          "entry \"sex:age\" of option \"terms\" repeats the term \"sex:age\"");
+  // Products of a '*' may be listed by themselves, as in R's formulas.
+  BOOST_TEST(terms_of(mixed_columns, {"age*sex", "sex:age"}).size() ==
+             terms_of(mixed_columns, {"age", "sex", "age:sex"}).size());
   refused({"sex:age:sex"}, "entry \"sex:age:sex\" of option \"terms\" has column \"sex\" twice");
   refused({"old:old"}, "entry \"old:old\" of option \"terms\" has column \"old\" twice");
   refused({"age:age:age:age:age:age:age:age:age"},

@@ -1,6 +1,6 @@
 -- How well generalized linear models fit: statistics against those of R and of SQL, what has which,
 -- charts, corners and errors.
-SELECT plan(46);
+SELECT plan(48);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -243,4 +243,8 @@ SELECT throws_ok($$SELECT glm_fit_statistics('SELECT 9, ''1'' AS race, 0 AS smok
 SELECT is(refused($$'SELECT 1', model$$), '22023 query returns one column', 'no predictors');
 SELECT is(refused($$query, (SELECT linreg_fit(bwt, age) FROM birthwt)$$),
   '42804 a model of family linreg has no such statistics', 'another family');
+SELECT throws_ok(format($$SELECT bayes_chart('SELECT -1, 2.0', glm_model(
+  'SELECT i, i / 2.0 FROM generate_series(1, 9) AS i', '{"response": "poisson"}'), %L)$$, kind),
+  '22023', 'the response is -1', kind || ' of a count that cannot be')
+FROM unnest('{predictions,residuals}'::text[]) AS kind;
 SELECT * FROM finish();
