@@ -145,6 +145,23 @@ BOOST_AUTO_TEST_CASE(distributions_have_their_moments_and_tails) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(failures_vary_as_successes_do) {
+  for_each_response([](const ResponseFamily &of) {
+    if (of.link != Link::logit && of.link != Link::probit) return;
+    for (const double a : {0.5, 3.0, 8.0}) {
+      const auto variance = [&](double predictor) {
+        const ResponsePoint at = point(of, predictor, 0);
+        return of.variance(at.trials * mean_at(of.link, predictor), at);
+      };
+      BOOST_TEST(variance(a) == variance(-a), boost::test_tools::tolerance(1e-14));
+      const auto predicted = [&](double mean) {
+        return predictive_variance(of, {mean, 0.04, 0, 0, 0, point(of, 0, 0).trials});
+      };
+      BOOST_TEST(predicted(a) == predicted(-a), boost::test_tools::tolerance(1e-12));
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(distribution_functions_fall_as_they_say) {
   for_each_response([](const ResponseFamily &of) {
     for (const double y : of.binary()       ? std::vector<double>{0}
