@@ -194,33 +194,35 @@ void Glm::coefficients(double level, const TakeCoefficient &take) const {
 }
 
 std::optional<MeanPrediction> Glm::predict(std::span<const double> row, double level) const {
-  const State &s = *state;
-  const std::vector<double> z = standardized(s, row);
-  if (z.empty()) return std::nullopt;
-  const Apart apart = apart_of(s.columns, row);
-  const Link link = response_->link;
-  const auto mean_of = [&](double a) { return apart.trials * mean_at(link, a); };
-  if (!s.draws.empty()) {
-    std::vector<double> all = predictors(s, z);
-    for (double &a : all) a = mean_of(a + apart.offset);
-    const DrawSummary found = summary_of_draws(std::move(all), level);
-    return MeanPrediction{found.mean, found.deviation, found.lower, found.upper};
-  }
-  const double mean = checked_predictor(inner_product(s.mean.data(), z)) + apart.offset;
-  if (s.root.empty()) return MeanPrediction{mean_of(mean), unknown, unknown, unknown};
-  const double variance = checked_predictor(packed_square(s.root, z));
-  const LinkMoments moments = link_moments(link, mean, variance);
-  const double reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
-  return MeanPrediction{apart.trials * checked_moment(moments.mean),
-                        apart.trials * checked_moment(moments.sd), mean_of(mean - reach),
-                        checked_moment(mean_of(mean + reach))};
+  const std::optional<GlmRow> own = in_own_units(row);
+  return own ? std::optional(mean_of(*own, level)) : std::nullopt;
 }
 
-UncertainPredictor Glm::uncertain(std::span<const double> z, double offset, double trials) const {
+MeanPrediction Glm::mean_of(const GlmRow &own, double level) const {
+  const State &s = *state;
+  const Link link = response_->link;
+  const auto mean_of = [&](double a) { return own.trials * mean_at(link, a); };
+  if (!s.draws.empty()) {
+    std::vector<double> all = predictors(s, own.terms);
+    for (double &a : all) a = mean_of(a + own.offset);
+    const DrawSummary found = summary_of_draws(std::move(all), level);
+    return {found.mean, found.deviation, found.lower, found.upper};
+  }
+  const double mean = own.fitted.predictor;
+  if (s.root.empty()) return {mean_of(mean), unknown, unknown, unknown};
+  const double variance = checked_predictor(packed_square(s.root, own.terms));
+  const LinkMoments moments = link_moments(link, mean, variance);
+  const double reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
+  return {own.trials * checked_moment(moments.mean), own.trials * checked_moment(moments.sd),
+          mean_of(mean - reach), checked_moment(mean_of(mean + reach))};
+}
+
+UncertainPredictor Glm::uncertain(const GlmRow &own) const {
   const State &s = *state;
   UncertainPredictor out;
-  out.mean = checked_predictor(inner_product(s.mean.data(), z)) + offset;
-  out.trials = trials;
+  const std::vector<double> &z = own.terms;
+  out.mean = own.fitted.predictor;
+  out.trials = own.trials;
   out.degrees = s.columns.degrees;
   if (!s.root.empty()) out.variance = checked_predictor(packed_square(s.root, z));
   if (!response_->dispersed()) return out;
@@ -235,20 +237,20 @@ UncertainPredictor Glm::uncertain(std::span<const double> z, double offset, doub
 
 std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> row,
                                                         double level) const {
-  const auto mean = predict(row, level);
-  if (!mean) return std::nullopt;
+  const std::optional<GlmRow> own = in_own_units(row);
+  if (!own) return std::nullopt;
+  const MeanPrediction mean = mean_of(*own, level);
   const double tail = (1 - level) / 2;
   if (response_->binary()) {
     // The mean is all there is to know of it.
-    const double p = mean->mean;
-    return ResponsePrediction{*mean, std::sqrt(p * (1 - p)), double(1 - p < tail),
+    const double p = mean.mean;
+    return ResponsePrediction{mean, std::sqrt(p * (1 - p)), double(1 - p < tail),
                               double(1 - p < 1 - tail)};
   }
-  const Apart apart = apart_of(state->columns, row);
-  const UncertainPredictor of = uncertain(standardized(*state, row), apart.offset, apart.trials);
+  const UncertainPredictor of = uncertain(*own);
   const double variance = predictive_variance(*response_, of);
   return ResponsePrediction{
-      *mean, std::isnan(variance) ? unknown : std::sqrt(checked_moment(variance)),
+      mean, std::isnan(variance) ? unknown : std::sqrt(checked_moment(variance)),
       predictive_quantile(*response_, of, tail), predictive_quantile(*response_, of, 1 - tail)};
 }
 
@@ -283,7 +285,7 @@ void Glm::describe_parameters(std::optional<double> level, const TakeParameter &
 }
 
 Coefficient Glm::dispersion(double level) const {
-  const UncertainPredictor of = uncertain(std::vector<double>(state->size(), 0.0), 0, 1);
+  const UncertainPredictor of = uncertain({std::vector<double>(state->size(), 0.0)});
   const double variance = of.dispersion_variance,
                reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
   Coefficient out;
@@ -320,34 +322,33 @@ void Glm::probabilities(std::span<const double> x, std::span<double> out) const 
 
 std::optional<Score> Glm::score(std::span<const double> row, double response) const {
   const State &s = *state;
-  const std::vector<double> z = standardized(s, row);
-  if (z.empty()) return std::nullopt;
+  const std::optional<GlmRow> own = in_own_units(row);
+  if (!own) return std::nullopt;
   if (!response_->allows(response))
     throw Error(Errc::invalid_argument, message("the response is {}", describe_number(response)),
                 message("A response of distribution {} must be {}.", response_->name,
                         response_->requirement));
-  const Apart apart = apart_of(s.columns, row);
   if (!response_->binary()) {
-    if (response > apart.trials && response_->has_trials())
+    if (response > own->trials && response_->has_trials())
       throw Error(Errc::invalid_argument,
                   message("the response is {} of {} trials", describe_number(response),
-                          describe_number(apart.trials)));
-    const UncertainPredictor of = uncertain(z, apart.offset, apart.trials);
+                          describe_number(own->trials)));
+    const UncertainPredictor of = uncertain(*own);
     const double off =
-        response - apart.trials * link_moments(response_->link, of.mean, of.variance).mean;
+        response - own->trials * link_moments(response_->link, of.mean, of.variance).mean;
     return Score{1, log_predictive(*response_, response, of), off * off};
   }
   // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.
   const double sign = response > 0 ? 1 : -1;
   double log_p = 0;
   if (!s.draws.empty()) {
-    std::vector<double> all = predictors(s, z);
-    for (double &a : all) a = log_probability_at(response_->link, sign * (a + apart.offset));
+    std::vector<double> all = predictors(s, own->terms);
+    for (double &a : all) a = log_probability_at(response_->link, sign * (a + own->offset));
     log_p = log_sum_exp(all) - std::log(double(all.size()));
   } else {
-    const double mean = sign * (checked_predictor(inner_product(s.mean.data(), z)) + apart.offset);
-    log_p = log_link_mean(response_->link, mean,
-                          s.root.empty() ? 0 : checked_predictor(packed_square(s.root, z)));
+    log_p =
+        log_link_mean(response_->link, sign * own->fitted.predictor,
+                      s.root.empty() ? 0 : checked_predictor(packed_square(s.root, own->terms)));
   }
   const double p = std::exp(log_p);
   if (family_ == GlmFamily::glm) return Score{1, log_p, (1 - p) * (1 - p)};

@@ -107,8 +107,9 @@ class BAYES_API Glm final : public RegressionModel {
   Coefficient combination(std::span<const double> a, double level) const;
   /// The posterior of the dispersion, of responses that have one.
   Coefficient dispersion(double level) const;
-  /// The posterior of the linear predictor of a row with terms z.
-  UncertainPredictor uncertain(std::span<const double> z, double offset, double trials) const;
+  MeanPrediction mean_of(const GlmRow &own, double level) const;
+  /// The posterior of the linear predictor of a row and of the dispersion.
+  UncertainPredictor uncertain(const GlmRow &own) const;
   const GlmFamily family_;
   const ResponseFamily *response_;
 };
