@@ -112,4 +112,46 @@ BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
     }
 }
 
+// Four normal responses about a mean whose prior tells as much as they do: with the mean integrated
+// out in closed form, the posterior of the log dispersion has this mode and this curvature.
+BOOST_AUTO_TEST_CASE(dispersions_know_what_the_prior_has_of_the_coefficients) {
+  const std::vector<double> y = {1, 2, 4, 9};
+  const double count = double(y.size());
+  Matrix rows(4, 1);
+  for (int i = 0; i < 4; ++i) rows(i, 0) = y[std::size_t(i)];
+  const double mean = rows.mean(), squares = (rows.array() - mean).square().sum(),
+               unit = squares / count;
+  for (const double c : {0.01, 0.3, 100.0}) BOOST_TEST_CONTEXT("variance of the intercept: " << c) {
+      const auto log_posterior = [&](double t) {
+        const double off = t - std::log(unit);
+        return -0.5 * ((count - 1) * t + squares * std::exp(-t) +
+                       std::log(std::exp(t) / count + c * unit) + off * off / 9);
+      };
+      const double h = 1e-4;
+      double mode = std::log(unit), curvature = 0;
+      for (int i = 0; i < 50; ++i) {
+        const double above = log_posterior(mode + h), below = log_posterior(mode - h);
+        curvature = (2 * log_posterior(mode) - above - below) / (h * h);
+        mode += (above - below) / (2 * h) / curvature;
+      }
+      MemoryRows packed = support::rows_of(rows, {});
+      Control control;
+      GlmWarnings warnings;
+      const auto model = glm_fit(GlmFamily::glm, packed, {},
+                                 Document::object()
+                                     .set("response", "normal")
+                                     .set("tol", 1e-14)
+                                     .set("prior", Document::object().set("c_intercept", c)),
+                                 control, warnings);
+      BOOST_TEST(model->info.converged);
+      model->describe_parameters(0.95, [&](const Parameter &p) {
+        if (std::string(p.name) != "dispersion") return;
+        const double low = std::log(p.lower), high = std::log(p.upper);
+        BOOST_TEST((low + high) / 2 == mode, boost::test_tools::tolerance(1e-6));
+        BOOST_TEST((high - low) / 2 / 1.959963984540054 == 1 / std::sqrt(curvature),
+                   boost::test_tools::tolerance(1e-4));
+      });
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
