@@ -41,19 +41,24 @@ class RunningMoments {
   void add(double x, double times = 1) {
     if (!(times > 0)) return;
     number_ += times;
+    if (std::isinf(x)) infinite_ = x;
     const double off = x - mean_;
     mean_ += off * times / number_;
     squares_ += off * (x - mean_) * times;
   }
   double number() const { return number_; }
   /// NaN without numbers
-  double mean() const { return number_ > 0 ? mean_ : FitStatistic::none; }
-  /// NaN of fewer than two numbers
+  double mean() const {
+    return infinite_ != 0 ? infinite_ : number_ > 0 ? mean_ : FitStatistic::none;
+  }
+  /// NaN of fewer than two numbers, and of infinite ones
   double variance() const { return number_ > 1 ? squares_ / (number_ - 1) : FitStatistic::none; }
   double standard_error() const { return std::sqrt(variance() / number_); }
 
  private:
   double number_ = 0, mean_ = 0, squares_ = 0;
+  /// the last infinite number, as of a response that cannot be
+  double infinite_ = 0;
 };
 
 /// The statistics of all rows but those that need their order.

@@ -319,6 +319,13 @@ BOOST_AUTO_TEST_CASE(areas_are_those_of_all_pairs) {
 }
 
 // The slopes of the likelihood vanish at its maximum, and its curvature gives the intervals.
+BOOST_AUTO_TEST_CASE(a_density_of_zero_shows_in_the_mean) {
+  RunningMoments moments;
+  for (const double x : {-1.0, -std::numeric_limits<double>::infinity(), -2.0}) moments.add(x);
+  BOOST_TEST(moments.mean() == -std::numeric_limits<double>::infinity());
+  BOOST_TEST(std::isnan(moments.standard_error()));
+}
+
 // Where all predictions are certain and wrong half of the time; by R's glm on the log odds.
 BOOST_AUTO_TEST_CASE(calibration_is_found_from_afar) {
   Odds odds;
