@@ -390,111 +390,57 @@ FitStatistic RankedOdds::area(double level) {
   return out;
 }
 
+bool RankedOdds::both() const { return yes_ + tied_yes_ > 0 && no_ + tied_no_ > 0; }
+
 bool RankedOdds::overlap() const {
-  return yes_ + tied_yes_ > 0 && no_ + tied_no_ > 0 && first_yes_ < last_no_ &&
-         first_no_ < last_yes_;
+  return both() && first_yes_ < last_no_ && first_no_ < last_yes_;
 }
 
 namespace {
 
-/// A logistic regression of responses on their log odds x, intercept + slope x, by Newton's method;
-/// with a slope of 1 if that is not learned.
-class OddsRegression {
- public:
-  OddsRegression(const EachOdds &each, bool learns_slope)
-      : each_(each),
-        learns_slope_(learns_slope) {}
-
-  /// false if it does not converge
-  bool run() {
-    // From where probabilities are near the share of yes, so that none underflows.
-    double rows = 0, yes = 0, sum = 0;
-    each_([&](double x, bool is_yes) {
-      ++rows;
-      yes += is_yes;
-      sum += x;
+/// Coefficient `wanted` of a logistic regression under a flat prior, which is that of the greatest
+/// likelihood with Wald's interval; none if there is no regression.
+std::optional<FitStatistic> calibrated(RowSource &odds, const char *offset, int wanted,
+                                       FitStatistic out, double level, Control &control) {
+  Document options = Document::object()
+                         .set("response", "bernoulli")
+                         .set("tol", 1e-14)
+                         .set("prior", Document::object().set("c", 1e12).set("c_intercept", 1e12));
+  if (offset) options.set("offset", offset);
+  try {
+    GlmWarnings ignored;
+    const auto model = glm_fit(GlmFamily::glm, odds, {}, options, control, ignored);
+    if (!model->info.converged) return std::nullopt;
+    int at = 0;
+    model->coefficients(level, [&](const Coefficient &each) {
+      if (at++ != wanted) return;
+      out.value = each.mean;
+      out.lower = each.lower;
+      out.upper = each.upper;
     });
-    slope = learns_slope_ ? 0 : 1;
-    intercept = std::log(yes / (rows - yes)) - slope * sum / rows;
-    pass();
-    for (int i = 0; i < 500; ++i) {
-      const double determinant =
-          learns_slope_ ? curvature_ * curvature_xx_ - curvature_x_ * curvature_x_ : curvature_;
-      if (!(determinant > 0)) return false;
-      double by_intercept = gradient_ / curvature_, by_slope = 0;
-      if (learns_slope_) {
-        by_intercept = (curvature_xx_ * gradient_ - curvature_x_ * gradient_x_) / determinant;
-        by_slope = (curvature_ * gradient_x_ - curvature_x_ * gradient_) / determinant;
-      }
-      intercept_variance = learns_slope_ ? curvature_xx_ / determinant : 1 / curvature_;
-      slope_variance = learns_slope_ ? curvature_ / determinant : 0;
-      const double gain = by_intercept * gradient_ + by_slope * gradient_x_;
-      if (!(std::fabs(gain) > 1e-18 * (1 + std::fabs(log_likelihood_)))) return true;
-      // Far from the mode a probability may look as if it were certain.
-      if (!learns_slope_) by_intercept = std::clamp(by_intercept, -5.0, 5.0);
-      if (!step(by_intercept, by_slope))
-        return std::fabs(gain) < 1e-6 * (1 + std::fabs(log_likelihood_));
-    }
-    return false;
+    return out;
+  } catch (const Error &error) {
+    if (error.code() != Errc::numeric) throw;
+    return std::nullopt;
   }
-
-  double intercept = 0, slope = 1, intercept_variance = 0, slope_variance = 0;
-
- private:
-  /// Halves the step until the likelihood does not fall; false if it always does.
-  bool step(double by_intercept, double by_slope) {
-    const double from = intercept, from_slope = slope, before = log_likelihood_;
-    for (double share = 1; share > 1e-6; share /= 2) {
-      intercept = from + share * by_intercept;
-      slope = from_slope + share * by_slope;
-      pass();
-      if (log_likelihood_ >= before - 1e-13 * std::fabs(before)) return true;
-    }
-    intercept = from;
-    slope = from_slope;
-    return false;
-  }
-
-  void pass() {
-    log_likelihood_ = gradient_ = gradient_x_ = curvature_ = curvature_x_ = curvature_xx_ = 0;
-    each_([this](double x, bool yes) {
-      const double a = intercept + slope * x, p = probability_at(Link::logit, a),
-                   q = probability_at(Link::logit, -a), off = yes ? q : -p, w = p * q;
-      log_likelihood_ -= log1p_exp(yes ? -a : a);
-      gradient_ += off;
-      gradient_x_ += off * x;
-      curvature_ += w;
-      curvature_x_ += w * x;
-      curvature_xx_ += w * x * x;
-    });
-  }
-
-  const EachOdds &each_;
-  const bool learns_slope_;
-  double log_likelihood_ = 0, gradient_ = 0, gradient_x_ = 0, curvature_ = 0, curvature_x_ = 0,
-         curvature_xx_ = 0;
-};
-
-FitStatistic wald_interval(const char *name, double value, double variance, double expected,
-                           double level, const char *meaning) {
-  const double off = reach_of(level) * std::sqrt(variance);
-  return {name, value, meaning, value - off, value + off, expected};
 }
 
 }  // namespace
 
-std::vector<FitStatistic> calibration_statistics(const EachOdds &each, bool overlap, double level) {
+std::vector<FitStatistic> calibration_statistics(RowSource &odds, const RankedOdds &ranked,
+                                                 double level, Control &control) {
   std::vector<FitStatistic> out;
-  bool yes = false, no = false;
-  each([&](double, bool is_yes) { (is_yes ? yes : no) = true; });
-  if (OddsRegression shift(each, false); yes && no && shift.run())
-    out.push_back(
-        wald_interval("calibration_in_the_large", shift.intercept, shift.intercept_variance, 0,
-                      level, "log odds that predictions lack: above 0 if a yes is more frequent"));
-  if (OddsRegression line(each, true); overlap && line.run())
-    out.push_back(wald_interval("calibration_slope", line.slope, line.slope_variance, 1, level,
-                                "slope of log odds by predicted ones: below 1 if these are too "
-                                "extreme"));
+  FitStatistic shift{"calibration_in_the_large", no_number,
+                     "log odds that predictions lack: above 0 if a yes is more frequent"};
+  shift.expected = 0;
+  FitStatistic slope{"calibration_slope", no_number,
+                     "slope of log odds by predicted ones: below 1 if these are too extreme"};
+  slope.expected = 1;
+  if (ranked.both())
+    if (const auto found = calibrated(odds, "x1", 0, shift, level, control)) out.push_back(*found);
+  if (ranked.overlap())
+    if (const auto found = calibrated(odds, nullptr, 1, slope, level, control))
+      out.push_back(*found);
   return out;
 }
 

@@ -127,6 +127,8 @@ class BAYES_API RankedOdds {
   void add(double log_odds, bool yes);
   /// To be called once, after all rows.
   FitStatistic area(double level);
+  /// Are there rows of both kinds?
+  bool both() const;
   /// Do both kinds of rows have log odds between those of the other? Else a regression on them has
   /// no maximum.
   bool overlap() const;
@@ -141,13 +143,15 @@ class BAYES_API RankedOdds {
   RunningMoments above_no_, above_yes_;
 };
 
-/// Calls its argument for all rows, each time in the same order.
-using EachOdds = std::function<void(const std::function<void(double log_odds, bool yes)> &)>;
+/// The largest log odds of calibration_statistics(): more extreme ones count as these.
+inline constexpr double max_log_odds = 600;
 
 /// Cox's (1958) regression of responses on their predicted log odds: `calibration_in_the_large`,
 /// the intercept with a slope of 1, and `calibration_slope`, with the intercept that belongs to it.
-/// Statistics that do not exist are left out. `overlap`: RankedOdds::overlap().
-BAYES_API std::vector<FitStatistic> calibration_statistics(const EachOdds &each, bool overlap,
-                                                           double level);
+/// `odds`: rows of a response, 0 or 1, and its log odds; `ranked`: the same ones. Statistics that
+/// do not exist are left out.
+BAYES_API std::vector<FitStatistic> calibration_statistics(RowSource &odds,
+                                                           const RankedOdds &ranked, double level,
+                                                           Control &control);
 
 }  // namespace bayes

@@ -91,10 +91,19 @@ Odds some_odds(int n, double slope, double shift) {
   return out;
 }
 
-EachOdds each_of(const Odds &odds) {
-  return [&odds](const auto &take) {
-    for (const auto &[x, yes] : odds) take(x, yes);
-  };
+std::vector<FitStatistic> calibration(const Odds &odds, double level) {
+  MemoryRows rows({2, false});
+  RankedOdds ranked;
+  Odds ascending = odds;
+  std::sort(ascending.begin(), ascending.end());
+  for (const auto &[x, yes] : ascending) {
+    const double row[] = {double(yes), x};
+    rows.append(row);
+    ranked.add(x, yes);
+  }
+  ranked.area(level);
+  Control control;
+  return calibration_statistics(rows, ranked, level, control);
 }
 
 }  // namespace
@@ -330,7 +339,7 @@ BOOST_AUTO_TEST_CASE(a_density_of_zero_shows_in_the_mean) {
 BOOST_AUTO_TEST_CASE(calibration_is_found_from_afar) {
   Odds odds;
   for (int i = 1; i <= 200; ++i) odds.push_back({-66.8 + 8 * i / 200.0 * 9.5, i % 2 == 1});
-  const auto found = calibration_statistics(each_of(odds), true, 0.95);
+  const auto found = calibration(odds, 0.95);
   BOOST_REQUIRE(found.size() == 2);
   double off = 0;
   for (const auto &[x, yes] : odds) off += yes - 1 / (1 + std::exp(-found[0].value - x));
@@ -341,7 +350,7 @@ BOOST_AUTO_TEST_CASE(calibration_is_found_from_afar) {
 
 BOOST_AUTO_TEST_CASE(calibration_is_at_the_maximum_of_the_likelihood) {
   const Odds odds = some_odds(500, 0.5, 0.7);
-  const auto found = calibration_statistics(each_of(odds), true, 0.9);
+  const auto found = calibration(odds, 0.9);
   BOOST_REQUIRE(found.size() == 2);
   double off = 0, information = 0;
   for (const auto &[x, yes] : odds) {
@@ -375,8 +384,9 @@ BOOST_AUTO_TEST_CASE(calibration_is_at_the_maximum_of_the_likelihood) {
   BOOST_TEST(std::fabs(profile(found[1].value + step / 10) - profile(found[1].value - step / 10)) <
              1e-9);
   BOOST_TEST((above + below - 2 * at) / 1e-4 == -1, boost::test_tools::tolerance(1e-4));
-  BOOST_TEST(calibration_statistics(each_of(odds), false, 0.9).size() == 1);
-  BOOST_TEST(calibration_statistics(each_of(Odds{{0.3, true}, {0.4, true}}), false, 0.9).empty());
+  // Separated ones have no slope, and those of one kind nothing.
+  BOOST_TEST(calibration({{0.3, false}, {0.4, true}}, 0.9).size() == 1);
+  BOOST_TEST(calibration({{0.3, true}, {0.4, true}}, 0.9).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,6 @@
 // How well a generalized linear model fits the rows of a query.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "pg/bind/scalar.hpp"
 #include "pg/input/query.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/input/row_store.hpp"
 #include "pg/models/regression.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/server/temporary_files.hpp"
@@ -23,21 +22,23 @@ using namespace bayes::pg;
 
 namespace {
 
-/// The log odds of all rows with a yes or no: sorted, for their ranks, and in a file for several
-/// passes. Both are PostgreSQL's, so that memory does not grow with the rows.
+/// The log odds of all rows with a yes or no: sorted, for their ranks, and as rows of a regression.
+/// Both are bounded in memory.
 class OddsStore {
  public:
   explicit OddsStore(MemoryContext context)
       : sorter_(context, columns, work_mem, &owner_),
-        file_(context) {}
+        rows_(context, false) {}
 
   void add(double log_odds, bool yes) {
     const Datum values[] = {Float8GetDatum(log_odds), BoolGetDatum(yes)};
     const bool nulls[] = {false, false};
     sorter_.put(values, nulls);
-    waiting_.push_back({log_odds, double(yes)});
-    if (waiting_.size() == at_once) write();
+    const double row[] = {double(yes), std::clamp(log_odds, -max_log_odds, max_log_odds)};
+    rows_.append(row, 2, 1);
   }
+
+  RowSource &rows() { return rows_; }
 
   /// To be called once.
   RankedOdds ranked() {
@@ -50,31 +51,12 @@ class OddsStore {
     return out;
   }
 
-  void each(const std::function<void(double log_odds, bool yes)> &f) {
-    write();
-    std::vector<Row> rows;
-    for (std::int64_t at = 0; at < file_.size(); at += std::int64_t(rows.size() * sizeof(Row))) {
-      poll_interrupts();
-      rows.resize(std::min(at_once, std::size_t(file_.size() - at) / sizeof(Row)));
-      file_.read(at, rows.data(), rows.size() * sizeof(Row));
-      for (const Row &row : rows) f(row[0], row[1] > 0);
-    }
-  }
-
  private:
-  using Row = std::array<double, 2>;
-  static constexpr std::size_t at_once = 4096;
   static constexpr SortColumn columns[] = {{FLOAT8OID, Float8LessOperator}, {BOOLOID}};
-
-  void write() {
-    if (!waiting_.empty()) file_.append(waiting_.data(), waiting_.size() * sizeof(Row));
-    waiting_.clear();
-  }
 
   FileOwner owner_;
   Sorter sorter_;
-  SpillFile file_;
-  std::vector<Row> waiting_;
+  RowStore rows_;
 };
 
 constexpr const char *hint_of_fitted =
@@ -133,8 +115,7 @@ BAYES_FUNCTION(glm_fit_statistics) {
   if (odds) {
     RankedOdds ranked = odds->ranked();
     if (const FitStatistic area = ranked.area(level); !std::isnan(area.value)) all.push_back(area);
-    const auto calibration = calibration_statistics([&odds](const auto &take) { odds->each(take); },
-                                                    ranked.overlap(), level);
+    const auto calibration = calibration_statistics(odds->rows(), ranked, level, control);
     all.insert(all.end(), calibration.begin(), calibration.end());
   }
   for (const FitStatistic &each : all)
