@@ -47,11 +47,11 @@ double pearson_residual_square(const ResponseFamily &response, double y, double 
 
 /// The predictor at which y is the mean.
 double saturated_predictor(const ResponseFamily &response, double y, double trials) {
-  if (response.link == Link::log) return std::log(y);
-  if (response.link == Link::identity) return y;
+  if (response.link == Link::log || response.link == Link::identity)
+    return predictor_at(response.link, y);
   if (y <= 0) return -std::numeric_limits<double>::infinity();
   if (y >= trials) return std::numeric_limits<double>::infinity();
-  return response.link == Link::probit ? normal_quantile(y / trials) : std::log(y / (trials - y));
+  return predictor_at(response.link, y / trials);
 }
 
 double deviance_of(const ResponseFamily &response, double y, const ResponsePoint &at) {

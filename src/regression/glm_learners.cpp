@@ -363,8 +363,7 @@ double intercept_of_data(const GlmRows &rows) {
   }
   // With large weights the share may be rounded to 0 or 1.
   const double share = std::clamp((rows.total() + 0.5) / (rows.base() + 1), 1e-15, 1 - 1e-15);
-  return rows.response().link == Link::logit ? std::log(share / (1 - share))
-                                             : normal_quantile(share);
+  return predictor_at(rows.response().link, share);
 }
 
 Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart) {

@@ -134,6 +134,16 @@ double mean_at(Link link, double a) {
   return link == Link::log ? std::exp(a) : probability_at(link, a);
 }
 
+double predictor_at(Link link, double mean) {
+  switch (link) {
+    case Link::identity: return mean;
+    case Link::log: return std::log(mean);
+    case Link::probit: return normal_quantile(mean);
+    case Link::logit: break;
+  }
+  return std::log(mean / (1 - mean));
+}
+
 double log_probability_at(Link link, double a) {
   return link == Link::probit ? log_normal_cdf(a).value : -log1p_exp(-a);
 }

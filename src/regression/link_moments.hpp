@@ -17,6 +17,9 @@ enum class Link : char { logit, probit, log, identity };
 /// The mean at a.
 BAYES_API double mean_at(Link link, double a);
 
+/// The predictor at which this is the mean: of a probability between 0 and 1, of a log above 0.
+BAYES_API double predictor_at(Link link, double mean);
+
 /// P(y = 1) at the linear predictor a of a logit or probit; NaN only for a NaN.
 BAYES_API double probability_at(Link link, double a);
 

@@ -203,8 +203,7 @@ class Binomial : public ResponseFamily {
     return ResponseFamily::log_fall(y, at) + std::log(slope);
   }
   ResponseFall fall(double y, const ResponsePoint &at) const override {
-    const double n = at.trials, odds = (y + 1) / (n - y),
-                 peak = link == Link::logit ? std::log(odds) : normal_quantile(odds / (1 + odds));
+    const double n = at.trials, peak = predictor_at(link, (y + 1) / (n + 1));
     return {peak, 1 / std::sqrt(binomial_slope(link, y + 1, n + 1, peak).curvature)};
   }
 
