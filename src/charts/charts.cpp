@@ -25,7 +25,10 @@ bool has_answers(const Model &model) {
   const auto *const found = dynamic_cast<const RegressionModel *>(&model);
   return found && found->binary();
 }
-bool has_numbers(const Model &model) { return is_regression(model) && !has_answers(model); }
+bool has_numbers(const Model &model) {
+  const auto *const found = dynamic_cast<const RegressionModel *>(&model);
+  return is_regression(model) && !has_answers(model) && !(found && found->labelled());
+}
 
 /// Whether a chart shows rows of the user.
 enum class Rows : char { none, may, must };

@@ -311,7 +311,7 @@ class FittedCounts {
     double out = 0;
     for (const ResponsePoint &at : points_) {
       poll_here();
-      out += std::isinf(count) ? 1 : model_.response().below(count, at);
+      out += std::isinf(count) ? 1 : model_.numbers().below(count, at);
     }
     return out;
   }
@@ -338,7 +338,7 @@ class FittedCounts {
 
 bool has_counts(const Model &model) {
   const auto *const found = dynamic_cast<const Glm *>(&model);
-  return found && found->response().whole() && !found->response().binary();
+  return found && found->response().whole() && !found->binary() && !found->labelled();
 }
 
 void rootogram_chart(const ChartRequest &request) {

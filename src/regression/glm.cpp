@@ -27,13 +27,26 @@ double inner_product(const double *u, std::span<const double> v) {
   return out;
 }
 
-/// The terms of a row in the model's units, and 0 for a dispersion; empty if one is missing.
+/// The terms of a row in the model's units, and 0 for all other unknowns; empty if one is missing.
 std::vector<double> standardized(const Glm::State &state, std::span<const double> row) {
   std::vector<double> z(state.size());
   if (!state.terms.expand(row, z.data())) return {};
   for (std::size_t j = 0; j < state.scales.scale.size(); ++j)
     z[j] = (z[j] - state.scales.centre[j]) / state.scales.scale[j];
   return z;
+}
+
+/// Adds `weight` times the coefficient of column j to a'u, whose predictor has the unknowns from
+/// `first` on. The coefficient is u_j / scale, or for the intercept the linear predictor where all
+/// other terms are 0.
+void add_coefficient(const Glm::State &s, std::size_t first, std::size_t j, double weight,
+                     std::vector<double> &a) {
+  if (!s.terms.is_intercept(int(j))) {
+    a[first + j] += weight / s.scales.scale[j];
+    return;
+  }
+  for (std::size_t i = 0; i < s.scales.scale.size(); ++i)
+    a[first + i] += weight * (i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i]);
 }
 
 /// A mean, a deviation or a quantile of a prediction.
@@ -76,7 +89,7 @@ Apart apart_of(const GlmColumns &columns, std::span<const double> row) {
 }
 
 /// z'u in every stored draw.
-std::vector<double> predictors(const Glm::State &state, std::span<const double> z) {
+std::vector<double> predictors_of_draws(const Glm::State &state, std::span<const double> z) {
   std::vector<double> out;
   out.reserve(state.draws.size() / z.size());
   for (std::size_t at = 0; at < state.draws.size(); at += z.size())
@@ -98,7 +111,9 @@ Glm::Glm(GlmFamily family, const ResponseFamily *response)
 Glm::~Glm() = default;
 
 std::int64_t Glm::stored_draws() const { return std::int64_t(state->draws.size() / state->size()); }
-double Glm::free_parameters() const { return double(state->parameters + response_->dispersed()); }
+double Glm::free_parameters() const {
+  return double(state->parameters + response_->extras(state->columns.levels));
+}
 double Glm::observations() const { return state->observations; }
 
 const RegressionTerms &Glm::terms() const { return state->terms; }
@@ -122,7 +137,7 @@ Coefficient Glm::combination(std::span<const double> a, double level) const {
   out.mean = inner_product(s.mean.data(), a);
   out.sd = out.lower = out.upper = unknown;
   if (!s.draws.empty()) {
-    const DrawSummary found = summary_of_draws(predictors(s, a), level);
+    const DrawSummary found = summary_of_draws(predictors_of_draws(s, a), level);
     // As in predictions, the mean is that of all draws, and all else is computed from the stored
     // ones.
     out.sd = found.deviation;
@@ -142,16 +157,8 @@ Coefficient Glm::contrast(std::span<const double> weights, double level) const {
   const State &s = *state;
   std::vector<double> a(s.size(), 0.0);
   const std::size_t terms = std::size_t(s.terms.size());
-  for (std::size_t j = 0; j < terms; ++j) {
-    if (weights[j] == 0) continue;
-    if (!s.terms.is_intercept(int(j))) {
-      a[j] += weights[j] / s.scales.scale[j];
-      continue;
-    }
-    // the intercept is the linear predictor where all other terms are 0
-    for (std::size_t i = 0; i < terms; ++i)
-      a[i] += weights[j] * (i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i]);
-  }
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    if (weights[k] != 0) add_coefficient(s, k / terms * terms, k % terms, weights[k], a);
   return combination(a, level);
 }
 
@@ -159,33 +166,35 @@ void Glm::coefficients(double level, const TakeCoefficient &take) const {
   const State &s = *state;
   const std::size_t p = s.size(), terms = std::size_t(s.terms.size());
   const double z = -normal_quantile((1 - level) / 2);
-  // Coefficient j of the columns is a'u: u_j / scale, or for the intercept the linear predictor
-  // where all other terms are 0.
+  if (response_->ordered()) take_cuts(level, take);
   std::vector<double> a(p);
   WorkPoll poll;
-  for (std::size_t j = 0; j < terms; ++j) {
+  for (std::size_t k = 0; k < terms * std::size_t(predictors()); ++k) {
+    const std::size_t j = k % terms;
     const bool intercept = s.terms.is_intercept(int(j));
+    if (intercept && response_->ordered()) continue;
     std::fill(a.begin(), a.end(), 0.0);
-    if (intercept)
-      for (std::size_t i = 0; i < terms; ++i)
-        a[i] = i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i];
-    else
-      a[j] = 1 / s.scales.scale[j];
+    add_coefficient(s, k - j, j, 1, a);
+    const std::string name = prefix(int(k / terms)) + s.terms.name(int(j));
     Coefficient out;
-    out.term = &s.terms.name(int(j));
+    out.term = &name;
+    if (response_->classes()) {
+      out.own_term = &s.terms.name(int(j));
+      out.of_class = &s.levels[k / terms + 1];
+    }
     out.mean = inner_product(s.mean.data(), a);
     out.sd = out.lower = out.upper = unknown;
     poll(p + s.draws.size());
     if (!s.draws.empty()) {
-      DrawSummary found = summary_of_draws(predictors(s, a), level);
+      DrawSummary found = summary_of_draws(predictors_of_draws(s, a), level);
       if (!s.deviations.empty())
-        found = found.moved_to(out.mean, s.deviations[j] * (intercept ? 1 : a[j]));
+        found = found.moved_to(out.mean, s.deviations[k] * (intercept ? 1 : a[k]));
       out.sd = found.deviation;
       out.lower = found.lower;
       out.upper = found.upper;
     } else if (!s.root.empty()) {
       out.sd = intercept ? std::sqrt(packed_square(s.root, a))
-                         : std::sqrt(packed_column_square(s.root, p, j)) * a[j];
+                         : std::sqrt(packed_column_square(s.root, p, k)) * a[k];
       out.lower = out.mean - z * out.sd;
       out.upper = out.mean + z * out.sd;
     }
@@ -203,7 +212,7 @@ MeanPrediction Glm::mean_of(const GlmRow &own, double level) const {
   const Link link = response_->link;
   const auto mean_of = [&](double a) { return own.trials * mean_at(link, a); };
   if (!s.draws.empty()) {
-    std::vector<double> all = predictors(s, own.terms);
+    std::vector<double> all = predictors_of_draws(s, own.terms);
     for (double &a : all) a = mean_of(a + own.offset);
     const DrawSummary found = summary_of_draws(std::move(all), level);
     return {found.mean, found.deviation, found.lower, found.upper};
@@ -237,6 +246,7 @@ UncertainPredictor Glm::uncertain(const GlmRow &own) const {
 
 std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> row,
                                                         double level) const {
+  require_numbers();
   const std::optional<GlmRow> own = in_own_units(row);
   if (!own) return std::nullopt;
   const MeanPrediction mean = mean_of(*own, level);
@@ -248,10 +258,10 @@ std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> 
                               double(1 - p < 1 - tail)};
   }
   const UncertainPredictor of = uncertain(*own);
-  const double variance = predictive_variance(*response_, of);
+  const double variance = predictive_variance(numbers(), of);
   return ResponsePrediction{
       mean, std::isnan(variance) ? unknown : std::sqrt(checked_moment(variance)),
-      predictive_quantile(*response_, of, tail), predictive_quantile(*response_, of, 1 - tail)};
+      predictive_quantile(numbers(), of, tail), predictive_quantile(numbers(), of, 1 - tail)};
 }
 
 const ModelWords &Glm::words() const {
@@ -269,7 +279,14 @@ const ModelWords &Glm::words() const {
       .functions =
           "glm_predict(model, x) has the mean of the response and its interval, and "
           "bayes_log_density(model, y, x) the log density of a response."};
-  return response_->binary() ? probabilities : responses;
+  static constexpr ModelWords labels = {
+      .part = "coefficient",
+      .parts = "coefficients",
+      .response = true,
+      .functions =
+          "glm_probabilities(model, x) has the probability of each level of the response, and "
+          "bayes_log_density(model, y, x) the log probability of a response."};
+  return response_->binary() ? probabilities : response_->labelled() ? labels : responses;
 }
 
 void Glm::describe_parameters(std::optional<double> level, const TakeParameter &take) const {
@@ -298,6 +315,7 @@ Coefficient Glm::dispersion(double level) const {
 
 std::optional<RowPrediction> Glm::predict_row(std::span<const double> x, double level) const {
   require_level(level);
+  if (response_->labelled()) return most_probable_level(x);
   if (!response_->binary()) {
     const auto found = predict_response(x, level);
     if (!found) return std::nullopt;
@@ -314,6 +332,11 @@ std::optional<double> Glm::probability(std::span<const double> row) const {
 }
 
 void Glm::probabilities(std::span<const double> x, std::span<double> out) const {
+  if (response_->labelled()) {
+    const auto found = predict_levels(x, 0.5);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = found ? (*found)[k].mean : unknown;
+    return;
+  }
   if (!response_->binary()) return Model::probabilities(x, out);
   const double yes = probability(x).value_or(std::numeric_limits<double>::quiet_NaN());
   out[0] = 1 - yes;
@@ -324,10 +347,11 @@ std::optional<Score> Glm::score(std::span<const double> row, double response) co
   const State &s = *state;
   const std::optional<GlmRow> own = in_own_units(row);
   if (!own) return std::nullopt;
-  if (!response_->allows(response))
+  if (!response_->allows(response) || (response_->labelled() && response >= state->columns.levels))
     throw Error(Errc::invalid_argument, message("the response is {}", describe_number(response)),
                 message("A response of distribution {} must be {}.", response_->name,
                         response_->requirement));
+  if (response_->labelled()) return score_level(*own, std::size_t(response));
   if (!response_->binary()) {
     if (response > own->trials && response_->has_trials())
       throw Error(Errc::invalid_argument,
@@ -336,13 +360,13 @@ std::optional<Score> Glm::score(std::span<const double> row, double response) co
     const UncertainPredictor of = uncertain(*own);
     const double off =
         response - own->trials * link_moments(response_->link, of.mean, of.variance).mean;
-    return Score{1, log_predictive(*response_, response, of), off * off};
+    return Score{1, log_predictive(numbers(), response, of), off * off};
   }
   // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.
   const double sign = response > 0 ? 1 : -1;
   double log_p = 0;
   if (!s.draws.empty()) {
-    std::vector<double> all = predictors(s, own->terms);
+    std::vector<double> all = predictors_of_draws(s, own->terms);
     for (double &a : all) a = log_probability_at(response_->link, sign * (a + own->offset));
     log_p = log_sum_exp(all) - std::log(double(all.size()));
   } else {

@@ -42,9 +42,16 @@ struct ResponsePrediction {
   double sd, lower, upper;
 };
 
+/// The posterior distribution of the probability of a level.
+struct LevelPrediction {
+  /// its posterior mean, which is the predictive probability
+  double mean;
+  double sd, lower, upper;
+};
+
 /// A row in the units of a model.
 struct GlmRow {
-  /// its terms, and 0 for a dispersion
+  /// its terms, and 0 for all other unknowns
   std::vector<double> terms;
   /// what it adds to the linear predictor, and its trials
   double offset = 0, trials = 1;
@@ -66,6 +73,9 @@ class BAYES_API Glm final : public RegressionModel {
 
   const RegressionTerms &terms() const override;
   bool binary() const override { return response_->binary(); }
+  bool labelled() const override { return response_->labelled(); }
+  int predictors() const override;
+  std::string prefix(int predictor) const override;
   bool multiplies() const override {
     return response_->link == Link::log || response_->link == Link::logit;
   }
@@ -82,7 +92,14 @@ class BAYES_API Glm final : public RegressionModel {
   /// Throws Error(numeric) where moments overflow.
   std::optional<ResponsePrediction> predict_response(std::span<const double> row,
                                                      double level) const;
+  /// The posteriors of the probabilities of all levels of a labelled response.
+  std::optional<std::vector<LevelPrediction>> predict_levels(std::span<const double> row,
+                                                             double level) const;
+  /// The labels of such a response, in their order.
+  const std::vector<std::string> &levels() const;
   const ResponseFamily &response() const { return *response_; }
+  /// of a response that is a number
+  const NumberResponse &numbers() const { return static_cast<const NumberResponse &>(*response_); }
   /// nullopt for a row with a missing value. Throws Error(invalid_argument) for an exposure or
   /// trials that cannot be.
   std::optional<GlmRow> in_own_units(std::span<const double> row) const;
@@ -91,8 +108,8 @@ class BAYES_API Glm final : public RegressionModel {
   /// The coefficients, each with its term as label.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   using Model::predict;
-  /// false and true, of binary responses
-  int outcomes() const override { return response_->binary() ? 2 : 0; }
+  /// false and true of binary responses, or the levels
+  int outcomes() const override;
   void probabilities(std::span<const double> x, std::span<double> out) const override;
   std::optional<RowPrediction> predict_row(std::span<const double> x, double level) const override;
 
@@ -108,6 +125,15 @@ class BAYES_API Glm final : public RegressionModel {
   /// The posterior of the dispersion, of responses that have one.
   Coefficient dispersion(double level) const;
   MeanPrediction mean_of(const GlmRow &own, double level) const;
+  /// Throws Error(wrong_family) for a labelled response.
+  void require_numbers() const;
+  /// The cuts between ordered levels, as coefficients: where x is 0, P(y <= k) = F(cut k).
+  void take_cuts(double level, const TakeCoefficient &take) const;
+  std::optional<RowPrediction> most_probable_level(std::span<const double> row) const;
+  /// Log probabilities of all levels for a row, at points that stand for the posterior: of level k
+  /// at [k * level_points + s].
+  std::vector<double> level_logs(const GlmRow &own) const;
+  Score score_level(const GlmRow &own, std::size_t level) const;
   /// The posterior of the linear predictor of a row and of the dispersion.
   UncertainPredictor uncertain(const GlmRow &own) const;
   const GlmFamily family_;
@@ -131,20 +157,25 @@ struct GlmWarnings {
   /// Counts that are 0, and how many the model expects; 0 unless there are far more than that, and
   /// overdispersion does not say so already.
   double zeros = 0, zeros_expected = 0;
+  /// levels of a labelled response that no row has
+  std::vector<std::string> empty_levels;
 };
 
 /// How rows are to be read for a fit.
 struct GlmCheck {
   RowOptions rows;
   const ResponseFamily *response;
+  /// of a labelled response: option levels, or empty if it was not given
+  std::vector<std::string> levels;
 };
 
 /// Throws Error(invalid_argument) for invalid options.
 BAYES_API GlmCheck glm_check_options(GlmFamily family, const Document &options);
 
-/// Fits rows whose element 0 is y, allowed by the response; the others are predictors, none
-/// missing, with these columns, or with none if they come from arrays. Throws Error:
-/// invalid_argument, numeric or too_large.
+/// Fits rows whose element 0 is y, allowed by the response; of a labelled one it is the index of
+/// its level in option levels, which must be given. The others are predictors, none missing, with
+/// these columns, or with none if they come from arrays. Throws Error: invalid_argument, numeric or
+/// too_large.
 BAYES_API std::unique_ptr<Glm> glm_fit(GlmFamily family, RowSource &rows, const RowColumns &columns,
                                        const Document &options, Control &control,
                                        GlmWarnings &warnings);

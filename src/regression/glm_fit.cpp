@@ -48,7 +48,16 @@ GlmColumns glm_columns(const GlmOptions &options, const RowColumns &columns, int
   out.trials = named_column("trials", options.trials, columns, dimension);
   out.every = options.trials_of_rows;
   out.degrees = options.degrees;
+  if (options.response->labelled()) out.levels = int(options.levels.size());
   return out;
+}
+
+/// Throws Error for levels that make no regression.
+void require_levels(const GlmOptions &options) {
+  if (!options.response->labelled() || options.levels.size() > 1) return;
+  throw Error(Errc::invalid_argument, "the response has one label in all rows",
+              "A regression of labels needs two of them.",
+              "Option levels lists labels that may be missing from the rows.");
 }
 
 // The Gibbs samplers of logistic and probit regression.
@@ -211,6 +220,15 @@ std::unique_ptr<ChainSampler> probit_chain(const GlmTask &task, int chain) {
   return std::make_unique<ProbitChain>(task, chain);
 }
 
+/// Throws Error(too_large) for more coefficients than terms are allowed.
+void require_predictors(int predictors, int terms) {
+  if (std::int64_t(predictors) * terms <= max_terms) return;
+  throw Error(Errc::too_large,
+              message("{} terms for each of {} labels are more than {} coefficients", terms,
+                      predictors, max_terms),
+              {}, "Combine rare labels of the response into one, or leave out columns.");
+}
+
 /// The largest number of coefficients whose draws are recorded: a model has at most 64 quantities.
 constexpr int max_recorded_draws = 60;
 /// A term is a linear combination of others if all but this share of its squares is explained.
@@ -232,7 +250,9 @@ class GlmFit {
         model_(std::make_unique<Glm>(options_.family, options_.response)),
         run_(*model_, options_, control) {
     const int dimension = rows.shape().dimension - 1;
+    require_levels(options_);
     model_->info.columns = columns;
+    state().levels = options_.levels;
     state().columns = glm_columns(options_, columns, dimension);
     const GlmColumns &apart = state().columns;
     state().terms =
@@ -242,6 +262,7 @@ class GlmFit {
       throw Error(Errc::invalid_argument, "the regression has no terms",
                   "Every column has the same label in all rows or is no predictor, and there is no "
                   "intercept.");
+    require_predictors(options_.response->predictors(apart.levels), state().terms.size());
     options_.reference = state().terms.reference();
     if (options_.reference.as<Document::Object>()->empty()) options_.reference = {};
   }
@@ -252,7 +273,9 @@ class GlmFit {
     run_.set_weight(data.weight(), rows_.rows());
     state().scales = data.scales();
     state().observations = data.weight();
-    state().parameters = state().terms.size() - int(data.constant().size());
+    state().parameters = (state().terms.size() - int(data.constant().size())) * data.predictors();
+    for (std::size_t k = 0; k < data.levels().size(); ++k)
+      if (data.levels()[k] == 0) warnings_.empty_levels.push_back(state().levels[k]);
     for (const int term : data.constant()) warnings_.constant.push_back(state().terms.name(term));
     const GlmPrior prior = prior_of(data);
     const auto mode = run_.best_of_restarts(
@@ -333,7 +356,8 @@ class GlmFit {
   /// Names the terms that the rows alone do not determine, from the curvature at the mode: that of
   /// the log-likelihood, and with that of the prior.
   void find_undetermined(GlmRows &data, const GlmPrior &prior, const GlmMode &mode) {
-    const Eigen::Index p = mode.factor.rows(), coefficients = state().terms.size();
+    const Eigen::Index p = mode.factor.rows(), terms = state().terms.size(),
+                       coefficients = data.coefficients();
     const Vector &precision = prior.precision;
     // Of a log link a deviation of 1 is that of a mean of which one event was counted.
     const double most = options_.response->link == Link::log
@@ -353,8 +377,8 @@ class GlmFit {
     WorkPoll poll;
     for (Eigen::Index k = 0; k < coefficients; ++k) {
       poll(std::size_t(2 * (p - k) * (p - k)));
-      if (std::find(constant.begin(), constant.end(), int(k)) != constant.end()) continue;
-      const std::string &name = state().terms.name(int(k));
+      if (std::find(constant.begin(), constant.end(), int(k % terms)) != constant.end()) continue;
+      const std::string name = model_->prefix(int(k / terms)) + state().terms.name(int(k % terms));
       // Terms before k have been projected out of it, but for those that depend on others.
       if (!(left(k, k) > max_explained * whole(k) + 1e-13 * precision(k))) {
         if (whole(k) > 1e-6 * precision(k)) warnings_.dependent.push_back(name);
@@ -372,8 +396,13 @@ class GlmFit {
   }
 
   void require_room() {
-    const double p = state().terms.size();
-    const std::string what = message("a regression of {} terms", state().terms.size());
+    const ResponseFamily &response = *options_.response;
+    const int levels = state().columns.levels, predictors = response.predictors(levels);
+    const double p = double(state().terms.size()) * predictors + response.extras(levels);
+    const std::string what = response.classes()
+                                 ? message("a regression of {} terms for {} labels",
+                                           state().terms.size(), predictors + 1)
+                                 : message("a regression of {} terms", state().terms.size());
     // Matrices, partial sums, and three copies of the model: itself, a document and its bytes.
     const double draws = options_.sampled() ? double(collected_draws(options_.chains, 1 << 20)) : 0;
     require_memory({what,
@@ -393,10 +422,11 @@ class GlmFit {
     GlmPrior prior{Vector(data.size()), Vector::Zero(data.size())};
     Vector &out = prior.precision;
     const double variance = options_.prior_variance(), unit = data.response_scale();
-    for (int j = 0; j < s.terms.size(); ++j) {
+    for (int k = 0; k < data.coefficients(); ++k) {
+      const int j = k % s.terms.size();
       const double scale = unit * (options_.scaled() ? 1 : s.scales.scale[std::size_t(j)]);
       // Divided one by one, because the product of variance and squared scale may overflow.
-      out(j) = s.terms.is_intercept(j) ? 1 / options_.intercept_variance / unit / unit
+      out(k) = s.terms.is_intercept(j) ? 1 / options_.intercept_variance / unit / unit
                                        : 1 / variance / scale / scale;
     }
     // Means have units, or are of other sizes than 1: their prior is about that of all rows.
@@ -406,6 +436,9 @@ class GlmFit {
     if (options_.response->dispersed()) {
       out(out.size() - 1) = 1 / options_.dispersion_variance;
       prior.mean(out.size() - 1) = std::log(options_.dispersion) + 2 * std::log(unit);
+    } else {
+      out.tail(data.extras()).setConstant(1 / options_.gap_variance);
+      prior.mean.tail(data.extras()).setConstant(std::log(options_.gap));
     }
     return prior;
   }
@@ -415,7 +448,7 @@ class GlmFit {
   double log_units() const {
     double out = 0;
     for (const double scale : model_->state->scales.scale) out += std::log(scale);
-    return out;
+    return out * options_.response->predictors(model_->state->columns.levels);
   }
 
   void shift_objective(double by) {
@@ -533,7 +566,7 @@ class GlmFit {
 
 GlmCheck glm_check_options(GlmFamily family, const Document &options) {
   const GlmOptions read = read_glm_options(family, options);
-  return {read.rows(), read.response};
+  return {read.rows(), read.response, read.levels};
 }
 
 std::unique_ptr<Glm> glm_fit(GlmFamily family, RowSource &rows, const RowColumns &columns,
@@ -587,6 +620,7 @@ const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, Gl
   for (const auto &[key, column] :
        {std::pair("exposure", &out.exposure), std::pair("offset", &out.offset)})
     if (options.has(key)) *column = options.text(key);
+  if (found->labelled()) out.levels = listed_levels(options.value("levels"));
   if (found->has_degrees()) out.degrees = options.number("df", 1, 1e6, false);
   if (!found->has_trials()) return *found;
   if (const Document trials = options.value("trials"); trials.as<std::string>())
@@ -609,13 +643,17 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   if (options.has("terms")) listed = listed_terms(options.value("terms"));
   state.columns = glm_columns(given, info.columns, info.dimension);
   state.terms = RegressionTerms(
-      info.columns, info.dimension, options.boolean("intercept"),
+      info.columns, info.dimension, response.ordered() || options.boolean("intercept"),
       options.has("reference") ? options.value("reference") : Document(),
       std::array{state.columns.offset, state.columns.exposure, state.columns.trials}, listed);
-  const std::int64_t terms = state.terms.size(), p = terms + response.dispersed();
+  state.levels = given.levels;
+  const int predictors = response.predictors(state.columns.levels),
+            extras = response.extras(state.columns.levels);
+  const std::int64_t terms = state.terms.size(), p = terms * predictors + extras;
   if (terms == 0) in.reject("row_columns", "must give at least one term");
+  if (terms * predictors > max_terms) options.reject("levels", "must be fewer for these terms");
   state.observations = in.number("observations", 0, 1e300, true);
-  state.parameters = int(in.integer("parameters", 0, terms));
+  state.parameters = int(in.integer("parameters", 0, terms * predictors));
   state.scales.centre = read_numbers(in, "centre", {terms}, max_of_column);
   state.scales.scale = read_numbers(in, "scale", {terms}, max_of_column);
   for (const double x : state.scales.scale)
@@ -624,6 +662,9 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   if (response.dispersed() &&
       !(std::fabs(state.mean.back()) < (response.link == Link::identity ? 800 : 60)))
     in.reject("mean", "must end with the logarithm of a dispersion");
+  for (std::int64_t i = p - extras; response.ordered() && i < p; ++i)
+    if (!(std::fabs(state.mean[std::size_t(i)]) < 60))
+      in.reject("mean", "must end with logarithms of gaps");
   if (info.method == Method::gibbs) {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});
     if (draws.shape[0] == 0) in.reject("coefficient_draws", "must not be empty");

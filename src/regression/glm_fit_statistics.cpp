@@ -30,7 +30,7 @@ constexpr double max_log_mean = 345;
 /// Draws of the logarithm of a dispersion are at most so far from its mean.
 constexpr double max_off = 60;
 
-double bounded_predictor(const ResponseFamily &response, double a) {
+double bounded_predictor(const NumberResponse &response, double a) {
   return response.link == Link::log ? std::min(a, max_log_mean) : a;
 }
 
@@ -38,7 +38,7 @@ double bounded_predictor(const ResponseFamily &response, double a) {
 double reach_of(double level) { return -normal_quantile((1 - level) / 2); }
 
 /// (y - mean)^2 over the variance
-double pearson_residual_square(const ResponseFamily &response, double y, double mean,
+double pearson_residual_square(const NumberResponse &response, double y, double mean,
                                const ResponsePoint &at) {
   const double off = (y - mean) * (y - mean), variance = response.variance(mean, at);
   if (off == 0) return 0;
@@ -46,7 +46,7 @@ double pearson_residual_square(const ResponseFamily &response, double y, double 
 }
 
 /// The predictor at which y is the mean.
-double saturated_predictor(const ResponseFamily &response, double y, double trials) {
+double saturated_predictor(const NumberResponse &response, double y, double trials) {
   if (response.link == Link::log || response.link == Link::identity)
     return predictor_at(response.link, y);
   if (y <= 0) return -std::numeric_limits<double>::infinity();
@@ -54,7 +54,7 @@ double saturated_predictor(const ResponseFamily &response, double y, double tria
   return predictor_at(response.link, y / trials);
 }
 
-double deviance_of(const ResponseFamily &response, double y, const ResponsePoint &at) {
+double deviance_of(const NumberResponse &response, double y, const ResponsePoint &at) {
   ResponsePoint best = at;
   best.predictor = saturated_predictor(response, y, at.trials);
   return 2 * std::max(0.0, response.log_density(y, best) - response.log_density(y, at));
@@ -152,6 +152,7 @@ GlmFitStatistics::GlmFitStatistics(const Glm &model, double level, int draws, Co
   if (draws < 0 || draws > max_draws)
     throw Error(Errc::invalid_argument,
                 message("draws is {}, but must be from 0 to {}", draws, max_draws));
+  if (model.response().labelled()) draws = 0;
   const std::size_t p = model.state->size();
   const double bytes = double(draws) * (8 * double(p) + 2 * sizeof(DrawnRows)) +
                        rows_of_block * 8 * double(p + std::size_t(model.info.dimension));
@@ -171,6 +172,7 @@ GlmFitStatistics::GlmFitStatistics(const Glm &model, double level, int draws, Co
 GlmFitStatistics::~GlmFitStatistics() = default;
 
 void GlmFitStatistics::add(std::span<const double> row, double response) {
+  if (model_.response().labelled()) return add_level(row, response);
   const std::optional<GlmRow> own = model_.in_own_units(row);
   if (!own) return leave_out();
   // Refused here, and not where threads would race for the first such row.
@@ -186,6 +188,25 @@ void GlmFitStatistics::add(std::span<const double> row, double response) {
   block_->fitted[r] = own->fitted;
   block_->values[r].assign(row.begin(), row.end());
   if (block_->rows == rows_of_block) flush();
+}
+
+void GlmFitStatistics::add_level(std::span<const double> row, double response) {
+  const auto score = model_.score(row, response);
+  if (!score) return leave_out();
+  const PollScope scope(control_);
+  poll_here();
+  const auto levels = *model_.predict_levels(row, level_);
+  double expected = 0, most = 0;
+  for (const LevelPrediction &each : levels) {
+    expected += 0.5 * each.mean * (1 - each.mean);
+    most = std::max(most, each.mean);
+  }
+  ++rows_;
+  log_density_.add(score->log_density);
+  brier_.add(score->error);
+  expected_brier_.add(expected);
+  wrong_.add(levels[std::size_t(response)].mean < most);
+  expected_wrong_.add(1 - most);
 }
 
 void GlmFitStatistics::score_rows() {
@@ -208,7 +229,7 @@ void GlmFitStatistics::score_rows() {
 
 void GlmFitStatistics::add_fitted(int row) {
   const auto r = std::size_t(row);
-  const ResponseFamily &response = model_.response();
+  const NumberResponse &response = model_.numbers();
   ResponsePoint at = block_->fitted[r];
   at.predictor = bounded_predictor(response, at.predictor);
   const double y = block_->response[r], fitted = at.trials * mean_at(response.link, at.predictor);
@@ -230,7 +251,7 @@ void GlmFitStatistics::add_binary(int row) {
 }
 
 void GlmFitStatistics::simulate() {
-  const ResponseFamily &response = model_.response();
+  const NumberResponse &response = model_.numbers();
   const Block &block = *block_;
   const std::size_t p = model_.state->size(), draws = drawn_.size();
   const double typical = model_.state->mean.back();
@@ -347,11 +368,16 @@ std::vector<FitStatistic> GlmFitStatistics::finish() {
   out.push_back({"rows", double(rows_), "rows with all columns"});
   out.push_back({"left_out", double(left_out_), "rows left out, as a column is missing"});
   out.push_back(mean_of("log_density", log_density_, "mean log predictive density of a response"));
-  out.push_back({"deviance", rows_ > 0 ? deviance_ : no_number,
-                 "twice the log-likelihood that a perfect fit has more"});
-  add_checks(out);
-  out.push_back(explained());
-  if (model_.response().binary()) {
+  if (model_.response().labelled()) {
+    out.push_back(mean_of("error", wrong_, "share of rows whose most probable label is another"));
+    out.back().expected = expected_wrong_.mean();
+  } else {
+    out.push_back({"deviance", rows_ > 0 ? deviance_ : no_number,
+                   "twice the log-likelihood that a perfect fit has more"});
+    add_checks(out);
+    out.push_back(explained());
+  }
+  if (model_.response().binary() || model_.response().labelled()) {
     out.push_back(mean_of("brier", brier_, "mean squared difference of response and probability"));
     out.back().expected = expected_brier_.mean();
   }

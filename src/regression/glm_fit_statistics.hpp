@@ -92,6 +92,7 @@ class BAYES_API GlmFitStatistics {
   struct Block;
   struct DrawnRows;
   void flush();
+  void add_level(std::span<const double> row, double response);
   void score_rows();
   void add_fitted(int row);
   void add_binary(int row);
@@ -115,7 +116,7 @@ class BAYES_API GlmFitStatistics {
   std::int64_t rows_ = 0, left_out_ = 0, zeros_ = 0;
   double minimum_ = std::numeric_limits<double>::infinity(), maximum_ = -minimum_;
   double pearson_ = 0, deviance_ = 0;
-  RunningMoments log_density_, brier_, expected_brier_;
+  RunningMoments log_density_, brier_, expected_brier_, wrong_, expected_wrong_;
 };
 
 /// The area under the curve of receiver operating characteristics: the probability that a row with

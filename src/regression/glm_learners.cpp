@@ -57,6 +57,10 @@ void prior_lines(OptionTable &t, GlmOptions &o) {
              o.response->dispersed());
     t.number({"c_dispersion", "variance of the logarithm of the dispersion"}, o.dispersion_variance,
              {min_prior_variance, max_prior_variance}, o.response->dispersed());
+    t.number({"gap", "median of a gap between the cuts of two levels"}, o.gap, above(0, 1e12),
+             o.response->ordered());
+    t.number({"c_gap", "variance of the logarithm of a gap"}, o.gap_variance,
+             {min_prior_variance, max_prior_variance}, o.response->ordered());
   }
   if (!t.reads()) return;
   o.variance = variance;
@@ -120,11 +124,12 @@ void response_lines(OptionTable &t, GlmOptions &o) {
     throw Error(
         Errc::invalid_argument, "glm_fit needs option \"response\"",
         "It names the distribution of the response: poisson or negative_binomial of counts, "
-        "gamma or exponential of amounts, bernoulli of a yes or no, binomial of successes "
-        "among trials.",
+        "gamma or exponential of amounts, normal or student_t of numbers, bernoulli of a yes or "
+        "no, binomial of successes among trials, ordinal of levels with an order, categorical of "
+        "classes without one.",
         R"(For instance {"response": "poisson"}.)");
   o.response = find_response(name.front(), o.response ? o.response->link : std::optional<Link>());
-  const bool two_links = !o.measured();
+  const bool two_links = find_response(name.front(), Link::probit) != nullptr;
   bool probit = o.response->link == Link::probit;
   t.either({"link", "the link of a probability"}, probit, "logit", "probit", two_links);
   if (two_links) o.response = find_response(name.front(), probit ? Link::probit : Link::logit);
@@ -148,8 +153,16 @@ void glm_lines(OptionTable &t, GlmOptions &o) {
     column_line(t,
                 {"offset", "the column that is added to the linear predictor",
                  "the name of a column", "none"},
-                o.offset, true);
+                o.offset, !o.response->classes());
     trials_line(t, o);
+    t.other(
+        {"levels", "the labels of the response in their order", "an array of texts",
+         "those of the rows"},
+        [&](const Document &given) { o.levels = listed_levels(given); },
+        [&] {
+          return o.levels.empty() ? Document() : Document::List(o.levels.begin(), o.levels.end());
+        },
+        o.response->labelled());
     t.number({"df", "degrees of freedom of a student_t response"}, o.degrees, {1, 1e6},
              o.response->has_degrees());
   }
@@ -160,7 +173,7 @@ void glm_lines(OptionTable &t, GlmOptions &o) {
       [&] {
         return o.terms.empty() ? Document() : Document::List(o.terms.begin(), o.terms.end());
       });
-  t.boolean(intercept_key, o.intercept);
+  t.boolean(intercept_key, o.intercept, !o.response->ordered());
   t.other(
       reference_key,
       [&](const Document &given) {
@@ -200,6 +213,30 @@ std::span<const Method> methods_of(const ResponseFamily &response) {
 
 double GlmOptions::prior_variance() const {
   return variance.value_or(family == GlmFamily::probit ? 2.5 : 6.25);
+}
+
+std::vector<std::string> listed_levels(const Document &given) {
+  const auto refuse = [](const std::string &what) {
+    throw Error(Errc::invalid_argument, message("option \"levels\" {}", what),
+                "It lists the labels of the response, each once.",
+                R"(For instance {"levels": ["low", "medium", "high"]}.)");
+  };
+  const auto *const list = given.as<Document::List>();
+  if (!list) refuse(message("is {}, but must be a list", describe(given)));
+  std::vector<std::string> out;
+  for (const Document &entry : *list) {
+    const auto *const text = entry.as<std::string>();
+    const auto *const whole = entry.as<std::int64_t>();
+    if (!text && !whole)
+      refuse(message("contains {}, but must contain texts or whole numbers", describe(entry)));
+    out.push_back(text ? *text : std::to_string(*whole));
+    if (std::find(out.begin(), out.end() - 1, out.back()) != out.end() - 1)
+      refuse(message("contains {} twice", describe(entry)));
+    if (out.size() > std::size_t(max_levels))
+      refuse(message("has more than {} labels", max_levels));
+  }
+  if (out.size() < 2) refuse("must contain at least two labels");
+  return out;
 }
 
 GlmOptions read_glm_options(GlmFamily family, const Document &options) {
@@ -246,7 +283,9 @@ Density density_at(GlmRows &rows, const GlmPrior &prior, const Vector &u, bool c
   // The logarithm of a dispersion, of which no mode lies beyond these.
   const double unit = 2 * std::log(rows.response_scale()),
                most = rows.response().link == Link::identity ? 300 : 60;
-  if (rows.response().dispersed() && !(std::fabs(u(u.size() - 1) - unit) < most)) return out;
+  // The same of gaps.
+  if (rows.extras() > 0 && !((u.tail(rows.extras()).array() - unit).abs().maxCoeff() < most))
+    return out;
   out.sums = rows.likelihood(u, curvature);
   const Eigen::Index last = u.size() - 1;
   out.value = out.sums.log_likelihood + prior.log_density(u) + prior.log_integral(u(last));
@@ -264,24 +303,23 @@ void require_numbers(const Density &at, double gain = 0) {
               "Rescale the columns and the weights, or use a narrower prior.");
 }
 
-/// The Cholesky factor of curvature and prior precision. `dispersed`: the last unknown is the
-/// logarithm of a dispersion, in which the density need not be concave away from the mode; there it
-/// is treated alone, with a curvature that is positive. Of responses with long tails the density
-/// need not be concave in the coefficients either: then the curvature grows by multiples of its
-/// diagonal, which turns steps towards the gradient and shortens them (Levenberg).
-Matrix factor_of(const Matrix &sums, const GlmPrior &prior, bool dispersed) {
+/// The Cholesky factor of curvature and prior precision. `extras`: the number of unknowns besides
+/// coefficients, which come last, and in which the density need not be concave away from the mode;
+/// there they are treated alone, with a curvature that is positive. Of responses with long tails
+/// the density need not be concave in the coefficients either: then the curvature grows by
+/// multiples of its diagonal, which turns steps towards the gradient and shortens them (Levenberg).
+Matrix factor_of(const Matrix &sums, const GlmPrior &prior, Eigen::Index extras) {
   Matrix sum = sums, lower;
   sum.diagonal() += prior.precision;
   if (cholesky(sum, lower)) return lower;
-  if (dispersed) {
-    const Eigen::Index last = sum.rows() - 1;
-    const double own = std::max(std::fabs(sum(last, last)), prior.precision(last));
-    sum.row(last).setZero();
-    sum.col(last).setZero();
-    sum(last, last) = own;
+  for (Eigen::Index at = sum.rows() - extras; at < sum.rows(); ++at) {
+    const double own = std::max(std::fabs(sum(at, at)), prior.precision(at));
+    sum.row(at).setZero();
+    sum.col(at).setZero();
+    sum(at, at) = own;
   }
-  bool found = dispersed && cholesky(sum, lower);
-  if (dispersed && !found) {
+  bool found = extras > 0 && cholesky(sum, lower);
+  if (extras > 0 && !found) {
     const Vector diagonal = sum.diagonal().cwiseAbs();
     for (double more = 0.1; !found && more < 1e6; more *= 3) {
       sum.diagonal() += more * diagonal;
@@ -353,22 +391,48 @@ double GlmPrior::bend() const {
   return std::max(0.0, 0.5 * determined * (1 - determined / coefficients));
 }
 
-double intercept_of_data(const GlmRows &rows) {
-  if (rows.response().link == Link::identity) return 0;  // rows are about their mean
-  if (rows.response().link == Link::log) {
+double intercept_of_data(const GlmRows &rows, int predictor) {
+  const Link link = rows.response().link;
+  if (link == Link::identity) return 0;  // rows are about their mean
+  if (link == Link::log) {
     // Counts may all be 0: half a count of a row then is between what was seen and what could have
     // been.
     const double half = rows.response().whole() ? 0.5 * rows.weight() / double(rows.rows()) : 0;
     return std::log(std::max(rows.total(), half)) - std::log(rows.base());
   }
-  // With large weights the share may be rounded to 0 or 1.
-  const double share = std::clamp((rows.total() + 0.5) / (rows.base() + 1), 1e-15, 1 - 1e-15);
-  return predictor_at(rows.response().link, share);
+  // With large weights a share may be rounded to 0 or 1.
+  const auto of_share = [link](double part, double whole) {
+    return predictor_at(link, std::clamp((part + 0.5) / (whole + 1), 1e-15, 1 - 1e-15));
+  };
+  if (!rows.response().labelled()) return of_share(rows.total(), rows.base());
+  const std::vector<double> &levels = rows.levels();
+  if (rows.response().ordered()) return of_share(rows.weight() - levels[0], rows.weight());
+  const double own = levels[std::size_t(predictor) + 1];
+  return of_share(own, own + levels[0]);
+}
+
+Vector log_gaps_of_data(const GlmRows &rows) {
+  const std::vector<double> &levels = rows.levels();
+  Vector out(rows.extras());
+  // Half a row more in each level, so that none is empty.
+  const double all = rows.weight() + 0.5 * double(levels.size());
+  double above = all - levels[0] - 0.5;
+  for (Eigen::Index i = 0; i < out.size(); ++i) {
+    const double next = above - levels[std::size_t(i) + 1] - 0.5;
+    const auto cut = [&](double rows_above) {
+      return -predictor_at(rows.response().link, std::clamp(rows_above / all, 1e-15, 1 - 1e-15));
+    };
+    out(i) = std::log(std::max(cut(next) - cut(above), 1e-6));
+    above = next;
+  }
+  return out;
 }
 
 Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart) {
   Vector out = prior.mean;
-  if (rows.intercept()) out(0) = intercept_of_data(rows);
+  for (int k = 0; rows.intercept() && k < rows.predictors(); ++k)
+    out(k * (rows.coefficients() / rows.predictors())) = intercept_of_data(rows, k);
+  if (rows.response().ordered()) out.tail(rows.extras()) = log_gaps_of_data(rows);
   if (restart == 1) return out;
   constexpr double shifts[student_starts - 1] = {-0.9, 0.9, -0.3, 0.3, -1.5, 1.5};
   out(0) += shifts[restart - 2] * rows.response_scale();
@@ -466,7 +530,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
   for (;;) {
     course.prepare();
     require_numbers(at);
-    out.factor = factor_of(at.sums.curvature, prior, rows.response().dispersed());
+    out.factor = factor_of(at.sums.curvature, prior, rows.extras());
     if (prior.coefficients > 0) integrate(out.factor, prior, out.state(last), at);
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
@@ -500,7 +564,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
 }
 
 Matrix augmented_precision(GlmRows &rows, const GlmPrior &prior) {
-  return factor_of(rows.gram(), prior, false);
+  return factor_of(rows.gram(), prior, 0);
 }
 
 GlmMode probit_em(GlmRows &rows, const GlmPrior &prior, Vector start, const Schedule &schedule,

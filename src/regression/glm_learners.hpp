@@ -24,6 +24,9 @@ struct GlmOptions : FitOptions {
   double trials_of_rows = 1;
   /// the degrees of freedom of a student_t response
   double degrees = 4;
+  /// The levels of a labelled response; empty: those of the rows, which the caller gives in the
+  /// end.
+  std::vector<std::string> levels;
   /// option terms as given; empty: all columns
   std::vector<std::string> terms;
   bool intercept = true;
@@ -38,6 +41,8 @@ struct GlmOptions : FitOptions {
   std::optional<double> intercept_mean;
   /// prior median of the dispersion, and prior variance of its logarithm
   double dispersion = 1, dispersion_variance = 9;
+  /// the same of gaps between the cuts of ordered levels
+  double gap = 1, gap_variance = 4;
 
   /// The linear predictor is in the units of the responses, or their logarithm.
   bool measured() const { return response->link == Link::log || response->link == Link::identity; }
@@ -48,6 +53,9 @@ struct GlmOptions : FitOptions {
 
 /// The methods that fit models of a response.
 std::span<const Method> methods_of(const ResponseFamily &response);
+
+/// Option levels. Throws Error(invalid_argument) unless it is a list of 2 to max_levels labels.
+std::vector<std::string> listed_levels(const Document &given);
 
 /// Throws Error(invalid_argument).
 GlmOptions read_glm_options(GlmFamily family, const Document &options);
@@ -90,15 +98,20 @@ struct GlmMode : RunTrace {
 };
 
 /// The intercept at which the mean of a row without predictors is that of the data; responses on
-/// the whole line are about their mean (GlmRows::response_mean()).
-double intercept_of_data(const GlmRows &rows);
+/// the whole line are about their mean (GlmRows::response_mean()). `predictor`: which one, of a
+/// response with several.
+double intercept_of_data(const GlmRows &rows, int predictor = 0);
+/// The logarithms of the gaps between cuts at which the levels of a row without predictors are as
+/// frequent as in the data.
+Vector log_gaps_of_data(const GlmRows &rows);
 /// Is what responses on the whole line vary about their means no more than their rounding?
 bool rounds(const GlmRows &rows, const Vector &u);
 
 /// How many starts find the best of the modes of a student_t response with few degrees of freedom.
 inline constexpr int student_starts = 7;
-/// Starting values: that intercept; for all others the means of the prior. For restarts from 2 to
-/// student_starts: intercepts about the mean, and a fifth of the scale of the responses.
+/// Starting values: that intercept, and those gaps; for all others the means of the prior. For
+/// restarts from 2 to student_starts: intercepts about the mean, and a fifth of the scale of the
+/// responses.
 Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart);
 
 /// Newton's method with steps that are shortened until the posterior density rises: it always ends

@@ -144,12 +144,15 @@ class PolyaGammaStep final : public ResponseStep {
   const RowRandom &random_;
 };
 
-/// The sums of one segment, before they are added to the total: of a dispersion slope and curvature
-/// are numbers.
+/// The sums of one segment, before they are added to the total.
 struct GlmPart {
-  double log_likelihood = 0, squares = 0, slope_of_dispersion = 0, curvature_of_dispersion = 0,
-         zeros = 0, zeros_expected = 0;
-  std::vector<double> gradient, curvature, mixed;
+  double log_likelihood = 0, squares = 0, zeros = 0, zeros_expected = 0;
+  std::vector<double> gradient, curvature;
+  /// For unknowns besides coefficients: minus mixed derivatives by one and all coefficients, one
+  /// after the other. Of a dispersion slope and curvature, of ordered levels those by cuts.
+  std::vector<double> mixed;
+  double slope_of_dispersion = 0, curvature_of_dispersion = 0;
+  CutSlopes cuts;
 };
 
 }  // namespace
@@ -160,22 +163,39 @@ class GlmRows::Worker {
   Worker(const GlmRows &of, bool curvature)
       : of_(of),
         p_(of.terms_.size()),
+        predictors_(of.response_.predictors(of.columns_.levels)),
         padded_(normal_block::padded(p_)),
         z_(std::size_t(padded_) * block_rows),
         weighted_(curvature ? z_.size() : 0),
-        gradient_(std::size_t(p_) * sum_lanes),
+        of_predictors_(4 * std::size_t(predictors_) * block_rows),
+        gradient_(std::size_t(predictors_) * std::size_t(p_) * sum_lanes),
         mixed_(of.response_.dispersed() ? gradient_.size() : 0),
-        scatter_(curvature ? normal_block::scatter_size(p_) : 0) {
+        scatter_(curvature ? std::size_t(predictors_) * normal_block::scatter_size(p_) : 0) {
     for (const double s : of.scales_.scale) factor_.push_back(1 / s);
+    if (of.response_.ordered()) mixed_by_cut_.resize(cuts() * std::size_t(p_));
+    if (!curvature || !of.response_.classes()) return;
+    const int all = p_ * predictors_;
+    for (Buffer *const each : {&shares_, &weighted_shares_})
+      *each = Buffer(std::size_t(normal_block::padded(all)) * block_rows);
+    products_ = Buffer(normal_block::scatter_size(all));
   }
 
   void process(const Segment &segment, const ResponseStep &step, const double *u, const Stop &stop,
                GlmPart &out) {
-    for (Buffer *const sums : {&gradient_, &mixed_, &scatter_})
+    for (Buffer *const sums : {&gradient_, &mixed_, &scatter_, &products_})
       std::fill(sums->begin(), sums->end(), 0.0);
+    std::fill(mixed_by_cut_.begin(), mixed_by_cut_.end(), 0.0);
     ResponseValues values;
-    alignas(cache_line) double predictor[block_rows] = {}, slope[block_rows], curvature[block_rows],
-                               mixed[block_rows];
+    CutSlopes &by_cut = out.cuts;
+    by_cut = {std::vector<double>(cuts()), std::vector<double>(cuts()),
+              std::vector<double>(cuts())};
+    values.cut_slope = by_cut.slope.data();
+    values.cut_curvature = by_cut.curvature.data();
+    values.cut_next = by_cut.next.data();
+    double *const predictor = of_predictors_.data(), *const slope = predictor + of_all(),
+                  *const curvature = slope + of_all();
+    alignas(cache_line) double mixed[2 * block_rows];
+    std::fill_n(predictor, of_all(), 0.0);
     const RowShape shape = of_.rows_.shape();
     for (std::int64_t at = 0; at < segment.rows; at += block_rows) {
       if (stop()) return;
@@ -184,14 +204,23 @@ class GlmRows::Worker {
         for (double &y : block.response) y -= of_.response_mean_;
       of_.terms_.expand_block(block.data, 1, block.rows, z_.data());
       standardize();
-      if (u) predict(u, predictor);
-      if (u && block.shifted)
-        for (int b = 0; b < block_rows; ++b) predictor[b] += block.offset[b];
+      for (int k = 0; u && k < predictors_; ++k) {
+        predict(u + std::ptrdiff_t(k) * p_, predictor + k * block_rows);
+        for (int b = 0; block.shifted && b < block_rows; ++b)
+          predictor[k * block_rows + b] += block.offset[b];
+      }
       step({segment.first + at, block.rows, predictor, block.response, block.trials, block.weight},
-           {slope, curvature, mixed}, values);
-      if (u) add_gradient(slope, gradient_);
-      if (u && !mixed_.empty()) add_gradient(mixed, mixed_);
-      if (!scatter_.empty() && !add_curvature(curvature, stop)) return;
+           {slope, curvature, mixed, share_of_predictor()}, values);
+      for (int k = 0; u && k < predictors_; ++k)
+        add_gradient(slope + k * block_rows, gradient_.data() + std::ptrdiff_t(k) * p_ * sum_lanes);
+      if (u && !mixed_.empty()) add_gradient(mixed, mixed_.data());
+      if (u && cuts() > 0) add_mixed(block, mixed);
+      for (int k = 0; !scatter_.empty() && k < predictors_; ++k) {
+        weigh(curvature + k * block_rows, weighted_);
+        if (!scatter(p_, z_, weighted_, scatter_.data() + std::size_t(k) * scatter_size(), stop))
+          return;
+      }
+      if (!products_.empty() && !add_products(curvature, stop)) return;
     }
     out.log_likelihood = simd::sum(values.log_likelihood);
     out.squares = simd::sum(values.squares);
@@ -199,13 +228,13 @@ class GlmRows::Worker {
     out.zeros_expected = simd::sum(values.zeros_expected);
     out.slope_of_dispersion = simd::sum(values.slope);
     out.curvature_of_dispersion = simd::sum(values.curvature);
-    out.gradient.assign(std::size_t(p_), 0.0);
-    normal_block::reduce_sums(p_, gradient_.data(), out.gradient.data());
+    const int all = p_ * predictors_;
+    out.gradient.assign(std::size_t(all), 0.0);
+    normal_block::reduce_sums(all, gradient_.data(), out.gradient.data());
     out.mixed.assign(mixed_.empty() ? 0 : std::size_t(p_), 0.0);
     if (!mixed_.empty()) normal_block::reduce_sums(p_, mixed_.data(), out.mixed.data());
-    if (scatter_.empty()) return;
-    out.curvature.assign(std::size_t(p_) * std::size_t(p_ + 1) / 2, 0.0);
-    normal_block::reduce_scatter(p_, scatter_.data(), out.curvature.data());
+    if (cuts() > 0) out.mixed = mixed_by_cut_;
+    if (!scatter_.empty()) add_curvatures(out.curvature);
   }
 
  private:
@@ -234,7 +263,7 @@ class GlmRows::Worker {
     }
   }
 
-  void add_gradient(const double *slope, Buffer &sums) {
+  void add_gradient(const double *slope, double *sums) {
     for (int j = 0; j < p_; ++j) {
       const double *const z = row_of(z_, j);
       simd::Vector sum[registers] = {};
@@ -242,42 +271,99 @@ class GlmRows::Worker {
       for (int v = 0; v < block_vectors; ++v)
         sum[v % registers] = simd::madd(simd::load(z + v * lanes), simd::load(slope + v * lanes),
                                         sum[v % registers]);
-      add_lanes(sum, sums.data() + std::size_t(j) * sum_lanes);
+      add_lanes(sum, sums + std::size_t(j) * sum_lanes);
     }
   }
 
-  /// False if stopped.
-  bool add_curvature(const double *curvature, const Stop &stop) {
+  /// Each row has mixed derivatives with the cuts below and above its level alone.
+  void add_mixed(const BlockOfRows &block, const double *mixed) {
+    for (int b = 0; b < block.rows; ++b) {
+      const std::size_t level = level_at(block.response[b], cuts());
+      for (const std::size_t above : {std::size_t(0), std::size_t(1)}) {
+        const std::size_t cut = level + above - 1;  // below the lowest level it is none
+        if (!(cut < cuts())) continue;
+        double *const to = mixed_by_cut_.data() + cut * std::size_t(p_);
+        const double weight = mixed[above * block_rows + std::size_t(b)];
+        for (int j = 0; j < p_; ++j) to[j] += weight * row_of(z_, j)[b];
+      }
+    }
+  }
+
+  /// z times a number for each row
+  void weigh(const double *weights, Buffer &out, int first = 0) {
     for (int j = 0; j < p_; ++j) {
       const double *const z = row_of(z_, j);
-      double *const to = row_of(weighted_, j);
+      double *const to = row_of(out, first + j);
       for (int b = 0; b < block_rows; b += lanes)
-        simd::store(to + b, simd::load(z + b) * simd::load(curvature + b));
+        simd::store(to + b, simd::load(z + b) * simd::load(weights + b));
     }
+  }
+
+  /// Adds the sums of products of two sets of numbers for each row; false if stopped.
+  bool scatter(int size, const Buffer &y, const Buffer &weighted, double *sums, const Stop &stop) {
     // With thousands of terms a block takes tenths of a second, so `stop` is checked in between.
     constexpr int at_once = 64;
     static_assert(at_once % tile == 0 && at_once >= normal_block::lane_sums_limit);
-    for (int from = 0; from < padded_; from += at_once) {
-      const int to = std::min(padded_, from + at_once);
-      if (p_ <= normal_block::lane_sums_limit) {
-        normal_block::scatter_tiles<true>(from, to, z_.data(), weighted_.data(), scatter_.data());
+    const int padded = normal_block::padded(size);
+    for (int from = 0; from < padded; from += at_once) {
+      const int to = std::min(padded, from + at_once);
+      if (size <= normal_block::lane_sums_limit) {
+        normal_block::scatter_tiles<true>(from, to, y.data(), weighted.data(), sums);
       } else {
         if (stop()) return false;
-        normal_block::scatter_tiles<false>(
-            from, to, z_.data(), weighted_.data(),
-            scatter_.data() + normal_block::packed_triangle_size(from));
+        normal_block::scatter_tiles<false>(from, to, y.data(), weighted.data(),
+                                           sums + normal_block::packed_triangle_size(from));
       }
     }
     return true;
   }
 
+  /// Of several predictors; false if stopped.
+  bool add_products(const double *curvature, const Stop &stop) {
+    for (int k = 0; k < predictors_; ++k) {
+      weigh(share_of_predictor() + k * block_rows, shares_, k * p_);
+      weigh(curvature + k * block_rows, weighted_shares_, k * p_);
+    }
+    return scatter(p_ * predictors_, shares_, weighted_shares_, products_.data(), stop);
+  }
+
+  /// The lower triangle of minus the second derivatives by all coefficients.
+  void add_curvatures(std::vector<double> &out) {
+    const std::size_t p = std::size_t(p_), all = p * std::size_t(predictors_);
+    out.assign(all * (all + 1) / 2, 0.0);
+    if (!products_.empty()) {
+      normal_block::reduce_scatter(int(all), products_.data(), out.data());
+      for (double &each : out) each = -each;
+    }
+    std::vector<double> own(p * (p + 1) / 2);
+    for (std::size_t k = 0; k < std::size_t(predictors_); ++k) {
+      std::fill(own.begin(), own.end(), 0.0);
+      normal_block::reduce_scatter(p_, scatter_.data() + k * scatter_size(), own.data());
+      auto from = own.begin();
+      for (std::size_t i = k * p; i < (k + 1) * p; ++i)
+        for (std::size_t j = k * p; j <= i; ++j) out[i * (i + 1) / 2 + j] += *from++;
+    }
+  }
+
+  std::size_t cuts() const {
+    return of_.response_.ordered() ? std::size_t(of_.columns_.levels) - 1 : 0;
+  }
+  std::size_t of_all() const { return std::size_t(predictors_) * block_rows; }
+  std::size_t scatter_size() const { return scatter_.size() / std::size_t(predictors_); }
+  double *share_of_predictor() { return of_predictors_.data() + 3 * of_all(); }
+
   const GlmRows &of_;
-  const int p_, padded_;
+  const int p_, predictors_, padded_;
   std::vector<double> factor_;
   /// padded terms x block_rows
   Buffer z_, weighted_;
+  /// predictors, slopes, curvatures and shares (ResponseSlopes::product), block_rows of each
+  Buffer of_predictors_;
+  /// of several predictors: terms times shares, and those times weights
+  Buffer shares_, weighted_shares_;
   /// partial sums
-  Buffer gradient_, mixed_, scatter_;
+  Buffer gradient_, mixed_, scatter_, products_;
+  std::vector<double> mixed_by_cut_;
 };
 
 GlmRows::GlmRows(RowSource &rows, const RegressionTerms &terms, const ResponseFamily &response,
@@ -304,12 +390,18 @@ struct GlmRows::SumsPass {
   GlmColumns columns = {};
   TermScales scales = {};
 
+  /// coefficients, and all unknowns
+  int coefficients() const { return terms.size() * response->predictors(columns.levels); }
+  int unknowns() const { return coefficients() + response->extras(columns.levels); }
   template <class F> void fields(F &f, RowSource &rows);
   Sums nothing(RowSource &) const {
-    const int p = terms.size() + (gradient && response->dispersed()), q = curvature ? p : 0;
+    const int p = gradient ? unknowns() : terms.size(), q = curvature ? p : 0;
     return {0, 0, Vector::Zero(p), Matrix::Zero(q, q)};
   }
   Sums here(RowSource &rows, Control &control) const;
+
+ private:
+  void add_extras(const GlmPart &part, std::span<const double> extras, Sums &out) const;
 };
 
 template <class F> void GlmRows::SumsPass::fields(F &f, RowSource &rows) {
@@ -322,18 +414,21 @@ template <class F> void GlmRows::SumsPass::fields(F &f, RowSource &rows) {
   f.numbers("centre", scales.centre, std::size_t(terms.size()));
   f.numbers("scale", scales.scale, std::size_t(terms.size()));
   f.flag("curvature", curvature);
-  if (F::reading) u.resize(gradient ? terms.size() + response->dispersed() : 0);
+  f.require(double(terms.size()) * response->predictors(columns.levels) <= max_terms);
+  if (F::reading) u.resize(gradient ? unknowns() : 0);
   f.vector("u", u);
 }
 
 GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
   const GlmRows own(rows, terms, *response, columns, scales, response_mean, control);
-  const int p = own.terms_.size();
-  const bool dispersed = gradient && response->dispersed();
+  const int p = gradient ? coefficients() : terms.size();
+  const std::span<const double> extras(u.data() + (gradient ? p : 0), gradient ? u.size() - p : 0);
   std::unique_ptr<ResponseStep> made;
-  if (!step)
-    made = gradient ? response->step(dispersed ? u(p) : 0, columns.degrees)
-                    : std::make_unique<GramStep>();
+  if (!step && gradient)
+    made = response->step({response->dispersed() ? extras[0] : 0, columns.degrees, columns.levels,
+                           response->ordered() ? extras : std::span<const double>()});
+  else if (!step)
+    made = std::make_unique<GramStep>();
   const ResponseStep &own_step = step ? *step : *made;
   const std::size_t triangle = curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0;
   Sweep sweep(rows, control);
@@ -358,18 +453,33 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
         out.zeros += part.zeros;
         out.zeros_expected += part.zeros_expected;
         for (int j = 0; j < p; ++j) out.gradient(j) += part.gradient[std::size_t(j)];
-        if (dispersed) out.gradient(p) += part.slope_of_dispersion;
-        if (!curvature) return;
         auto at = part.curvature.begin();
-        for (int i = 0; i < p; ++i)
+        for (int i = 0; curvature && i < p; ++i)
           for (int j = 0; j <= i; ++j) out.curvature(i, j) += *at++;
-        if (!dispersed) return;
-        for (int j = 0; j < p; ++j) out.curvature(p, j) += part.mixed[std::size_t(j)];
-        out.curvature(p, p) += part.curvature_of_dispersion;
+        if (gradient) add_extras(part, extras, out);
       });
   for (Eigen::Index i = 0; i < out.curvature.rows(); ++i)
     for (Eigen::Index j = 0; j < i; ++j) out.curvature(j, i) = out.curvature(i, j);
   return out;
+}
+
+/// Adds what concerns unknowns besides coefficients.
+void GlmRows::SumsPass::add_extras(const GlmPart &part, std::span<const double> extras,
+                                   GlmSums &out) const {
+  const int p = coefficients(), q = int(extras.size());
+  GapSlopes gaps{{part.slope_of_dispersion}, {part.curvature_of_dispersion}};
+  std::vector<double> mixed = part.mixed;
+  if (response->ordered()) {
+    gaps = by_log_gaps(part.cuts, extras);
+    mixed = mixed_by_log_gaps(part.mixed, std::size_t(p), extras);
+  }
+  for (int i = 0; i < q; ++i) out.gradient(p + i) += gaps.slope[std::size_t(i)];
+  if (!curvature) return;
+  auto at = gaps.curvature.begin();
+  for (int i = 0; i < q; ++i) {
+    for (int j = 0; j < p; ++j) out.curvature(p + i, j) += mixed[std::size_t(i * p + j)];
+    for (int j = 0; j <= i; ++j) out.curvature(p + i, p + j) += *at++;
+  }
 }
 
 const PassOver<PartOfRows> glm_sums_pass = pass_over<PartOfRows, GlmRows::SumsPass>();
@@ -424,6 +534,8 @@ struct RangeOfResponses {
   /// the greatest y - trials and the greatest y with that; the greatest distance of a number of
   /// trials from a whole one
   double beyond_trials = -infinite, successes_beyond = -infinite, fraction_of_trials = 0;
+  /// of a labelled response the weights of the levels; else empty
+  std::vector<double> levels = {};
 
   template <class F> void fields(F &f) {
     f.number("weight", weight);
@@ -437,6 +549,7 @@ struct RangeOfResponses {
     f.number("beyond_trials", beyond_trials);
     f.number("successes_beyond", successes_beyond);
     f.number("fraction_of_trials", fraction_of_trials);
+    f.values("levels", levels);
     f.require(weight > 0);
   }
   void add_beyond(double beyond, double successes) {
@@ -454,6 +567,7 @@ struct RangeOfResponses {
     largest_offset = std::max(largest_offset, other.largest_offset);
     add_beyond(other.beyond_trials, other.successes_beyond);
     fraction_of_trials = std::max(fraction_of_trials, other.fraction_of_trials);
+    for (std::size_t k = 0; k < levels.size(); ++k) levels[k] += other.levels[k];
   }
 };
 struct RangePart {
@@ -493,6 +607,8 @@ void add_responses(const BlockOfRows &block, const GlmColumns &columns, RangeOfR
          offsets[sum_lanes] = {};
   for (int b = 0; b < block.rows; ++b) {
     const double weight = block.weight[b], trials = block.trials[b];
+    if (!out.levels.empty())
+      out.levels[level_at(block.response[b], out.levels.size() - 1)] += weight;
     weights[b % sum_lanes] += weight;
     totals[b % sum_lanes] += weight * block.response[b];
     // Offsets of a log link that are larger are refused.
@@ -563,11 +679,14 @@ struct RangesPass {
     std::vector<double> two_valued;
     RangeOfResponses responses = {};
 
-    explicit Sums(std::size_t p)
+    /// `levels`: of a labelled response; else 0
+    Sums(std::size_t p, std::size_t levels)
         : low(p, infinite),
           high(p, -infinite),
           sum(p, 0.0),
-          two_valued(p, 1.0) {}
+          two_valued(p, 1.0) {
+      responses.levels.resize(levels);
+    }
     template <class F> void fields(F &f) {
       for (const auto &[key, numbers] :
            {std::pair("low", &low), std::pair("high", &high), std::pair("sum", &sum),
@@ -588,18 +707,23 @@ struct RangesPass {
   };
   RegressionTerms terms = {};
   GlmColumns columns = {};
+  /// y is one of columns.levels levels
+  bool labelled = false;
 
   template <class F> void fields(F &f, RowSource &rows) {
     terms.fields(f, rows.shape().dimension);
     columns.fields(f, rows.shape().dimension);
+    f.flag("labelled", labelled);
   }
-  Sums nothing(RowSource &) const { return Sums(std::size_t(terms.size())); }
+  Sums nothing(RowSource &) const {
+    return Sums(std::size_t(terms.size()), labelled ? std::size_t(columns.levels) : 0);
+  }
   Sums here(RowSource &rows, Control &control) const;
 };
 
 RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
   const std::size_t p = std::size_t(terms.size());
-  Sums out(p);
+  Sums out = nothing(rows);
   Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
   TermBlocks blocks(rows, terms, columns, plan.threads);
@@ -609,6 +733,7 @@ RangesPass::Sums RangesPass::here(RowSource &rows, Control &control) const {
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
         RangePart &part = parts[std::size_t(slot)];
         part = {std::vector<TermRange>(p), {}};
+        part.responses.levels.resize(out.responses.levels.size());
         blocks.each(worker, segment, stop, [&](double *terms, const BlockOfRows &block) {
           add_responses(block, columns, part.responses);
           for (std::size_t j = 0; j < p; ++j) {
@@ -761,13 +886,15 @@ void GlmRows::find_scales() {
   const std::size_t p = std::size_t(terms_.size());
   scales_.centre.assign(p, 0.0);
   scales_.scale.assign(p, 1.0);
-  const RangesPass::Sums range = run(rows_, RangesPass{terms_.unnamed(), columns_}, control_);
+  const RangesPass::Sums range =
+      run(rows_, RangesPass{terms_.unnamed(), columns_, response_.labelled()}, control_);
   const bool location = response_.link == Link::identity;
   require_columns(range.responses, columns_, response_.has_trials(), !location);
   require_products(terms_, range);
   weight_ = range.responses.weight;
   total_ = range.responses.total;
   base_ = range.responses.base;
+  levels_ = range.responses.levels;
   // for terms whose squares must be summed, the largest distance from the centre; else 0
   std::vector<double> reach(p + 1, 0.0);
   for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {

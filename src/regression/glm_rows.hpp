@@ -13,6 +13,7 @@
 #include "data/rows.hpp"
 #include "data/sweep.hpp"
 #include "document/document.hpp"
+#include "regression/level_responses.hpp"
 #include "regression/responses.hpp"
 #include "regression/terms.hpp"
 
@@ -26,7 +27,7 @@ struct GlmSums {
   /// that of the squared latent variables
   double log_likelihood = 0, squares = 0;
   /// by the unknowns: sum of z times the slope of the log-likelihood (or the counterpart that
-  /// augment() and augment_logit() document), and the slope by the log dispersion
+  /// augment() and augment_logit() document), and the slopes by the other unknowns
   Vector gradient;
   /// minus its second derivatives (or with omega in their place); empty unless requested
   Matrix curvature;
@@ -67,6 +68,8 @@ struct GlmColumns {
   double every = 1;
   /// the degrees of freedom of a student_t response
   double degrees = 4;
+  /// the number of levels of a response that is labelled
+  int levels = 2;
 
   /// As arguments of a pass (data/pass.hpp) over rows of this dimension.
   template <class F> void fields(F &f, int dimension) {
@@ -77,13 +80,15 @@ struct GlmColumns {
     f.require(every >= 1 && every <= 1e15);
     f.number("degrees", degrees);
     f.require(degrees >= 1 && degrees <= 1e6);
+    f.integer("levels", levels, 2, max_levels);
   }
 };
 
 /// y is element 0 of every row, allowed by the response; predictors follow, none of them missing.
 ///
-/// The unknowns u are the coefficients of z, and the logarithm of the dispersion if the response
-/// has one.
+/// The unknowns u are the coefficients of z, of several linear predictors those of one after the
+/// other; and after them the logarithm of the dispersion if the response has one, or those of the
+/// gaps between cuts (level_responses.hpp).
 class GlmRows {
  public:
   /// Makes two passes for the scales. Throws Error(numeric) for columns whose values are too close
@@ -93,8 +98,11 @@ class GlmRows {
           const GlmColumns &columns, Control &control);
 
   const ResponseFamily &response() const { return response_; }
-  /// the number of unknowns
-  int size() const { return terms_.size() + response_.dispersed(); }
+  /// the number of linear predictors; of coefficients, of other unknowns, and of all
+  int predictors() const { return response_.predictors(columns_.levels); }
+  int coefficients() const { return terms_.size() * predictors(); }
+  int extras() const { return response_.extras(columns_.levels); }
+  int size() const { return coefficients() + extras(); }
   /// the first term is one
   bool intercept() const { return terms_.intercept(); }
   const TermScales &scales() const { return scales_; }
@@ -102,6 +110,8 @@ class GlmRows {
   /// total weight of all rows; the weighted sums of y, and of trials or exposures
   double weight() const { return weight_; }
   double total() const { return total_; }
+  /// of a labelled response the weights of its levels
+  const std::vector<double> &levels() const { return levels_; }
   double base() const { return base_; }
   /// Of a response on the whole line: the mean of y - offset (0 without an intercept), about which
   /// passes take y, and the root of the mean of its squared distances from that; else 0 and 1.
@@ -150,6 +160,7 @@ class GlmRows {
   TermScales scales_;
   double response_mean_ = 0, response_scale_ = 1, rounding_ = 0, weight_ = 0, total_ = 0, base_ = 0;
   std::vector<int> constant_;
+  std::vector<double> levels_;
 };
 
 /// The passes of generalized linear models: sums of the likelihood; ranges of the terms, and their

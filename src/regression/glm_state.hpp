@@ -1,6 +1,8 @@
 // The internal state of a fitted generalized linear model.
 #pragma once
 
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "regression/glm.hpp"
@@ -10,11 +12,13 @@
 namespace bayes {
 
 /// The posterior of the unknowns u (glm_rows.hpp): the coefficients of the standardised terms
-/// z = (x - centre) / scale, and the logarithm of a dispersion.
+/// z = (x - centre) / scale, and the logarithm of a dispersion, or of gaps between cuts.
 struct Glm::State {
   RegressionTerms terms;
   GlmColumns columns;
   TermScales scales;
+  /// the labels of a response that has some
+  std::vector<std::string> levels;
   /// posterior mode, or posterior mean after vi and gibbs; a number for each unknown
   std::vector<double> mean;
   /// The lower triangular R whose R'R is the covariance, row by row, p (p + 1) / 2 numbers; empty
@@ -29,6 +33,11 @@ struct Glm::State {
   double observations = 0;
   /// number of terms that vary
   int parameters = 0;
+
+  /// Of a labelled response, made when it is first asked for: points that stand for the posterior
+  /// (glm_levels.cpp).
+  mutable std::once_flag points_made;
+  mutable std::vector<double> points;
 
   /// the number of unknowns
   std::size_t size() const { return mean.size(); }

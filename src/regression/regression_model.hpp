@@ -17,12 +17,15 @@ namespace bayes {
 
 /// A row of bayes_coefficients(model [, level]).
 struct Coefficient {
-  /// the term's name; valid during the call
+  /// The coefficient's name: that of the term, after that of the class if each has coefficients of
+  /// its own ("car: age"); or of two levels, whose cut it is ("low|high"). Valid during the call.
   const std::string *term = nullptr;
   /// of the posterior, in units of the response for one unit of the term
   double mean = 0, sd = 0;
   /// the bounds of the equal-tailed credible interval of the requested level
   double lower = 0, upper = 0;
+  /// the name of the class, and that of the term alone; null unless each has its own
+  const std::string *of_class = nullptr, *own_term = nullptr;
 };
 using TakeCoefficient = std::function<void(const Coefficient &)>;
 
@@ -78,12 +81,19 @@ class BAYES_API RegressionModel : public Model {
   virtual void coefficients(double level, const TakeCoefficient &take) const = 0;
   /// Are responses yes or no?
   virtual bool binary() const { return false; }
+  /// Are they labels?
+  virtual bool labelled() const { return false; }
+  /// How many coefficients a term has, and what precedes its name for number `k` of them: "" or
+  /// "car: ".
+  virtual int predictors() const { return 1; }
+  virtual std::string prefix(int) const { return {}; }
   /// Are coefficients changes of a logarithm, that of the mean or of the odds?
   virtual bool multiplies() const { return false; }
   /// The posterior of a linear combination of coefficients, on the scale of the linear predictor
-  /// (log odds for logreg), as a coefficient without a term. `weights`: one for each term. All
-  /// numbers are NaN if a term with nonzero weight was left out; sd and bounds are NaN for a point
-  /// estimate. Throws Error(invalid_argument) as coefficients().
+  /// (log odds for logreg), as a coefficient without a term. `weights`: one for each term, of
+  /// several predictors those of one after the other. All numbers are NaN if a term with nonzero
+  /// weight was left out; sd and bounds are NaN for a point estimate. Throws
+  /// Error(invalid_argument) as coefficients().
   virtual Coefficient contrast(std::span<const double> weights, double level) const = 0;
 };
 

@@ -23,7 +23,7 @@ constexpr double finest_scale = 0.4;
 
 /// The same for the predictor of a response: all of n trials fail on the scale on which the
 /// logarithm of a probability of 1 / n changes, which is shorter for a probit.
-double finest_scale_of(const ResponseFamily &response, const UncertainPredictor &of) {
+double finest_scale_of(const NumberResponse &response, const UncertainPredictor &of) {
   if (response.link != Link::probit) return finest_scale;
   return finest_scale / (1 + std::sqrt(2 * std::log1p(of.trials)));
 }
@@ -116,7 +116,7 @@ UncertainPredictor given_dispersion(const UncertainPredictor &of, double t) {
 struct Peak {
   double at, deviation;
 };
-Peak peak_of(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+Peak peak_of(const NumberResponse &response, double y, const UncertainPredictor &of) {
   double at = of.mean;
   ResponseSlope slope{};
   for (int i = 0; i < 100; ++i) {
@@ -152,7 +152,7 @@ template <class F> double climb(double at, F f) {
 /// chi-squared distribution. A y that is `off` its mean comes from usual g, or from ones that are
 /// so small that it is not far off.
 template <class F>
-double log_average_of_normal(const ResponseFamily &response, const UncertainPredictor &of,
+double log_average_of_normal(const NumberResponse &response, const UncertainPredictor &of,
                              double off, F f) {
   const double square = std::exp(of.log_dispersion), half = 0.5 * of.degrees;
   if (!response.has_degrees()) return f(of.variance + square);
@@ -170,7 +170,7 @@ double log_average_of_normal(const ResponseFamily &response, const UncertainPred
 }
 
 /// The logarithm of the average density of y, given the dispersion.
-double log_average(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+double log_average(const NumberResponse &response, double y, const UncertainPredictor &of) {
   if (response.link == Link::identity)
     return log_average_of_normal(response, of, y - of.mean, [off = y - of.mean](double variance) {
       return -0.5 * (off * off / variance + std::log(variance)) - half_log_two_pi;
@@ -193,7 +193,7 @@ double log_average(const ResponseFamily &response, double y, const UncertainPred
 }
 
 /// P(Y <= y), given the dispersion.
-double average_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+double average_below(const NumberResponse &response, double y, const UncertainPredictor &of) {
   if (response.whole() && y >= of.trials && response.link != Link::log) return 1;
   const double s = std::sqrt(of.variance);
   const ResponsePoint at = of.at(of.mean);
@@ -219,7 +219,7 @@ double average_below(const ResponseFamily &response, double y, const UncertainPr
 
 }  // namespace
 
-double log_predictive(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+double log_predictive(const NumberResponse &response, double y, const UncertainPredictor &of) {
   if (!response.dispersed() || !(of.dispersion_variance > 0)) return log_average(response, y, of);
   const double deviation = std::sqrt(of.dispersion_variance);
   const auto term = [&](double t) {
@@ -244,7 +244,7 @@ double log_predictive(const ResponseFamily &response, double y, const UncertainP
          half_log_two_pi;
 }
 
-double predictive_variance(const ResponseFamily &response, const UncertainPredictor &of) {
+double predictive_variance(const NumberResponse &response, const UncertainPredictor &of) {
   const VarianceTerms terms = response.variance_terms(of.trials, of.degrees);
   // Failures vary as successes do; those that are rarer lose no digits.
   const bool probability = response.link == Link::logit || response.link == Link::probit;
@@ -264,7 +264,7 @@ double predictive_variance(const ResponseFamily &response, const UncertainPredic
   return own < 0 ? variance : own + variance;
 }
 
-double predictive_below(const ResponseFamily &response, double y, const UncertainPredictor &of) {
+double predictive_below(const NumberResponse &response, double y, const UncertainPredictor &of) {
   if (!response.dispersed() || !(of.dispersion_variance > 0)) return average_below(response, y, of);
   // With its dispersion the mean moves too, by so much of what the distribution function takes.
   const double deviation = std::sqrt(of.dispersion_variance),
@@ -304,7 +304,7 @@ template <class F> double quantile_about(double mean, double scale, double p, F 
 
 }  // namespace
 
-double predictive_quantile(const ResponseFamily &response, const UncertainPredictor &of, double p) {
+double predictive_quantile(const NumberResponse &response, const UncertainPredictor &of, double p) {
   const auto below = [&](double y) { return predictive_below(response, y, of); };
   if (response.link == Link::identity) {
     if (p <= 0.5)

@@ -18,20 +18,20 @@ struct UncertainPredictor {
 
 /// The logarithm of the average density of y, to some 8 digits: by trapezoidal rules about the
 /// greatest value of what is integrated, wherever that lies.
-BAYES_API double log_predictive(const ResponseFamily &response, double y,
+BAYES_API double log_predictive(const NumberResponse &response, double y,
                                 const UncertainPredictor &of);
 
 /// The mean of the variances plus the variance of the means of the response, which may overflow; in
 /// closed form but for the moments of a logit (link_moments.hpp). NaN if y has no variance.
-BAYES_API double predictive_variance(const ResponseFamily &response, const UncertainPredictor &of);
+BAYES_API double predictive_variance(const NumberResponse &response, const UncertainPredictor &of);
 
 /// P(Y <= y), to some 8 digits; of counts and amounts for y >= 0.
-BAYES_API double predictive_below(const ResponseFamily &response, double y,
+BAYES_API double predictive_below(const NumberResponse &response, double y,
                                   const UncertainPredictor &of);
 
 /// The least y with P(Y <= y) >= p, 0 < p < 1. Throws Error(numeric) if its magnitude is beyond
 /// 1e300.
-BAYES_API double predictive_quantile(const ResponseFamily &response, const UncertainPredictor &of,
+BAYES_API double predictive_quantile(const NumberResponse &response, const UncertainPredictor &of,
                                      double p);
 
 }  // namespace bayes

@@ -1,6 +1,7 @@
 // The derivatives of the log densities of a block of rows by their linear predictors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/simd.hpp"
@@ -12,23 +13,31 @@ namespace bayes {
 struct ResponseBlock {
   std::int64_t first;
   int rows;
-  /// the linear predictor, y, the number of trials, the weight
+  /// the linear predictors (of several number k of row b is at [k * block_rows + b]), y, the number
+  /// of trials, the weight
   const double *predictor, *response, *trials, *weight;
 };
 
 /// The outputs of a step: for each row, weight x the slope of the log density by the linear
 /// predictor, weight x minus its second derivative (or the augmented counterparts), and weight x
 /// minus the mixed derivative by predictor and log dispersion; block_rows of each.
+///
+/// Of ordered levels `mixed` has block_rows numbers for the cut below the row's level and as many
+/// for the one above. Of several predictors there are slopes and curvatures for each, and in
+/// `product` factors p: minus the second derivative by predictors k and l is curvature k, if k = l,
+/// less p k times curvature l.
 struct ResponseSlopes {
-  double *slope, *curvature, *mixed;
+  double *slope, *curvature, *mixed, *product;
 };
 
 /// Partial sums over rows; `slope` and `curvature` are by the log dispersion. Of counts with a log
-/// link, `zeros` are those there are, and `zeros_expected` the sum of their probabilities.
+/// link, `zeros` are those there are, and `zeros_expected` the sum of their probabilities. Of
+/// ordered levels there are slopes and curvatures for all cuts (level_responses.hpp).
 struct ResponseValues {
   double log_likelihood[simd::sum_lanes] = {}, squares[simd::sum_lanes] = {},
          slope[simd::sum_lanes] = {}, curvature[simd::sum_lanes] = {}, zeros[simd::sum_lanes] = {},
          zeros_expected[simd::sum_lanes] = {};
+  double *cut_slope = nullptr, *cut_curvature = nullptr, *cut_next = nullptr;
 };
 
 /// The computation of a pass for a block of rows, called from all threads.
@@ -40,6 +49,17 @@ class ResponseStep {
   /// for each row
   virtual double operations() const = 0;
 };
+
+/// The number of a level, at most `most`; 0 for what another server's rows may hold and is none.
+inline std::size_t level_at(double y, std::size_t most) {
+  return y >= 0 && y <= double(most) ? std::size_t(y) : 0;
+}
+
+/// log(1 + e), total = 1 + e, share = 1 / total: to the last digit also where the sum has lost
+/// those of e, as large weights count.
+inline simd::Vector log_of_total(simd::Vector e, simd::Vector total, simd::Vector share) {
+  return simd::madd(e - (total - 1.0), share, simd::log(total));
+}
 
 /// Adds vectors of partial sums, where row b belongs to [b / lanes % registers].
 inline void add_lanes(const simd::Vector (&from)[simd::registers], double *to) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "base/incomplete.hpp"
 #include "base/simd.hpp"
 #include "base/special.hpp"
 #include "families/product/column_family.hpp"
 #include "families/product/counts.hpp"
+#include "regression/level_responses.hpp"
 #include "regression/response_step.hpp"
 
 namespace bayes {
@@ -29,12 +31,6 @@ double counted(double y) { return y >= 0 && y <= exact_counts ? std::floor(y) : 
 
 /// exp(x), finite: a predictor beyond it is far from every mode.
 Vector bounded_exp(Vector x) { return simd::exp(-simd::max(-x, simd::all(-700))); }
-
-/// log(1 + e), total = 1 + e, share = 1 / total: to the last digit also where the sum has lost
-/// those of e, as large weights count.
-Vector log_of_total(Vector e, Vector total, Vector share) {
-  return simd::madd(e - (total - 1.0), share, simd::log(total));
-}
 
 /// exp(d) - 1 - d of numbers or vectors of them, where ratio = exp(d): without cancellation where d
 /// is small, as half a deviance is for counts near their mean.
@@ -170,13 +166,13 @@ class BinomialProbitStep final : public ResponseStep {
   }
 };
 
-class Binomial : public ResponseFamily {
+class Binomial : public NumberResponse {
  public:
   explicit constexpr Binomial(Link link)
       : Binomial("binomial", link, "a whole number from 0 to the number of trials") {}
   bool has_trials() const override { return true; }
   bool allows(double y) const override { return allowed_count(y); }
-  std::unique_ptr<ResponseStep> step(double, double) const override {
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &) const override {
     if (link == Link::logit) return std::make_unique<BinomialLogitStep>();
     return std::make_unique<BinomialProbitStep>();
   }
@@ -200,7 +196,7 @@ class Binomial : public ResponseFamily {
   double log_fall(double y, const ResponsePoint &at) const override {
     const double slope = link == Link::logit ? probability_at(link, -at.predictor)
                                              : log_normal_cdf(at.predictor).slope;
-    return ResponseFamily::log_fall(y, at) + std::log(slope);
+    return NumberResponse::log_fall(y, at) + std::log(slope);
   }
   ResponseFall fall(double y, const ResponsePoint &at) const override {
     const double n = at.trials, peak = predictor_at(link, (y + 1) / (n + 1));
@@ -209,7 +205,7 @@ class Binomial : public ResponseFamily {
 
  protected:
   constexpr Binomial(const char *name, Link link, const char *requirement)
-      : ResponseFamily(name, link, requirement) {}
+      : NumberResponse(name, link, requirement) {}
 };
 
 /// One trial.
@@ -219,7 +215,7 @@ class Bernoulli final : public Binomial {
   bool has_trials() const override { return false; }
   bool binary() const override { return true; }
   bool allows(double y) const override { return y == 0 || y == 1; }
-  std::unique_ptr<ResponseStep> step(double, double) const override {
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &) const override {
     if (link == Link::logit) return std::make_unique<LogitStep>();
     return std::make_unique<ProbitStep>();
   }
@@ -287,11 +283,11 @@ double drawn_count(double mean, Random &random) {
   return mean < exact_counts ? std::min(exact_counts, poisson_variate(mean, random)) : exact_counts;
 }
 
-class PoissonResponse final : public ResponseFamily {
+class PoissonResponse final : public NumberResponse {
  public:
-  constexpr PoissonResponse() : ResponseFamily("poisson", Link::log, count_requirement) {}
+  constexpr PoissonResponse() : NumberResponse("poisson", Link::log, count_requirement) {}
   bool allows(double y) const override { return allowed_count(y); }
-  std::unique_ptr<ResponseStep> step(double, double) const override {
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &) const override {
     return std::make_unique<PoissonStep>();
   }
   double log_density(double y, const ResponsePoint &at) const override {
@@ -390,14 +386,14 @@ class NegativeBinomialStep final : public ResponseStep {
   const CountTable table_;
 };
 
-class NegativeBinomialResponse final : public ResponseFamily {
+class NegativeBinomialResponse final : public NumberResponse {
  public:
   constexpr NegativeBinomialResponse()
-      : ResponseFamily("negative_binomial", Link::log, count_requirement) {}
+      : NumberResponse("negative_binomial", Link::log, count_requirement) {}
   bool dispersed() const override { return true; }
   bool allows(double y) const override { return allowed_count(y); }
-  std::unique_ptr<ResponseStep> step(double log_dispersion, double) const override {
-    return std::make_unique<NegativeBinomialStep>(log_dispersion);
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const override {
+    return std::make_unique<NegativeBinomialStep>(at.log_dispersion);
   }
   double log_density(double y, const ResponsePoint &at) const override {
     // P(y) = Beta density of a chance, with r and y + 1, over y + r: as of the column family.
@@ -483,10 +479,10 @@ template <bool learned> class GammaStep final : public ResponseStep {
   const GammaShape shape_;
 };
 
-class Amount : public ResponseFamily {
+class Amount : public NumberResponse {
  public:
   constexpr explicit Amount(const char *name)
-      : ResponseFamily(name, Link::log, amount_requirement) {}
+      : NumberResponse(name, Link::log, amount_requirement) {}
   bool whole() const override { return false; }
   bool allows(double y) const override { return y > 0; }
   double log_density(double y, const ResponsePoint &at) const override {
@@ -521,7 +517,7 @@ class Amount : public ResponseFamily {
 class Exponential final : public Amount {
  public:
   constexpr Exponential() : Amount("exponential") {}
-  std::unique_ptr<ResponseStep> step(double, double) const override {
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &) const override {
     return std::make_unique<GammaStep<false>>();
   }
 };
@@ -531,8 +527,8 @@ class GammaResponse final : public Amount {
   constexpr GammaResponse() : Amount("gamma") {}
   bool dispersed() const override { return true; }
   bool scales() const override { return true; }
-  std::unique_ptr<ResponseStep> step(double log_dispersion, double) const override {
-    return std::make_unique<GammaStep<true>>(log_dispersion);
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const override {
+    return std::make_unique<GammaStep<true>>(at.log_dispersion);
   }
 };
 
@@ -582,17 +578,17 @@ template <bool student> class LocationStep final : public ResponseStep {
   const double scale_, degrees_, constant_;
 };
 
-template <bool student> class Location final : public ResponseFamily {
+template <bool student> class Location final : public NumberResponse {
  public:
   constexpr Location()
-      : ResponseFamily(student ? "student_t" : "normal", Link::identity, number_requirement) {}
+      : NumberResponse(student ? "student_t" : "normal", Link::identity, number_requirement) {}
   bool dispersed() const override { return true; }
   bool scales() const override { return true; }
   bool has_degrees() const override { return student; }
   bool whole() const override { return false; }
   bool allows(double y) const override { return std::isfinite(y); }
-  std::unique_ptr<ResponseStep> step(double log_dispersion, double degrees) const override {
-    return std::make_unique<LocationStep<student>>(log_dispersion, degrees);
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const override {
+    return std::make_unique<LocationStep<student>>(at.log_dispersion, at.degrees);
   }
   double log_density(double y, const ResponsePoint &at) const override {
     const double r = distance(y, at);
@@ -636,16 +632,16 @@ template <bool student> class Location final : public ResponseFamily {
 // P(Y <= y) of counts falls by y + 1 times P(y + 1), since its derivative by the logarithm of the
 // mean telescopes; for other links by the slope of the logarithm of the mean besides.
 
-double ResponseFamily::log_fall(double y, const ResponsePoint &at) const {
+double NumberResponse::log_fall(double y, const ResponsePoint &at) const {
   return std::log(y + 1) + log_density(y + 1, at);
 }
 
-ResponseFall ResponseFamily::fall(double y, const ResponsePoint &at) const {
+ResponseFall NumberResponse::fall(double y, const ResponsePoint &at) const {
   const double peak = std::log(y + 1);
   return {peak, 1 / std::sqrt(slope(y + 1, {peak, at.trials, at.log_dispersion}).curvature)};
 }
 
-std::span<const ResponseFamily *const> all_responses() {
+std::span<const NumberResponse *const> number_responses() {
   static const Bernoulli bernoulli_logit(Link::logit), bernoulli_probit(Link::probit);
   static const Binomial binomial_logit(Link::logit), binomial_probit(Link::probit);
   static const PoissonResponse poisson;
@@ -654,16 +650,41 @@ std::span<const ResponseFamily *const> all_responses() {
   static const GammaResponse gamma;
   static const Location<false> normal;
   static const Location<true> student;
-  static const ResponseFamily *const all[] = {
+  static const NumberResponse *const all[] = {
       &bernoulli_logit,   &bernoulli_probit, &binomial_logit, &binomial_probit, &poisson,
       &negative_binomial, &exponential,      &gamma,          &normal,          &student};
   return all;
 }
 
-const ResponseFamily *find_response(std::string_view name, std::optional<Link> link) {
-  for (const ResponseFamily *const each : all_responses())
+std::span<const ResponseFamily *const> all_responses() {
+  static const std::vector<const ResponseFamily *> all = [] {
+    const auto numbers = number_responses();
+    std::vector<const ResponseFamily *> out(numbers.begin(), numbers.end());
+    const auto levels = level_responses();
+    out.insert(out.end(), levels.begin(), levels.end());
+    return out;
+  }();
+  return all;
+}
+
+namespace {
+
+template <class Response>
+const Response *find_among(std::span<const Response *const> all, std::string_view name,
+                           std::optional<Link> link) {
+  for (const Response *const each : all)
     if (each->name == name && each->link == link.value_or(each->link)) return each;
   return nullptr;
+}
+
+}  // namespace
+
+const ResponseFamily *find_response(std::string_view name, std::optional<Link> link) {
+  return find_among(all_responses(), name, link);
+}
+
+const NumberResponse *find_number_response(std::string_view name, std::optional<Link> link) {
+  return find_among(number_responses(), name, link);
 }
 
 const ResponseFamily &bernoulli(Link link) { return *find_response("bernoulli", link); }

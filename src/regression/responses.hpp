@@ -1,7 +1,8 @@
 // The responses of generalized linear models: how y is distributed, given its linear predictor and
 // perhaps the dispersion of the response (McCullagh and Nelder 1989).
 //
-// A response is a class of responses.cpp and a line of its list.
+// A response is a class and a line of a list: of responses.cpp if it is a number, of
+// level_responses.cpp if it is one of several levels.
 #pragma once
 
 #include <cmath>
@@ -46,7 +47,15 @@ struct VarianceTerms {
   double linear, quadratic, constant = 0;
 };
 
-/// A distribution of y with mean trials * inverse link(predictor).
+/// What a step computes with besides the linear predictors.
+struct StepUnknowns {
+  double log_dispersion = 0, degrees = 0;
+  /// the number of levels, and the logarithms of the gaps between their cuts
+  int levels = 0;
+  std::span<const double> log_gaps = {};
+};
+
+/// How y is distributed.
 class BAYES_API ResponseFamily {
  public:
   /// `requirement`: the values of y in words
@@ -65,6 +74,15 @@ class BAYES_API ResponseFamily {
   /// Poisson variable plus m^2 times the dispersion; that of a gamma response is the second term
   /// alone. Of a response on the whole line the dispersion is the squared scale.
   virtual bool dispersed() const { return false; }
+  /// y is one of several levels, which have names; it is the number of one, from 0.
+  virtual bool labelled() const { return false; }
+  /// The levels have an order.
+  virtual bool ordered() const { return false; }
+  /// They have none, and a linear predictor each but the first.
+  bool classes() const { return labelled() && !ordered(); }
+  /// the number of linear predictors, each with coefficients of its own, and of unknowns besides
+  int predictors(int levels) const { return classes() ? levels - 1 : 1; }
+  int extras(int levels) const { return ordered() ? levels - 2 : dispersed(); }
   /// The rows tell of coefficients in proportion to 1 / dispersion.
   virtual bool scales() const { return false; }
   /// y counts successes of several trials.
@@ -78,7 +96,13 @@ class BAYES_API ResponseFamily {
   virtual bool allows(double y) const = 0;
 
   /// The pass of Newton's method: log densities of blocks of rows and their derivatives.
-  virtual std::unique_ptr<ResponseStep> step(double log_dispersion, double degrees) const = 0;
+  virtual std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const = 0;
+};
+
+/// A distribution of y with mean trials * inverse link(predictor).
+class BAYES_API NumberResponse : public ResponseFamily {
+ public:
+  using ResponseFamily::ResponseFamily;
 
   /// log p(y), of a y that is allowed and no larger than the trials
   virtual double log_density(double y, const ResponsePoint &at) const = 0;
@@ -103,10 +127,14 @@ class BAYES_API ResponseFamily {
   virtual double sample(const ResponsePoint &at, Random &random) const = 0;
 };
 
-/// All responses.
+/// All responses, and those that are numbers.
 BAYES_API std::span<const ResponseFamily *const> all_responses();
+BAYES_API std::span<const NumberResponse *const> number_responses();
 /// The response of this name and, if it has several, this link; nullptr if there is none.
 BAYES_API const ResponseFamily *find_response(std::string_view name, std::optional<Link> link = {});
+/// The same among numbers.
+BAYES_API const NumberResponse *find_number_response(std::string_view name,
+                                                     std::optional<Link> link = {});
 /// The bernoulli response with this link.
 BAYES_API const ResponseFamily &bernoulli(Link link);
 

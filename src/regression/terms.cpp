@@ -187,7 +187,8 @@ std::vector<std::string> column_names(const RowColumns &columns, int dimension) 
   return out;
 }
 
-std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms) {
+std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms,
+                                     std::span<const std::string> prefixes) {
   const auto *const members = given.as<Document::Object>();
   if (!members || members->empty())
     throw Error(Errc::invalid_argument,
@@ -195,25 +196,26 @@ std::vector<double> contrast_weights(const Document &given, const RegressionTerm
                 "A contrast is an object that gives a weight to each of some names of terms.",
                 R"(For example {"smoker": 1, "weight": -0.5}.)");
   std::unordered_map<std::string_view, std::size_t> places;
-  std::vector<std::string_view> names;
-  for (int i = 0; i < terms.size(); ++i) {
-    places.emplace(terms.name(i), std::size_t(i));
-    names.push_back(terms.name(i));
-  }
+  std::vector<std::string> names;
   // The coefficient of a reference label is 0.
-  std::unordered_set<std::string> references(terms.reference_products().begin(),
-                                             terms.reference_products().end());
-  for (const auto &[column, label] : *terms.reference().as<Document::Object>())
-    references.insert(indicator_name(column, *label.as<std::string>()));
+  std::unordered_set<std::string> references;
+  for (const std::string &prefix : prefixes) {
+    for (const std::string &name : terms.names()) names.push_back(prefix + name);
+    for (const std::string &product : terms.reference_products())
+      references.insert(prefix + product);
+    for (const auto &[column, label] : *terms.reference().as<Document::Object>())
+      references.insert(prefix + indicator_name(column, *label.as<std::string>()));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
   std::vector<double> out(names.size(), 0.0);
   for (const auto &[name, value] : *members) {
     poll_in_loop(out.size());
     const auto found = places.find(name);
     if (found == places.end() && !references.contains(name)) {
-      const std::string_view near = nearest(name, names);
+      const std::string_view near = nearest(name, {names.begin(), names.end()});
       throw Error(Errc::invalid_argument, message("the model has no term {}", quoted_text(name)),
                   "A contrast gives weights to terms by their names.",
-                  near.empty() ? message("They are {}.", list_of_terms(terms.names()))
+                  near.empty() ? message("They are {}.", list_of_terms(names))
                                : message("Perhaps you meant {}.", quoted_text(std::string(near))));
     }
     const auto *const whole = value.as<std::int64_t>();

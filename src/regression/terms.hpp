@@ -117,11 +117,13 @@ class BAYES_API RegressionTerms {
   Document reference_ = Document::object();
 };
 
-/// The weights of a contrast, one for each term. `given`: an object with numbers by the names of
-/// terms; terms that it does not name have weight 0, and the reference label of a column may be
-/// named like a term, also in products. Throws Error(invalid_argument) for anything else, for an
-/// unknown name, and for an object without members.
-BAYES_API std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms);
+/// The weights of a contrast, one for each term, and for each of the prefixes that names of terms
+/// have in turn. `given`: an object with numbers by these names; terms that it does not name have
+/// weight 0, and the reference label of a column may be named like a term, also in products. Throws
+/// Error(invalid_argument) for anything else, for an unknown name, and for an object without
+/// members.
+BAYES_API std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms,
+                                               std::span<const std::string> prefixes);
 
 /// "x", "y" and 3 more
 BAYES_API std::string list_of_terms(const std::vector<std::string> &names);

@@ -134,7 +134,7 @@ int main() {
     const double memory = best(5, [&] { sink = sink + read_all(rows); });
     std::printf("%d rows of %d: read %.4f s", n, d, memory);
     const double p = d + 1, work = n * (8 * p + p * p);
-    for (const ResponseFamily *const response : all_responses()) {
+    for (const NumberResponse *const response : number_responses()) {
       GlmRows of(rows, terms, *response, {}, control);
       const Vector at = Vector::Constant(of.size(), 0.1);
       const double pass = best(5, [&] { sink = sink + of.likelihood(at, true).log_likelihood; });

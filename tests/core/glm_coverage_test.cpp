@@ -20,7 +20,7 @@ struct Truth {
 struct Coverage {
   int coefficients = 0, dispersions = 0, responses = 0, fits = 0;
 
-  void add(const ResponseFamily &of, int n, std::uint64_t seed) {
+  void add(const NumberResponse &of, int n, std::uint64_t seed) {
     Random random(seed);
     const Truth truth = {0.3 + 0.5 * random.normal(), 0.7 * random.normal(),
                          of.dispersed() ? -0.7 + 0.5 * random.normal() : 0};
@@ -60,7 +60,7 @@ struct Coverage {
 BOOST_AUTO_TEST_SUITE(glm_coverage)
 
 BOOST_AUTO_TEST_CASE(intervals_contain_the_truth_as_often_as_they_say) {
-  for (const ResponseFamily *const of : all_responses())
+  for (const NumberResponse *const of : number_responses())
     for (const int n : {20, 100, 1000})
       BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link) << ", " << n << " rows") {
         Coverage all;

@@ -43,12 +43,12 @@ std::map<std::string, FitStatistic> statistics(const Glm &model, const Matrix &r
   return statistics(model, rows, draws, control);
 }
 
-ResponsePoint truth(const ResponseFamily &of, double x) {
+ResponsePoint truth(const NumberResponse &of, double x) {
   return {0.4 + 0.5 * x, of.has_trials() ? 6.0 : 1.0, of.dispersed() ? -0.7 : 0, 8};
 }
 
 /// Rows of a response with this truth.
-Matrix rows_of_model(const ResponseFamily &of, int n, std::uint64_t seed) {
+Matrix rows_of_model(const NumberResponse &of, int n, std::uint64_t seed) {
   Random random(seed);
   Matrix out(n, 2);
   for (int i = 0; i < n; ++i) {
@@ -59,7 +59,7 @@ Matrix rows_of_model(const ResponseFamily &of, int n, std::uint64_t seed) {
 }
 
 /// R2 of the truth.
-double explained_by_truth(const ResponseFamily &of, const Matrix &rows) {
+double explained_by_truth(const NumberResponse &of, const Matrix &rows) {
   RunningMoments means, variances;
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
     const ResponsePoint at = truth(of, rows(i, 1));
@@ -70,7 +70,7 @@ double explained_by_truth(const ResponseFamily &of, const Matrix &rows) {
   return means.variance() / (means.variance() + variances.mean());
 }
 
-Document options_of(const ResponseFamily &of) {
+Document options_of(const NumberResponse &of) {
   Document options = Document::object().set("response", of.name);
   if (of.link == Link::probit) options.set("link", "probit");
   if (of.has_trials()) options.set("trials", std::int64_t(6));
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(checks_of_a_known_mean_have_their_exact_probabilities) {
 }
 
 BOOST_AUTO_TEST_CASE(true_models_pass_their_checks) {
-  for (const ResponseFamily *const of : all_responses())
+  for (const NumberResponse *const of : number_responses())
     BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) {
       constexpr int fits = 40;
       int extreme = 0, checks = 0, covered = 0;
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(true_models_pass_their_checks) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_models_do_not) {
-  const ResponseFamily &counts = *find_response("negative_binomial");
+  const NumberResponse &counts = *find_number_response("negative_binomial");
   Random random(3);
   Matrix rows = rows_of_model(counts, 400, 2);
   const auto poisson =
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(wrong_models_do_not) {
 
 BOOST_AUTO_TEST_CASE(too_many_zeros_are_told_and_no_others) {
   for (const char *const name : {"poisson", "negative_binomial"}) {
-    const ResponseFamily &of = *find_response(name);
+    const NumberResponse &of = *find_number_response(name);
     const Document options = options_of(of);
     const auto warned = [&](Matrix rows, int every) {
       for (int i = 0; every > 0 && i < rows.rows(); i += every) rows(i, 0) = 0;
@@ -218,7 +218,7 @@ class RestlessControl final : public Control {
 
 BOOST_AUTO_TEST_CASE(threads_and_interrupts_change_nothing) {
   for (const char *const name : {"negative_binomial", "bernoulli"}) {
-    const ResponseFamily &of = *find_response(name);
+    const NumberResponse &of = *find_number_response(name);
     const Matrix rows = rows_of_model(of, 700, 4);
     const auto model = fit(rows, options_of(of));
     Control alone;
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(threads_and_interrupts_change_nothing) {
 // Rows come in blocks; after em all draws are the point estimate, whose R2 follows from its
 // definition.
 BOOST_AUTO_TEST_CASE(r2_is_that_of_all_rows) {
-  const ResponseFamily &of = bernoulli(Link::probit);
+  const NumberResponse &of = bernoulli(Link::probit);
   const Matrix rows = rows_of_model(of, 1000, 9);
   MemoryRows packed = support::rows_of(rows, {});
   Control control;
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(r2_is_that_of_all_rows) {
 
 // Draws of two coefficients whose sum alone is known leave R2 as it is.
 BOOST_AUTO_TEST_CASE(coefficients_of_a_draw_belong_together) {
-  const ResponseFamily &of = *find_response("poisson");
+  const NumberResponse &of = *find_number_response("poisson");
   Matrix rows(400, 3);
   rows.leftCols(2) = rows_of_model(of, 400, 10);
   Random random(11);
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(coefficients_of_a_draw_belong_together) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_cannot_be_are_refused) {
-  const ResponseFamily &of = *find_response("binomial");
+  const NumberResponse &of = *find_number_response("binomial");
   const Matrix rows = rows_of_model(of, 50, 5);
   const auto model = fit(rows, options_of(of));
   Control control;

@@ -14,12 +14,12 @@ namespace {
 struct Data {
   static constexpr int n = 100;
   static constexpr double trials = 7, degrees = 4;
-  const ResponseFamily &of;
+  const NumberResponse &of;
   Matrix rows;
   /// mean of the intercept's prior, and the unit of all priors
   double centre = 0, unit = 1;
 
-  explicit Data(const ResponseFamily &of) : of(of), rows(n, of.dispersed() ? 1 : 2) {
+  explicit Data(const NumberResponse &of) : of(of), rows(n, of.dispersed() ? 1 : 2) {
     Random random(17);
     Vector x(n);
     for (double &each : x) each = random.normal();
@@ -67,7 +67,7 @@ struct Data {
 BOOST_AUTO_TEST_SUITE(glm_quadrature)
 
 BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
-  for (const ResponseFamily *const of : all_responses())
+  for (const NumberResponse *const of : number_responses())
     BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) {
       const Data data(*of);
       MemoryRows packed = support::rows_of(data.rows, {});

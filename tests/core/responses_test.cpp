@@ -20,7 +20,7 @@ constexpr double pi = 3.14159265358979323846;
 constexpr double trials = 7, degrees = 4;
 
 /// The log density from the textbook, with k = 1 / dispersion.
-double by_definition(const ResponseFamily &of, double y, const ResponsePoint &at) {
+double by_definition(const NumberResponse &of, double y, const ResponsePoint &at) {
   const double mean = mean_at(of.link, at.predictor), k = std::exp(-at.log_dispersion);
   const std::string name = of.name;
   if (name == "bernoulli") return std::log(y > 0 ? mean : 1 - mean);
@@ -42,20 +42,20 @@ double by_definition(const ResponseFamily &of, double y, const ResponsePoint &at
   return k * std::log(k / mean) - std::lgamma(k) + (k - 1) * std::log(y) - k * y / mean;
 }
 
-ResponsePoint point(const ResponseFamily &of, double predictor, double log_dispersion) {
+ResponsePoint point(const NumberResponse &of, double predictor, double log_dispersion) {
   return {predictor, of.has_trials() ? trials : 1, of.dispersed() ? log_dispersion : 0, degrees};
 }
 
-bool on_the_line(const ResponseFamily &of) { return of.link == Link::identity; }
+bool on_the_line(const NumberResponse &of) { return of.link == Link::identity; }
 
 /// f(response) within a context that names it.
-void for_each_response(const std::function<void(const ResponseFamily &)> &f) {
-  for (const ResponseFamily *const of : all_responses())
+void for_each_response(const std::function<void(const NumberResponse &)> &f) {
+  for (const NumberResponse *const of : number_responses())
     BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) { f(*of); }
 }
 
 /// The sum or the integral of f(y) density(y) over all y.
-double average(const ResponseFamily &of, const ResponsePoint &at,
+double average(const NumberResponse &of, const ResponsePoint &at,
                const std::function<double(double)> &f) {
   double out = 0;
   if (of.whole()) {
@@ -72,7 +72,7 @@ double average(const ResponseFamily &of, const ResponsePoint &at,
   return out;
 }
 
-double variance_at(const ResponseFamily &of, const ResponsePoint &at) {
+double variance_at(const NumberResponse &of, const ResponsePoint &at) {
   const double mean = at.trials * mean_at(of.link, at.predictor);
   const VarianceTerms terms = of.variance_terms(at.trials, at.degrees);
   return terms.linear * mean +
@@ -81,7 +81,7 @@ double variance_at(const ResponseFamily &of, const ResponsePoint &at) {
 
 /// The average of f over the uncertain predictor and dispersion, by a fine grid within 9 and 7
 /// deviations.
-double over_grid(const ResponseFamily &of, const UncertainPredictor &uncertain,
+double over_grid(const NumberResponse &of, const UncertainPredictor &uncertain,
                  const std::function<double(const ResponsePoint &)> &f, double step = 0.02) {
   const double w = uncertain.dispersion_variance,
                shift = w > 0 ? uncertain.covariance / std::sqrt(w) : 0,
@@ -102,7 +102,7 @@ double over_grid(const ResponseFamily &of, const UncertainPredictor &uncertain,
 BOOST_AUTO_TEST_SUITE(responses)
 
 BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     for (const double predictor : {-1.7, 0.2, 1.3})
       for (const double log_dispersion : {-2.0, 0.4}) {
         const ResponsePoint at = point(of, predictor, log_dispersion);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
 }
 
 BOOST_AUTO_TEST_CASE(distributions_have_their_moments_and_tails) {
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     const ResponsePoint at = point(of, 0.6, -0.5);
     const double mean = at.trials * mean_at(of.link, at.predictor);
     BOOST_TEST(average(of, at, [](double) { return 1; }) == 1, boost::test_tools::tolerance(1e-9));
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(distributions_have_their_moments_and_tails) {
 }
 
 BOOST_AUTO_TEST_CASE(failures_vary_as_successes_do) {
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     if (of.link != Link::logit && of.link != Link::probit) return;
     for (const double a : {0.5, 3.0, 8.0}) {
       const auto variance = [&](double predictor) {
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(failures_vary_as_successes_do) {
 }
 
 BOOST_AUTO_TEST_CASE(distribution_functions_fall_as_they_say) {
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     for (const double y : of.binary()       ? std::vector<double>{0}
                           : on_the_line(of) ? std::vector<double>{-1, 0, 2}
                                             : std::vector<double>{0, 1, 6}) {
@@ -188,13 +188,13 @@ BOOST_AUTO_TEST_CASE(distribution_functions_fall_as_they_say) {
 
 BOOST_AUTO_TEST_CASE(large_counts_keep_their_digits) {
   // log P(y) at the mean is -log(2 pi y) / 2 - 1 / (12 y).
-  const ResponseFamily &poisson = *find_response("poisson");
+  const NumberResponse &poisson = *find_number_response("poisson");
   for (const double y : {1e5, 1e9, 1e15})
     BOOST_TEST(poisson.log_density(y, {std::log(y), 1, 0}) ==
                    -0.5 * std::log(2 * 3.14159265358979323846 * y) - 1 / (12 * y),
                boost::test_tools::tolerance(1e-6));
   // With next to no dispersion the others are those without one.
-  const ResponseFamily &negative_binomial = *find_response("negative_binomial");
+  const NumberResponse &negative_binomial = *find_number_response("negative_binomial");
   for (const double y : {0.0, 3.0, 40.0})
     BOOST_TEST(
         negative_binomial.log_density(y, {1.3, 1, -25}) == poisson.log_density(y, {1.3, 1, 0}),
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(large_counts_keep_their_digits) {
 }
 
 /// Rows of two predictors, of which the second is an exposure, and responses drawn from a model.
-Matrix rows_of(const ResponseFamily &of, int n, std::uint64_t seed) {
+Matrix rows_of(const NumberResponse &of, int n, std::uint64_t seed) {
   Random random(seed);
   Matrix out(n, 3);
   for (int i = 0; i < n; ++i) {
@@ -216,14 +216,14 @@ Matrix rows_of(const ResponseFamily &of, int n, std::uint64_t seed) {
   return out;
 }
 
-GlmColumns columns_of(const ResponseFamily &of) {
+GlmColumns columns_of(const NumberResponse &of) {
   GlmColumns out;
   if (of.link == Link::log) out.exposure = 1;
   if (of.has_trials()) out.every = trials;
   return out;
 }
 
-Document options_of(const ResponseFamily &of) {
+Document options_of(const NumberResponse &of) {
   Document out = Document::object().set("response", of.name);
   if (of.link == Link::probit) out.set("link", "probit");
   if (of.link == Link::log) out.set("exposure", "x2");
@@ -232,7 +232,7 @@ Document options_of(const ResponseFamily &of) {
 }
 
 BOOST_AUTO_TEST_CASE(passes_have_the_derivatives_of_the_densities) {
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     const Matrix x = rows_of(of, 300, 3);
     const Vector weights = support::random_weights(300, 9);
     MemoryRows rows = support::rows_of(x, weights);
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(passes_have_the_derivatives_of_the_densities) {
 }
 
 BOOST_AUTO_TEST_CASE(models_outlive_their_bytes_and_predict) {
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     MemoryRows rows = support::rows_of(rows_of(of, 200, 5), {});
     Control control;
     GlmWarnings warnings;
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(models_outlive_their_bytes_and_predict) {
 }
 
 BOOST_AUTO_TEST_CASE(predictions_average_over_what_is_uncertain) {
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     UncertainPredictor uncertain{0.4, 0.3, -0.6, 0.2, 0.08, of.has_trials() ? trials : 1, degrees};
     if (!of.dispersed())
       uncertain.log_dispersion = uncertain.dispersion_variance = uncertain.covariance = 0;
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(predictions_average_over_what_is_uncertain) {
 
 BOOST_AUTO_TEST_CASE(large_counts_are_predicted_from_a_predictor_wider_than_they_are) {
   // The response is narrower by up to a thousand times than what is known of its mean.
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     if (of.binary() || on_the_line(of)) return;
     for (const double deviation : {0.02, 1.5})
       for (const double size : {3.0, 1e5}) {
@@ -364,10 +364,10 @@ BOOST_AUTO_TEST_CASE(large_counts_are_predicted_from_a_predictor_wider_than_they
 
 BOOST_AUTO_TEST_CASE(tails_of_predictive_densities_come_from_other_dispersions) {
   // References: sums over a grid within 60 deviations of both unknowns, with the densities of R.
-  const ResponseFamily &gamma = *find_response("gamma"),
-                       &counts = *find_response("negative_binomial");
+  const NumberResponse &gamma = *find_number_response("gamma"),
+                       &counts = *find_number_response("negative_binomial");
   const UncertainPredictor uncertain{0.4, 0.09, -0.6, 0.25, 0.03, 1, degrees};
-  const auto check = [&](const ResponseFamily &of, double y, double reference) {
+  const auto check = [&](const NumberResponse &of, double y, double reference) {
     BOOST_TEST(log_predictive(of, y, uncertain) == reference, boost::test_tools::tolerance(1e-8));
   };
   check(gamma, 1e-300, 632.0922842025);
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(tails_of_predictive_densities_come_from_other_dispersions) 
   check(gamma, 1e6, -192.5627824047);
   check(counts, 1e3, -48.78765603246);
   check(counts, 1e6, -192.5623917208);
-  const ResponseFamily &normal = *find_response("normal"), &student = *find_response("student_t");
+  const NumberResponse &normal = *find_number_response("normal"), &student = *find_number_response("student_t");
   check(normal, -40, -61.08659954728);
   check(normal, 2, -2.643949658377);
   check(student, -40, -16.72205757244);
@@ -385,8 +385,8 @@ BOOST_AUTO_TEST_CASE(tails_of_predictive_densities_come_from_other_dispersions) 
 
 BOOST_AUTO_TEST_CASE(rows_far_off_come_from_another_scale) {
   // Two peaks far apart; references by adaptive quadrature in R.
-  const ResponseFamily &normal = *find_response("normal"), &student = *find_response("student_t");
-  const auto check = [](const ResponseFamily &of, double y, const UncertainPredictor &uncertain,
+  const NumberResponse &normal = *find_number_response("normal"), &student = *find_number_response("student_t");
+  const auto check = [](const NumberResponse &of, double y, const UncertainPredictor &uncertain,
                         double reference) {
     BOOST_TEST(log_predictive(of, y, uncertain) == reference, boost::test_tools::tolerance(1e-4));
   };
@@ -406,14 +406,14 @@ BOOST_AUTO_TEST_CASE(rows_far_off_come_from_another_scale) {
                    5 - predictive_quantile(student, plain, p),
                boost::test_tools::tolerance(1e-6));
   // All of a million trials fail.
-  const ResponseFamily &probit = *find_response("binomial", Link::probit);
+  const NumberResponse &probit = *find_number_response("binomial", Link::probit);
   check(probit, 0, {0, 25, 0, 0, 0, 1e6}, -1.797707);
 }
 
 BOOST_AUTO_TEST_CASE(predictions_end_for_any_uncertainty) {
   for (const double variance : {1e-300, 1.0, 1e6, 1e300})
     for (const double dispersion_variance : {1e-12, 1.0, 100.0})
-      for_each_response([&](const ResponseFamily &of) {
+      for_each_response([&](const NumberResponse &of) {
         UncertainPredictor uncertain{0, variance, 0, 0, 0, 1, degrees};
         if (of.dispersed()) uncertain.dispersion_variance = dispersion_variance;
         BOOST_TEST(std::isfinite(log_predictive(of, 1, uncertain)));
@@ -424,7 +424,7 @@ BOOST_AUTO_TEST_CASE(predictions_end_for_any_uncertainty) {
 
 BOOST_AUTO_TEST_CASE(zeros_are_counted_and_expected) {
   for (const char *const name : {"poisson", "negative_binomial"}) {
-    const ResponseFamily &of = *find_response(name);
+    const NumberResponse &of = *find_number_response(name);
     const int n = 3 * block_rows / 2;
     Matrix rows(n, 2);
     Vector weights(n);
@@ -453,7 +453,7 @@ BOOST_AUTO_TEST_CASE(zeros_are_counted_and_expected) {
 
 BOOST_AUTO_TEST_CASE(draws_have_the_distribution_function) {
   constexpr int draws = 20000;
-  for_each_response([](const ResponseFamily &of) {
+  for_each_response([](const NumberResponse &of) {
     for (const double predictor : {-0.8, 1.3, 4.0}) {
       const ResponsePoint at = point(of, predictor, 0.3);
       const double mean = at.trials * mean_at(of.link, predictor);

@@ -102,8 +102,10 @@ BAYES_FUNCTION(bayes_contrast) {
   ResultRows result(fcinfo);
   std::unique_ptr<Model> owner;
   const RegressionModel &model = regression_argument(fcinfo, owner);
+  std::vector<std::string> prefixes;
+  for (int k = 0; k < model.predictors(); ++k) prefixes.push_back(model.prefix(k));
   std::vector<double> weights =
-      contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms());
+      contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms(), prefixes);
   // Scales the weights to at most 1: their squares may overflow where the contrast does not.
   double size = 0;
   for (const double w : weights) size = std::max(size, std::fabs(w));

@@ -1,0 +1,281 @@
+// What a generalized linear model of a labelled response says about its levels.
+//
+// Probabilities are averages over the posterior of the predictors of a row and of the gaps between
+// cuts. It is normal, or given by draws; a normal one of up to most_dimensions numbers is replaced
+// by points that have its mean and its covariance exactly, and are spread as evenly as it is;
+// one of more numbers, by points of the posterior of all unknowns.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/linalg.hpp"
+#include "base/message.hpp"
+#include "base/random.hpp"
+#include "base/special.hpp"
+#include "families/marginal.hpp"
+#include "families/parameter.hpp"
+#include "regression/glm_state.hpp"
+#include "regression/level_responses.hpp"
+#include "regression/regression_model.hpp"
+
+namespace bayes {
+namespace {
+
+/// Points come in pairs about the mean.
+constexpr int pairs = 256, level_points = 2 * pairs;
+constexpr int most_dimensions = 64;
+
+/// `pairs` vectors of standard normal numbers whose squares and products average to those of the
+/// distribution: number j of vector s at [j * pairs + s]. In few dimensions they are quantiles of a
+/// sequence that fills the unit cube evenly, multiples of powers of a number that generalizes the
+/// golden section (Roberts 2018).
+std::vector<double> even_normals(int dimensions) {
+  std::vector<double> out(std::size_t(dimensions) * pairs);
+  double golden = 2;  // golden^(dimensions + 1) = golden + 1
+  for (int i = 0; i < 60; ++i) golden = std::pow(1 + golden, 1 / (double(dimensions) + 1));
+  Random random(1);
+  double rate = 1;
+  for (int j = 0; j < dimensions; ++j) {
+    rate /= golden;
+    for (int s = 0; s < pairs; ++s) {
+      const double at = 0.5 + rate * (s + 1);
+      out[std::size_t(j * pairs + s)] =
+          dimensions <= 16 ? normal_quantile(at - std::floor(at)) : random.normal();
+    }
+  }
+  const Eigen::Map<const Matrix> points(out.data(), pairs, dimensions);
+  Matrix lower;
+  if (!cholesky(Matrix(points.transpose() * points / pairs), lower)) return out;
+  const Matrix white = inverse_lower(lower) * points.transpose();
+  for (int j = 0; j < dimensions; ++j)
+    for (int s = 0; s < pairs; ++s) out[std::size_t(j * pairs + s)] = white(j, s);
+  return out;
+}
+
+/// `pairs` pairs of points of the posterior of all unknowns, one vector after the other.
+std::vector<double> posterior_points(const Glm::State &s) {
+  const std::size_t p = s.size();
+  std::vector<double> out(p * level_points), off(p);
+  for (std::size_t i = 0; i < std::size_t(pairs); ++i) {
+    poll_here();
+    Random random(1, i);
+    std::fill(off.begin(), off.end(), 0.0);
+    const double *row = s.root.data();
+    for (std::size_t k = 0; k < p; ++k, row += k) {
+      const double normal = random.normal();
+      for (std::size_t j = 0; j <= k; ++j) off[j] += row[j] * normal;
+    }
+    for (std::size_t j = 0; j < p; ++j) {
+      out[2 * i * p + j] = s.mean[j] + off[j];
+      out[(2 * i + 1) * p + j] = s.mean[j] - off[j];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<std::string> &Glm::levels() const { return state->levels; }
+
+int Glm::predictors() const { return response_->predictors(state->columns.levels); }
+
+std::string Glm::prefix(int predictor) const {
+  return response_->classes() ? state->levels[std::size_t(predictor) + 1] + ": " : std::string();
+}
+
+int Glm::outcomes() const {
+  return response_->binary() ? 2 : response_->labelled() ? state->columns.levels : 0;
+}
+
+void Glm::require_numbers() const {
+  if (!response_->labelled()) return;
+  throw Error(
+      Errc::wrong_family, message("a response of distribution {} has no mean", response_->name),
+      "It is one of several labels.", "glm_probabilities(model, x) has the probability of each.");
+}
+
+namespace {
+
+/// The predictors of a row under unknowns, and after them the unknowns besides coefficients.
+class RowPredictors {
+ public:
+  RowPredictors(const Glm::State &state, const GlmRow &row, std::size_t predictors)
+      : state_(state),
+        row_(row),
+        terms_(std::size_t(state.terms.size())),
+        predictors_(predictors) {}
+  std::size_t size() const { return predictors_ + state_.size() - terms_ * predictors_; }
+
+  double operator()(const double *u, std::size_t i) const {
+    if (i >= predictors_) return u[first(i)];
+    return row_.offset + product(u + first(i), terms_);
+  }
+
+  /// At points of their normal distribution: mean plus and minus a root of the covariance times the
+  /// pairs of even_normals().
+  std::vector<double> at_points(const std::vector<double> &normals) const {
+    const std::size_t n = size();
+    const Matrix root = covariance_root();
+    std::vector<double> out(n * level_points);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double mean = (*this)(state_.mean.data(), i);
+      for (std::size_t s = 0; s < std::size_t(pairs); ++s) {
+        double off = 0;
+        for (std::size_t j = 0; j <= i; ++j)
+          off += root(Eigen::Index(i), Eigen::Index(j)) * normals[j * pairs + s];
+        out[i * level_points + s] = mean + off;
+        out[i * level_points + pairs + s] = mean - off;
+      }
+    }
+    return out;
+  }
+
+ private:
+  /// where what number i depends on begins among the unknowns
+  std::size_t first(std::size_t i) const {
+    return i < predictors_ ? i * terms_ : terms_ * predictors_ + i - predictors_;
+  }
+  double product(const double *u, std::size_t terms) const {
+    double out = 0;
+    for (std::size_t j = 0; j < terms; ++j) out += u[j] * row_.terms[j];
+    return out;
+  }
+
+  /// A lower triangular root of the covariance, with zeros for what has no variance left.
+  Matrix covariance_root() const {
+    const auto n = Eigen::Index(size()), p = Eigen::Index(state_.size());
+    // the root of the covariance of all unknowns, times what they are multiplied by
+    Matrix image = Matrix::Zero(p, n);
+    const double *row = state_.root.data();
+    for (Eigen::Index r = 0; r < p; row += ++r)
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const auto at = first(std::size_t(i));
+        if (at > std::size_t(r)) continue;
+        const std::size_t known = std::min(terms_, std::size_t(r) + 1 - at);
+        image(r, i) = std::size_t(i) < predictors_ ? product(row + at, known) : row[at];
+      }
+    const Matrix covariance = image.transpose() * image;
+    Matrix out = Matrix::Zero(n, n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double left = covariance(j, j) - out.row(j).head(j).squaredNorm();
+      if (!(left > 1e-14 * covariance(j, j))) continue;
+      out(j, j) = std::sqrt(left);
+      for (Eigen::Index i = j + 1; i < n; ++i)
+        out(i, j) = (covariance(i, j) - out.row(i).head(j).dot(out.row(j).head(j))) / out(j, j);
+    }
+    return out;
+  }
+
+  const Glm::State &state_;
+  const GlmRow &row_;
+  const std::size_t terms_, predictors_;
+};
+
+}  // namespace
+
+std::vector<double> Glm::level_logs(const GlmRow &own) const {
+  const State &s = *state;
+  const RowPredictors predictors(s, own, std::size_t(this->predictors()));
+  const std::size_t n = predictors.size();
+  const bool normal = s.draws.empty() && n <= std::size_t(most_dimensions);
+  std::call_once(s.points_made, [&] {
+    if (s.draws.empty()) s.points = normal ? even_normals(int(n)) : posterior_points(s);
+  });
+  std::vector<double> at;
+  if (normal) {
+    at = predictors.at_points(s.points);
+  } else {
+    const std::vector<double> &draws = s.draws.empty() ? s.points : s.draws;
+    const std::size_t count = draws.size() / s.size();
+    at.resize(n * count);
+    for (std::size_t r = 0; r < count; ++r)
+      for (std::size_t i = 0; i < n; ++i)
+        at[i * count + r] = predictors(draws.data() + r * s.size(), i);
+  }
+  for (const double each : at)
+    if (!std::isfinite(each))
+      throw Error(
+          Errc::numeric, "the linear predictor of a row overflows",
+          "Its values are too far outside the range of the rows that the model was fitted to.");
+  const int levels = s.columns.levels, points = int(at.size() / n);
+  std::vector<double> out(std::size_t(levels) * std::size_t(points));
+  static_cast<const LevelResponse &>(*response_)
+      .log_probabilities(levels, points, at.data(), out.data());
+  return out;
+}
+
+std::optional<std::vector<LevelPrediction>> Glm::predict_levels(std::span<const double> row,
+                                                                double level) const {
+  require_level(level);
+  const std::optional<GlmRow> own = in_own_units(row);
+  if (!own) return std::nullopt;
+  const std::vector<double> logs = level_logs(*own);
+  const std::size_t count = std::size_t(state->columns.levels), points = logs.size() / count;
+  std::vector<LevelPrediction> out;
+  for (std::size_t k = 0; k < count; ++k) {
+    std::vector<double> p(points);
+    for (std::size_t s = 0; s < points; ++s) p[s] = std::exp(logs[k * points + s]);
+    const DrawSummary found = summary_of_draws(std::move(p), level);
+    out.push_back({found.mean, found.deviation, found.lower, found.upper});
+  }
+  return out;
+}
+
+std::optional<RowPrediction> Glm::most_probable_level(std::span<const double> row) const {
+  const auto found = predict_levels(row, 0.5);
+  if (!found) return std::nullopt;
+  const auto best = std::max_element(
+      found->begin(), found->end(),
+      [](const LevelPrediction &a, const LevelPrediction &b) { return a.mean < b.mean; });
+  RowPrediction out;
+  out.component = int(best - found->begin());
+  out.label = &state->levels[std::size_t(out.component)];
+  return out;
+}
+
+Score Glm::score_level(const GlmRow &own, std::size_t level) const {
+  const std::vector<double> logs = level_logs(own);
+  const std::size_t count = std::size_t(state->columns.levels), points = logs.size() / count;
+  // Half the squared distance of the probabilities from 1 for the level and 0 for all others: with
+  // two levels, that of a yes or no.
+  double square = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    double sum = 0;
+    for (std::size_t s = 0; s < points; ++s) sum += std::exp(logs[k * points + s]);
+    const double off = double(k == level) - sum / double(points);
+    square += 0.5 * off * off;
+  }
+  const double log_p =
+      log_sum_exp(std::span(logs).subspan(level * points, points)) - std::log(double(points));
+  return {1, log_p, square};
+}
+
+void Glm::take_cuts(double level, const TakeCoefficient &take) const {
+  const State &s = *state;
+  const std::size_t terms = std::size_t(s.terms.size());
+  const std::vector<double> cuts =
+      cuts_of(std::span(s.mean).subspan(terms));  // of the gaps' logarithms
+  // Where x is 0, the predictor is the intercept in units of the columns.
+  std::vector<double> a(s.size(), 0.0);
+  for (std::size_t i = 0; i < terms; ++i)
+    a[i] = i == 0 ? -1 : s.scales.centre[i] / s.scales.scale[i];
+  double intercept = 0;
+  for (std::size_t i = 0; i < terms; ++i) intercept += a[i] * s.mean[i];
+  const double reach = -normal_quantile((1 - level) / 2);
+  for (std::size_t k = 0; k < cuts.size(); ++k) {
+    // its slope by the logarithms of the gaps below it
+    if (k > 0) a[terms + k - 1] = cuts[k] - cuts[k - 1];
+    const std::string name = s.levels[k] + "|" + s.levels[k + 1];
+    Coefficient out;
+    out.term = &name;
+    out.mean = cuts[k] + intercept;
+    out.sd = std::sqrt(packed_square(s.root, a));
+    out.lower = out.mean - reach * out.sd;
+    out.upper = out.mean + reach * out.sd;
+    take(out);
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,63 @@
+// Responses that are one of several levels: ordered ones (cumulative models, McCullagh 1980) and
+// classes without an order (multinomial logit).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "regression/responses.hpp"
+
+namespace bayes {
+
+/// The largest number of levels.
+inline constexpr int max_levels = 1000;
+
+/// A distribution of levels 0 to levels - 1.
+///
+/// Its unknowns besides coefficients are, of ordered levels, the logarithms of the gaps between
+/// neighbouring cuts: P(y > k) = F(predictor - cut_k), cut_0 = 0, cut_k = cut_(k - 1) + gap_k for
+/// k = 1 to levels - 2. Classes have a predictor each but class 0, whose one is 0: P(y = k) is in
+/// proportion to its exponential.
+class BAYES_API LevelResponse : public ResponseFamily {
+ public:
+  using ResponseFamily::ResponseFamily;
+  bool labelled() const final { return true; }
+  bool allows(double y) const final;
+
+  /// Log probabilities of all levels at some points: `at`: predictors, and after them extra
+  /// unknowns, number i of point s at [i * points + s]; out: of level k at [k * points + s]. -inf
+  /// only where a predictor or a cut overflows.
+  virtual void log_probabilities(int levels, int points, const double *at, double *out) const = 0;
+};
+
+BAYES_API std::span<const LevelResponse *const> level_responses();
+
+/// The cuts from the logarithms of their gaps: one more than these.
+BAYES_API std::vector<double> cuts_of(std::span<const double> log_gaps);
+
+/// The derivatives of a log-likelihood by cuts, one for each cut; and minus its second ones: those
+/// by one cut twice, and by each cut and the next. Minus its mixed derivatives by a cut and the
+/// coefficients are kept apart.
+struct CutSlopes {
+  std::vector<double> slope, curvature, next;
+};
+
+/// The derivatives by the logarithms of gaps, where those are `log_gaps`: the slope; and the lower
+/// triangle of minus the second derivatives, number (i, j) at [i (i + 1) / 2 + j].
+struct GapSlopes {
+  std::vector<double> slope, curvature;
+};
+BAYES_API GapSlopes by_log_gaps(const CutSlopes &cuts, std::span<const double> log_gaps);
+/// Mixed derivatives by gap and coefficient from those by cut and coefficient, `coefficients`
+/// numbers for each.
+BAYES_API std::vector<double> mixed_by_log_gaps(const std::vector<double> &by_cut,
+                                                std::size_t coefficients,
+                                                std::span<const double> log_gaps);
+
+/// Which label comes first where levels have no order of their own: numbers by their size, and
+/// then all others by their bytes.
+BAYES_API bool level_before(std::string_view a, std::string_view b);
+
+}  // namespace bayes

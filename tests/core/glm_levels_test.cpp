@@ -1,0 +1,287 @@
+// Responses that are labels: ordered levels and classes.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "regression/glm.hpp"
+#include "regression/glm_learners.hpp"
+#include "regression/glm_rows.hpp"
+#include "regression/level_responses.hpp"
+#include "support.hpp"
+
+using namespace bayes;
+
+namespace {
+
+std::vector<std::string> names(int levels) {
+  std::vector<std::string> out;
+  for (int k = 0; k < levels; ++k) out.push_back(std::string(1, char('a' + k)));
+  return out;
+}
+
+Document options_of(const LevelResponse &of, int levels) {
+  Document out = Document::object().set("response", of.name);
+  if (of.link == Link::probit) out.set("link", "probit");
+  const std::vector<std::string> all = names(levels);
+  return out.set("levels", Document::List(all.begin(), all.end()));
+}
+
+/// The distribution function of a link.
+double below(Link link, double x) {
+  return link == Link::logit ? 1 / (1 + std::exp(-x)) : 0.5 * std::erfc(-x / std::sqrt(2.0));
+}
+
+/// P(level) from the definition. `at`: predictors, then cuts of ordered levels.
+double probability(const LevelResponse &of, int levels, int level, const std::vector<double> &at) {
+  if (!of.ordered()) {
+    double total = 1;
+    for (int k = 1; k < levels; ++k) total += std::exp(at[std::size_t(k) - 1]);
+    return (level > 0 ? std::exp(at[std::size_t(level) - 1]) : 1) / total;
+  }
+  const double high = level + 1 < levels ? below(of.link, at[std::size_t(level) + 1] - at[0]) : 1;
+  return high - (level > 0 ? below(of.link, at[std::size_t(level)] - at[0]) : 0);
+}
+
+/// Predictors and cuts of a row with two numbers.
+std::vector<double> definition(const LevelResponse &of, int levels, const Vector &u, double x1,
+                               double x2) {
+  std::vector<double> out;
+  for (int k = 0; k < of.predictors(levels); ++k)
+    out.push_back(u(3 * k) + u(3 * k + 1) * x1 + u(3 * k + 2) * x2);
+  if (!of.ordered()) return out;
+  for (const double cut : cuts_of({u.data() + 3, std::size_t(levels) - 2})) out.push_back(cut);
+  return out;
+}
+
+void for_each_response(const std::function<void(const LevelResponse &)> &f) {
+  for (const LevelResponse *const of : level_responses())
+    BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) { f(*of); }
+}
+
+/// Rows of a level and two numbers.
+Matrix rows_of_levels(const LevelResponse &of, int n, int levels, const Vector &u,
+                      std::uint64_t seed) {
+  Random random(seed);
+  Matrix rows(n, 3);
+  for (int i = 0; i < n; ++i) {
+    rows(i, 1) = random.normal();
+    rows(i, 2) = random.normal();
+    const std::vector<double> at = definition(of, levels, u, rows(i, 1), rows(i, 2));
+    double left = random.uniform();
+    int level = 0;
+    while (level + 1 < levels && (left -= probability(of, levels, level, at)) > 0) ++level;
+    rows(i, 0) = level;
+  }
+  return rows;
+}
+
+Vector some_unknowns(const LevelResponse &of, int levels) {
+  Vector out(3 * of.predictors(levels) + of.extras(levels));
+  for (Eigen::Index i = 0; i < out.size(); ++i) out(i) = 0.5 * std::sin(2.0 * double(i) + 1);
+  return out;
+}
+
+std::unique_ptr<Glm> fit(const Matrix &rows, const Document &options, GlmWarnings *warned = nullptr,
+                         const Vector &weights = {}) {
+  MemoryRows packed = support::rows_of(rows, weights);
+  Control control;
+  GlmWarnings warnings;
+  return glm_fit(GlmFamily::glm, packed, {}, options, control, warned ? *warned : warnings);
+}
+
+std::vector<Coefficient> coefficients(const Glm &model) {
+  std::vector<Coefficient> out;
+  model.coefficients(0.95, [&](const Coefficient &each) { out.push_back(each); });
+  return out;
+}
+
+bool close(double a, double b, double tolerance) { return std::fabs(a - b) < tolerance; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(glm_levels)
+
+BOOST_AUTO_TEST_CASE(passes_compute_the_likelihood_and_its_derivatives) {
+  for_each_response([](const LevelResponse &of) {
+    for (const int levels : {2, 3, 5, 26}) {
+      const int n = levels == 26 ? 300 : 600;
+      const Vector u = some_unknowns(of, levels);
+      const Matrix rows = rows_of_levels(of, n, levels, u, 5);
+      Vector weights(n);
+      for (int i = 0; i < n; ++i) weights(i) = 0.5 + i % 3;
+      MemoryRows packed = support::rows_of(rows, weights);
+      const RegressionTerms terms({}, 2, true);
+      GlmColumns columns;
+      columns.levels = levels;
+      Control control;
+      GlmRows data(packed, terms, of, columns, control);
+      BOOST_TEST_REQUIRE(data.size() == u.size());
+      const GlmSums sums = data.likelihood(u, true);
+      double value = 0;
+      for (int i = 0; i < n; ++i) {
+        const TermScales &s = data.scales();
+        const std::vector<double> at =
+            definition(of, levels, u, (rows(i, 1) - s.centre[1]) / s.scale[1],
+                       (rows(i, 2) - s.centre[2]) / s.scale[2]);
+        value += weights(i) * std::log(probability(of, levels, int(rows(i, 0)), at));
+      }
+      BOOST_TEST(std::fabs(sums.log_likelihood - value) < 1e-9 * std::fabs(value));
+      constexpr double step = 1e-5;
+      for (Eigen::Index i = 0; i < u.size(); ++i) {
+        Vector more = u, less = u;
+        more(i) += step;
+        less(i) -= step;
+        const GlmSums above = data.likelihood(more, false), under = data.likelihood(less, false);
+        BOOST_TEST(std::fabs(sums.gradient(i) -
+                             (above.log_likelihood - under.log_likelihood) / (2 * step)) < 1e-4);
+        const Vector slope = (under.gradient - above.gradient) / (2 * step);
+        BOOST_TEST((sums.curvature.col(i) - slope).cwiseAbs().maxCoeff() < 1e-4);
+      }
+    }
+  });
+}
+
+// With two levels all of them are logistic or probit regressions.
+BOOST_AUTO_TEST_CASE(two_levels_are_a_yes_and_a_no) {
+  for_each_response([](const LevelResponse &of) {
+    const Matrix rows = rows_of_levels(of, 300, 2, some_unknowns(of, 2), 8);
+    const auto model = fit(rows, options_of(of, 2));
+    Document options = Document::object().set("response", "bernoulli");
+    if (of.link == Link::probit) options.set("link", "probit");
+    const auto binary = fit(rows, options);
+    BOOST_TEST(close(model->info.objective, binary->info.objective, 1e-9));
+    const auto own = coefficients(*model), known = coefficients(*binary);
+    // The cut is minus the intercept.
+    BOOST_TEST(close(own[0].mean, of.ordered() ? -known[0].mean : known[0].mean, 1e-9));
+    for (std::size_t j = 0; j < 3; ++j) {
+      if (j > 0) BOOST_TEST(close(own[j].mean, known[j].mean, 1e-9));
+      BOOST_TEST(close(own[j].sd, known[j].sd, 1e-9));
+    }
+    for (const double x : {-2.0, 0.0, 1.5}) {
+      const std::vector<double> row = {x, 0.5};
+      const auto levels = model->predict_levels(row, 0.9);
+      const auto mean = binary->predict(row, 0.9);
+      BOOST_TEST(close((*levels)[1].mean, mean->mean, 1e-6));
+      BOOST_TEST(close((*levels)[0].mean, 1 - mean->mean, 1e-6));
+      BOOST_TEST(close((*levels)[1].sd, mean->sd, 1e-4));
+      BOOST_TEST(close((*levels)[1].lower, mean->lower, 0.02 * mean->sd));
+      BOOST_TEST(close((*levels)[1].upper, mean->upper, 0.02 * mean->sd));
+      for (const double y : {0.0, 1.0}) {
+        const auto score = model->score(row, y), expected = binary->score(row, y);
+        BOOST_TEST(close(score->log_density, expected->log_density, 1e-4));
+        BOOST_TEST(close(score->error, expected->error, 1e-6));
+      }
+    }
+  });
+}
+
+// Three levels and no predictors: two unknowns, whose posterior is summed up over a grid.
+BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
+  for_each_response([](const LevelResponse &of) {
+    const int n = 60, counts[] = {22, 27, 11};
+    Matrix rows(n, 1);
+    for (int k = 0, i = 0; k < 3; ++k)
+      for (int c = 0; c < counts[k]; ++c) rows(i++, 0) = k;
+    const auto model = fit(rows, options_of(of, 3));
+    const auto log_joint = [&](double a, double b) {
+      const auto normal = [](double x, double variance) {
+        return -0.5 *
+               (x * x / variance + std::log(variance) + std::log(2 * 3.14159265358979323846));
+      };
+      double out = normal(a, 100) + normal(b, of.ordered() ? 4 : 100);
+      const std::vector<double> at =
+          of.ordered() ? std::vector<double>{a, 0, std::exp(b)} : std::vector<double>{a, b};
+      for (int k = 0; k < 3; ++k) out += counts[k] * std::log(probability(of, 3, k, at));
+      return out;
+    };
+    constexpr double step = 0.02;
+    double total = 0, mean[3] = {}, square[3] = {};
+    const double shift = log_joint(0, 0);
+    for (double a = -6; a < 6; a += step)
+      for (double b = -6; b < 6; b += step) {
+        const double density = std::exp(log_joint(a, b) - shift);
+        if (!(density > 0)) continue;
+        total += density;
+        const std::vector<double> at =
+            of.ordered() ? std::vector<double>{a, 0, std::exp(b)} : std::vector<double>{a, b};
+        for (int k = 0; k < 3; ++k) {
+          const double p = probability(of, 3, k, at);
+          mean[k] += density * p;
+          square[k] += density * p * p;
+        }
+      }
+    const double evidence = shift + std::log(total * step * step);
+    BOOST_TEST(std::fabs(model->info.objective - evidence) < 0.05);
+    const auto levels = *model->predict_levels({}, 0.95);
+    for (int k = 0; k < 3; ++k) {
+      const double exact = mean[k] / total, sd = std::sqrt(square[k] / total - exact * exact);
+      BOOST_TEST(close(levels[std::size_t(k)].mean, exact, 0.12 * sd));
+      BOOST_TEST(close(levels[std::size_t(k)].sd / sd, 1, 0.05));
+      BOOST_TEST(
+          close(model->score({}, k)->log_density, std::log(levels[std::size_t(k)].mean), 1e-12));
+    }
+  });
+}
+
+// Averages over points against sums over a grid of the normal posterior.
+BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
+  for_each_response([](const LevelResponse &of) {
+    const Matrix rows = rows_of_levels(of, 40, 3, some_unknowns(of, 3), 3);
+    const auto model = fit(rows, options_of(of, 3));
+    const std::vector<double> x = {1.2, -2};
+    const auto levels = *model->predict_levels(x, 0.9);
+    double sum = 0;
+    for (const LevelPrediction &each : levels) {
+      sum += each.mean;
+      BOOST_TEST(each.lower < each.mean);
+      BOOST_TEST(each.mean < each.upper);
+    }
+    BOOST_TEST(close(sum, 1, 1e-12));
+    // the two numbers that probabilities depend on, from contrasts and parameters
+    std::vector<double> own(3);
+    model->probabilities(x, own);
+    for (int k = 0; k < 3; ++k) BOOST_TEST(own[std::size_t(k)] == levels[std::size_t(k)].mean);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(intervals_contain_the_truth_as_often_as_they_say) {
+  for_each_response([](const LevelResponse &of) {
+    for (const int n : {20, 100, 1000}) BOOST_TEST_CONTEXT(n << " rows") {
+        constexpr int fits = 400, levels = 4;
+        int slopes = 0, chances = 0;
+        double brier = 0, promised = 0;
+        for (int i = 0; i < fits; ++i) {
+          Random random(std::uint64_t(1000 * n + i));
+          Vector u = some_unknowns(of, levels);
+          for (double &each : u) each = 0.6 * random.normal();
+          if (of.ordered()) u(0) += 1;
+          const Matrix rows = rows_of_levels(of, n, levels, u, std::uint64_t(i));
+          MemoryRows packed = support::rows_of(rows, {});
+          const auto model = fit(rows, options_of(of, levels));
+          const auto found = model->contrast(
+              [&] {
+                std::vector<double> w(std::size_t(3 * model->predictors()), 0.0);
+                w[1] = 1;
+                return w;
+              }(),
+              0.9);
+          slopes += found.lower < u(1) && u(1) < found.upper;
+          const std::vector<double> x = {random.normal(), random.normal()};
+          const auto predicted = *model->predict_levels(x, 0.9);
+          const int level = i % levels;
+          const double truth =
+              probability(of, levels, level, definition(of, levels, u, x[0], x[1]));
+          const LevelPrediction &own = predicted[std::size_t(level)];
+          chances += own.lower < truth && truth < own.upper;
+          brier += std::pow(own.mean - truth, 2);
+          promised += own.sd * own.sd;
+        }
+        std::printf("%s %d n %d slopes %.3f chances %.3f ratio %.3f\n", of.name, int(of.link), n,
+                    slopes / double(fits), chances / double(fits), brier / promised);
+        BOOST_TEST(slopes / double(fits) > 0.86);
+        BOOST_TEST(chances / double(fits) > 0.86);
+      }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
