@@ -2,7 +2,10 @@
 
 DEFINE @glm_rows =
   'Option response, which is required, names the distribution of y: bernoulli, binomial, poisson, '
-  'negative_binomial, exponential, gamma, normal or student_t (docs/regression.md). x: numbers, '
+  'negative_binomial, exponential, gamma, normal or student_t, ordinal of levels with an order or '
+  'categorical of classes without one (docs/regression.md). y of these two is a value of any type, '
+  'known by its text: option levels lists the labels in their order; without it they are those of '
+  'the rows, in the order of numbers and then of bytes, for ordinal those of an enum. x: numbers, '
   'as many in every row; in a record each column is a number, a boolean or a label, and a column '
   'of labels becomes an indicator for each label except the first, which is the reference. '
   'Options exposure, offset and trials name columns of x that are no predictors; option terms, if '
@@ -60,7 +63,7 @@ COMMENT IS @binary_resume
 -- With options of type jsonb a call with two literals would be ambiguous.
 CREATE FUNCTION glm_fit(query bayes_query, options "any")
   RETURNS TABLE (
-    term text, mean float8, sd float8, lower float8, upper float8,
+    term text, class text, mean float8, sd float8, lower float8, upper float8,
     effect float8, effect_lower float8, effect_upper float8
   )
   AS 'MODULE_PATHNAME', 'glm_fit_query' @volatile COST 1000000 ROWS 10;
@@ -78,14 +81,18 @@ COMMENT IS 'Fits a generalized linear model to the rows of a query and returns t
 
 CREATE FUNCTION glm_coefficients(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (
-    term text, mean float8, sd float8, lower float8, upper float8,
+    term text, class text, mean float8, sd float8, lower float8, upper float8,
     effect float8, effect_lower float8, effect_upper float8
   )
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS 'The coefficients of a regression as bayes_coefficients lists them, and effects: exp of '
   'mean, lower and upper, by which one unit of a column multiplies the mean of the response (log '
-  'link) or the odds of a yes (logit), NULL for linreg and for other links. 22023 unless 0 < '
-  'level < 1; 42804 for a model that is no regression.';
+  'link) or the odds of a yes (logit), NULL for linreg and for other links. Of a categorical '
+  'response each class but the first has coefficients, which compare it with the first: class is '
+  'its label, and NULL for all others. Of an ordinal response the first rows are cuts, "low|high", '
+  'at which the probability of the lower levels is 1/2: log P(y <= low) / P(y > low) is cut - x''w; '
+  'other coefficients are changes of the log odds of higher levels. 22023 unless 0 < level < 1; '
+  '42804 for a model that is no regression.';
 
 CREATE FUNCTION glm_fit_statistics(
   query bayes_query, model bayes_model, level float8 DEFAULT 0.95, draws int DEFAULT 400
@@ -118,3 +125,14 @@ COMMENT IS 'The posterior predictive distribution of the response for a row x, w
   'columns of the fit, exposure, offset and trials among them. '
   @binary_new_rows
   @binary_prediction_level;
+
+CREATE FUNCTION glm_probabilities(model bayes_model, x "any", level float8 DEFAULT 0.95)
+  RETURNS TABLE (level text, probability float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 5;
+COMMENT IS 'The posterior predictive probability of each level of an ordinal or categorical '
+  'response for a row x, in the order of the levels, with its standard deviation and the quantiles '
+  'that bound an interval; of a bernoulli response of false and true. No rows for a row with a NULL, '
+  'or with a label that the model does not know; if it was fitted with option missing = error that '
+  'is an error (22004, 22023). 22023 for NaN and infinity, and unless 0 < level < 1; 2202E if x '
+  'does not have the length of the model''s rows; 42804 for a model of another family, and for a '
+  'response that is a number.';

@@ -608,8 +608,10 @@ std::vector<double> read_numbers(const MemberReader &in, const char *key,
 
 /// The response of a stored model, and the columns that it takes apart.
 const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, GlmOptions &out) {
-  if (family != GlmFamily::glm)
-    return bernoulli(family == GlmFamily::logreg ? Link::logit : Link::probit);
+  if (family != GlmFamily::glm) {
+    out.response = &bernoulli(family == GlmFamily::logreg ? Link::logit : Link::probit);
+    return *out.response;
+  }
   const MemberReader options = in.object("options");
   const std::string name = options.text("response");
   std::optional<Link> link;
@@ -617,6 +619,7 @@ const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, Gl
   const ResponseFamily *const found = find_response(name, link);
   if (!found && find_response(name)) options.reject("link", "must be one of the response");
   if (!found) options.reject("response", "must be one of this version");
+  out.response = found;
   for (const auto &[key, column] :
        {std::pair("exposure", &out.exposure), std::pair("offset", &out.offset)})
     if (options.has(key)) *column = options.text(key);

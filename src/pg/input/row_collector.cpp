@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
@@ -11,28 +13,80 @@
 #include "document/members.hpp"
 #include "families/product/product_options.hpp"
 #include "pg/input/column_checks.hpp"
+#include "pg/server/encoding.hpp"
+#include "regression/level_responses.hpp"
+#include "regression/terms.hpp"
 
 namespace bayes::pg {
 
+namespace {
+
+/// The labels of an enum type in their order, UTF-8; of other types none.
+std::vector<std::string> labels_of_enum(Oid type) {
+  struct Label {
+    float4 order;
+    NameData name;
+  };
+  Label *labels = nullptr;
+  int count = 0;
+  guarded([type, &labels, &count] {
+    if (!type_is_enum(type)) return;
+    CatCList *const list = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
+    labels = palloc_array(Label, list->n_members);
+    for (; count < list->n_members; ++count) {
+      const auto *const entry =
+          reinterpret_cast<Form_pg_enum>(GETSTRUCT(&list->members[count]->tuple));
+      labels[count] = {entry->enumsortorder, entry->enumlabel};
+    }
+    ReleaseSysCacheList(list);
+  });
+  std::sort(labels, labels + count,
+            [](const Label &a, const Label &b) { return a.order < b.order; });
+  std::vector<std::string> out;
+  for (int i = 0; i < count; ++i) out.push_back(utf8_of_server(NameStr(labels[i].name)));
+  return out;
+}
+
+/// What a column that holds the response of rows is called.
+RowColumns column_of_response(std::vector<std::string> labels) {
+  return {{"the response", ValueKind::label, std::move(labels)}};
+}
+
+/// The codes in `all` of some labels. Throws Error(invalid_binary) for one that it lacks.
+std::vector<double> codes_among(const std::vector<std::string> &labels,
+                                const std::vector<std::string> &all) {
+  std::unordered_map<std::string_view, double> codes;
+  for (const std::string &label : all) codes.emplace(label, double(codes.size()));
+  std::vector<double> out;
+  for (const std::string &label : labels) {
+    const auto at = codes.find(label);
+    if (at == codes.end()) PassReader::refuse();
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+}  // namespace
+
 void PackedCollector::sort_labels() {
-  std::vector<std::vector<double>> codes = reader_.sort_labels();
-  if (codes.empty()) return;
+  std::vector<std::vector<double>> codes = reader_.sort_labels(), of_response;
+  if (response_ && !ordered_) of_response = response_->sort_labels(level_before);
+  if (codes.empty() && of_response.empty()) return;
+  codes.resize(reader_.columns().size());
   codes.insert(codes.begin(), std::size_t(before_), {});
+  if (!of_response.empty()) codes[0] = std::move(of_response[0]);
   rows.recode(codes);
 }
 
-void PackedCollector::recode(const std::optional<RowColumns> &all) {
+void PackedCollector::recode(const std::optional<RowColumns> &all,
+                             const std::vector<std::string> &levels) {
   const RowColumns own = columns();
-  if (own.empty()) return;
-  if (!all || own.size() != all->size()) PassReader::refuse();
+  if (own.empty() && !response_) return;
+  if (!own.empty() && (!all || own.size() != all->size())) PassReader::refuse();
   std::vector<std::vector<double>> codes(std::size_t(before_) + own.size());
   for (std::size_t j = 0; j < own.size(); ++j)
-    for (const std::string &label : own[j].labels) {
-      const std::vector<std::string> &labels = (*all)[j].labels;
-      const auto at = std::lower_bound(labels.begin(), labels.end(), label);
-      if (at == labels.end() || *at != label) PassReader::refuse();
-      codes[std::size_t(before_) + j].push_back(double(at - labels.begin()));
-    }
+    codes[std::size_t(before_) + j] = codes_among(own[j].labels, (*all)[j].labels);
+  if (response_) codes[0] = codes_among(this->levels(), levels);
   rows.recode(codes);
 }
 
@@ -52,19 +106,31 @@ std::size_t PackedCollector::bytes() const {
 std::uint64_t PackedCollector::hash(Control &control) {
   DataHash out;
   out.add(columns());
+  if (response_) out.add(response_->columns());
   out.add(rows, false, control);
   return out.value();
 }
 
 PackedHead PackedCollector::head() {
   sort_labels();
-  PackedHead out = {rows.rows(), rows.skipped(), seen_, zero_weights_, dimension_, {}};
+  PackedHead out;
+  out.rows = rows.rows();
+  out.skipped = rows.skipped();
+  out.seen = seen_;
+  out.zero_weights = zero_weights_;
+  out.dimension = dimension_;
   if (out.rows > 0 && reader_.described()) out.columns = reader_.columns();
+  if (out.rows > 0 && response_) out.levels = levels();
+  out.ordered = ordered_;
   return out;
 }
 
 void PackedCollector::hear(const PackedHead &head, bool described) {
   count_elsewhere(head);
+  if (head.rows > 0 && response_) {
+    if (!head.levels) PassReader::refuse();
+    response_->merge(column_of_response(*head.levels));
+  }
   if (head.rows == 0 || !described) return;
   const RowColumns known = columns();
   const auto same = [](const RowColumn &a, const RowColumn &b) { return a.name == b.name; };
@@ -86,6 +152,12 @@ void PackedCollector::write_blocks(char *to) {
 void PackedCollector::absorb(const PackedHead &head, std::string_view blocks) {
   RowReader::Merged merged;
   if (head.columns) merged = reader_.merge(*head.columns);
+  std::vector<double> levels;
+  if (head.levels) {
+    // A state that only combines those of other processes has read nothing that says so.
+    if (!response_) open_labels(context(), InvalidOid, {}, head.ordered);
+    levels = response_->merge(column_of_response(*head.levels)).codes[0];
+  }
   rows.skip(head.skipped);
   count_elsewhere(head);
   if (head.rows == 0) return;
@@ -116,6 +188,7 @@ void PackedCollector::absorb(const PackedHead &head, std::string_view blocks) {
     }
     const auto element = [&](std::size_t j) { return block[j * block_rows + inside]; };
     for (std::size_t j = 0; j < first; ++j) x[j] = element(j);
+    if (head.levels) x[0] = levels[std::size_t(x[0])];
     for (std::size_t j = 0; j < merged.places.size(); ++j)
       x[first + j] = element(first + merged.places[j]);
     for (std::size_t j = 0; j < merged.codes.size(); ++j) {
@@ -278,23 +351,54 @@ void RowCollector::arrange(Control &control) {
 }
 
 ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
-    : PackedCollector(context, form.weighted, form.second_type, 1) {
-  const Oid type = form.type;
+    : PackedCollector(context, form.weighted, form.second_type, 1),
+      type_(form.type) {
   // The type is unknown in a state that only combines those of other processes: it reads no rows.
-  if (!OidIsValid(type)) return;
+  if (!OidIsValid(type_)) return;
   arrays_ = is_array_type(form.second_type);
-  base_ = guarded([type] { return getBaseType(type); });
-  if (base_ != BOOLOID && base_ != UNKNOWNOID && !is_number_type(base_))
-    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
-                   message("the response is of type {}", name_of_type(type)),
-                   "It must be a boolean or a number.",
-                   "Cast it to a number, or compare it with the value that is to count as true: "
-                   "y = 'yes'.");
+  base_ = guarded([this] { return getBaseType(type_); });
 }
 
 void ResponseCollector::begin(const FitRequest &request, Check check) {
   progress.begin(request.family);
   policy_ = check(request);
+  open_response();
+}
+
+void PackedCollector::open_labels(MemoryContext context, Oid type,
+                                  const std::vector<std::string> &labels, bool ordered) {
+  ordered_ = ordered;
+  response_ = std::make_unique<RowReader>(context, type, true);
+  ModelInfo of_response;
+  of_response.columns = column_of_response(labels);
+  response_->expect(of_response, labels.empty() ? UnknownLabels::added : UnknownLabels::missing);
+}
+
+void ResponseCollector::open_response() {
+  const bool labelled = policy_.response->labelled();
+  if (!OidIsValid(type_) || response_) return;
+  const bool number = base_ == BOOLOID || is_number_type(base_);
+  if (!labelled) {
+    if (number || base_ == UNKNOWNOID) return;
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                   message("the response is of type {}", name_of_type(type_)),
+                   "It must be a boolean or a number.",
+                   "Cast it to a number, or compare it with the value that is to count as true: "
+                   "y = 'yes'. Responses categorical and ordinal of glm_fit take labels.");
+  }
+  if (policy_.response->ordered() && policy_.levels.empty() && !number) {
+    policy_.levels = labels_of_enum(base_);
+    if (policy_.levels.empty())
+      throw Error(Errc::invalid_argument, "the labels of the response have no order",
+                  message("They are of type {}; numbers have an order, and the labels of an enum.",
+                          name_of_type(type_)),
+                  R"(Give it by an option: {"levels": ["low", "medium", "high"]}.)");
+  }
+  open_labels(context(), type_, policy_.levels, !policy_.levels.empty());
+  if (!response_->labels())
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                   message("the response is of type {}", name_of_type(type_)),
+                   "A label is a value of any type but an array or a record.");
 }
 
 double ResponseCollector::response(const NullableDatum &y) const {
@@ -312,6 +416,16 @@ double ResponseCollector::response(const NullableDatum &y) const {
                                "rows."));
   };
   if (y.isnull) refuse("NULL", Errc::null_value);
+  if (response_) {
+    const double code = (*response_->read(y.value, seen_, Missing::error))[0];
+    if (!std::isnan(code)) return code;
+    throw Error(Errc::invalid_argument,
+                message("the response of row {} is {}, which is none of its levels", seen_,
+                        bayes::describe(Document(response_->unknown_label(0)))),
+                policy_.levels.empty() ? std::string()
+                                       : message("They are {}.", list_of_terms(policy_.levels)),
+                "Add it to option levels, or leave out such rows.");
+  }
   if (base_ == BOOLOID) return DatumGetBool(y.value) ? 1 : 0;
   if (base_ == UNKNOWNOID) refuse("a literal without a type", Errc::invalid_argument);
   const double value = number_of(y.value, base_);

@@ -28,6 +28,9 @@ struct PackedHead {
   std::int64_t dimension = 0;
   /// with their labels, if rows are records
   std::optional<RowColumns> columns;
+  /// the labels of the response, if it has some, and whether their order is their own
+  std::optional<std::vector<std::string>> levels;
+  bool ordered = false;
 
   template <class F> void fields(F &f) {
     f.integer("rows", rows, 0, most_rows_of_part);
@@ -39,6 +42,8 @@ struct PackedHead {
       f.columns("columns", all);
       f.require(std::ssize(all) == dimension);
     });
+    f.optional("levels", levels, [&](std::vector<std::string> &all) { f.texts("levels", all); });
+    f.flag("ordered", ordered);
   }
   /// No array has more elements.
   static constexpr std::int64_t most_elements = std::int64_t(1) << 27;
@@ -59,11 +64,16 @@ class PackedCollector : public WeightedCollector {
   /// number of bytes that write_blocks() writes
   std::size_t bytes() const;
   /// Replaces the codes of labels by those of `all`, which has the same columns and all labels, if
-  /// rows have columns. Throws Error(invalid_binary) unless it has them.
-  void recode(const std::optional<RowColumns> &all);
+  /// rows have columns, and of `levels`. Throws Error(invalid_binary) unless they have them.
+  void recode(const std::optional<RowColumns> &all, const std::vector<std::string> &levels = {});
+  /// The labels of the response in the order of their codes; empty if it has none.
+  std::vector<std::string> levels() const {
+    return response_ ? response_->columns()[0].labels : std::vector<std::string>();
+  }
   /// Do rows have columns with names?
   bool described() const { return reader_.described(); }
-  /// Gives labels codes in the order of their bytes.
+  /// Gives labels codes in the order of their bytes, and those of the response, unless they have an
+  /// order of their own, in that of level_before().
   void sort_labels();
   /// The rows themselves; may throw Pending.
   void write_blocks(char *to);
@@ -89,12 +99,20 @@ class PackedCollector : public WeightedCollector {
     zero_weights_ += head.zero_weights;
   }
 
+  /// Reads labels of the response, of this type: known ones alone, or any if there are none.
+  void open_labels(MemoryContext context, Oid type, const std::vector<std::string> &known,
+                   bool ordered);
+
   const int before_;
   /// number of elements that rows have in their columns; 0 while it is unknown
   int dimension_ = 0;
   /// what determined the length, for messages
   const char *expected_by_ = "the first row";
   RowReader reader_;
+  /// Reads the response, element 0, if it is a label; else null.
+  std::unique_ptr<RowReader> response_;
+  /// Its labels have an order of their own.
+  bool ordered_ = false;
   /// number of rows that have been arranged
   std::int64_t arranged_ = 0;
 };
@@ -220,18 +238,19 @@ struct ResponsePolicy {
   int max_dimension = 0;
   /// the responses that it allows
   const ResponseFamily *response = nullptr;
+  /// of labels: those that it allows, in their order; empty: all, in the order of level_before()
+  std::vector<std::string> levels = {};
 };
 
 /// Rows (y, x): the response is element 0 of a packed row, the predictors follow. y is a boolean
-/// or a number that the policy's response allows; x is read as RowReader does, and may be an empty
-/// array.
+/// or a number that the policy's response allows, or the index of a label; x is read as RowReader
+/// does, and may be an empty array.
 class ResponseCollector final : public PackedCollector {
  public:
   /// Throws Error for invalid options.
   using Check = ResponsePolicy (*)(const FitRequest &request);
 
-  /// `form`: two arguments, of which the first is the response. Throws Error for a type that a
-  /// response cannot have.
+  /// `form`: two arguments, of which the first is the response.
   ResponseCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
@@ -240,6 +259,7 @@ class ResponseCollector final : public PackedCollector {
   void begin_part(const char *family, const ResponsePolicy &policy) {
     progress.begin(family);
     policy_ = policy;
+    open_response();
   }
 
   /// The rows, wherever they are.
@@ -271,12 +291,14 @@ class ResponseCollector final : public PackedCollector {
   void arrange(Control &control);
 
  private:
+  /// Throws Error for a type that the policy's response cannot have.
+  void open_response();
   double response(const NullableDatum &y) const;
   std::optional<std::span<const double>> predictors(Datum x);
   void set_length(std::size_t length);
 
-  /// base type of the response
-  Oid base_ = InvalidOid;
+  /// type of the response, and its base type
+  Oid type_, base_ = InvalidOid;
   /// x is an array, which may be empty
   bool arrays_ = false;
   ResponsePolicy policy_;

@@ -250,17 +250,18 @@ void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
     for (int j = 1; j <= info.dimension; ++j) add_column({message("f{}", j)}, {}, true);
 }
 
-std::vector<std::vector<double>> RowReader::sort_labels() {
+std::vector<std::vector<double>> RowReader::sort_labels(Before before) {
   std::vector<std::vector<double>> out(columns_.size());
   bool any = false;
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     if (!labels_[j]) continue;
     std::vector<std::string> labels = labels_[j]->all();
-    if (std::is_sorted(labels.begin(), labels.end())) continue;
+    if (std::is_sorted(labels.begin(), labels.end(), before)) continue;
     std::vector<std::size_t> order(labels.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
-    std::sort(order.begin(), order.end(),
-              [&labels](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });
+    std::sort(order.begin(), order.end(), [&labels, before](std::size_t a, std::size_t b) {
+      return before(labels[a], labels[b]);
+    });
     std::vector<std::string> sorted;
     out[j].resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {

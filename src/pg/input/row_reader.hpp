@@ -115,9 +115,14 @@ class RowReader {
   RowColumns columns() const;
   bool described() const { return !columns_.empty(); }
 
-  /// Gives labels codes in the order of their bytes. Returns for every column the new code of every
-  /// old one, empty if its codes stay the same; nothing if all codes do.
-  std::vector<std::vector<double>> sort_labels();
+  /// Which of two labels comes first.
+  using Before = bool (*)(std::string_view, std::string_view);
+  static bool by_bytes(std::string_view a, std::string_view b) { return a < b; }
+  /// Gives labels codes in this order. Returns for every column the new code of every old one,
+  /// empty if its codes stay the same; nothing if all codes do.
+  std::vector<std::vector<double>> sort_labels(Before before = by_bytes);
+  /// the last label of a column that has no code
+  const std::string &unknown_label(std::size_t column) const { return labels_[column]->unknown(); }
   /// How rows that another process has read are converted to rows of this reader.
   struct Merged {
     /// for each column, its index in the rows of the other process

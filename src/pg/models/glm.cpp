@@ -1,7 +1,9 @@
 // Generalized linear models in SQL: glm, whose response is an option, logreg and probit.
 #include "regression/glm.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
@@ -11,6 +13,8 @@
 #include "pg/input/row_collector.hpp"
 #include "pg/models/regression.hpp"
 #include "pg/parts/responses.hpp"
+#include "pg/values/array_elements.hpp"
+#include "regression/level_responses.hpp"
 #include "regression/terms.hpp"
 
 using namespace bayes;
@@ -27,7 +31,23 @@ template <GlmFamily family> ResponsePolicy glm_policy(const FitRequest &request)
   const GlmCheck check = glm_check_options(family, request.options);
   return {.skip_missing = check.rows.skip_missing,
           .max_dimension = max_predictors,
-          .response = check.response};
+          .response = check.response,
+          .levels = check.levels};
+}
+
+/// The options of a fit with the labels of the response, if it has some.
+Document options_with_levels(const Document &options, const ResponseCollector &data) {
+  std::vector<std::string> levels = data.levels();
+  // One label alone is refused for what it is.
+  if (levels.size() < 2) return options;
+  if (levels.size() > std::size_t(max_levels))
+    throw Error(Errc::too_large,
+                message("the response has {} different labels, but the limit is {}", levels.size(),
+                        max_levels),
+                {},
+                "Combine rare labels into one, or choose another distribution of the response.");
+  Document out = options.is_null() ? Document::object() : options;
+  return out.set("levels", Document::List(levels.begin(), levels.end()));
 }
 
 template <GlmFamily family>
@@ -35,7 +55,16 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
                                Control &control) {
   if (!data.remote) check_predictors(response_facts(data.rows), data.rows.rows(), data.columns());
   GlmWarnings warnings;
-  auto model = glm_fit(family, data.source(), data.columns(), request.options, control, warnings);
+  auto model = glm_fit(family, data.source(), data.columns(),
+                       options_with_levels(request.options, data), control, warnings);
+  if (!warnings.empty_levels.empty())
+    report_once(
+        NOTICE,
+        message("no row has {} {}", warnings.empty_levels.size() == 1 ? "the label" : "the labels",
+                list_of_terms(warnings.empty_levels)),
+        "Their probabilities come from the prior and, if levels have an order, from their "
+        "neighbours.",
+        "Leave them out of option levels if they cannot occur.");
   warn_constant_predictors(warnings.constant, false);
   warn_dependent_predictors(warnings.dependent, false);
   if (warnings.overdispersion > 0)
@@ -93,15 +122,73 @@ constexpr Binding<ResponseCollector> logreg = {
 constexpr Binding<ResponseCollector> probit = {
     .family = "probit", .check = glm_policy<GlmFamily::probit>, .fit = fit_glm<GlmFamily::probit>};
 
+/// Scores numbers or labels. A label that the model does not know has the probability 0.
+class GlmScorer final : public RowScorer {
+ public:
+  GlmScorer(MemoryContext context, const Oid *types, bool report_unknown = false)
+      : context_(context),
+        types_{types[0], types[1]},
+        report_unknown_(report_unknown),
+        rows_(context, types[1], AbsentColumns::as_missing, report_unknown),
+        label_(context) {
+    label_.use(types[0]);
+  }
+  std::optional<Score> score(const std::shared_ptr<const Model> &model,
+                             const NullableDatum *row) override {
+    const auto &glm = static_cast<const Glm &>(*model);
+    if (!glm.labelled()) {
+      if (!numbers_) numbers_.emplace(context_, types_, report_unknown_);
+      return numbers_->score(model, row);
+    }
+    const int level = level_of(glm.levels(), label_, row[0].value);
+    const auto x = rows_.read(model, row[1].value);
+    if (!x) return std::nullopt;
+    if (level >= 0) return glm.score(*x, level);
+    return Score{1, -std::numeric_limits<double>::infinity(), 1};
+  }
+
+ private:
+  MemoryContext context_;
+  Oid types_[2];
+  bool report_unknown_;
+  std::optional<ResponseScorer<Glm, false>> numbers_;
+  RowsOfModels rows_;
+  ElementType label_;
+};
+
+/// bayes_log_density(model, response, row) of numbers or labels.
+class GlmDensity final : public DensityReader {
+ public:
+  GlmDensity(MemoryContext context, const Oid *types)
+      : context_(context),
+        types_{types[0], types[1]},
+        numbers_(context, types) {}
+  std::optional<double> log_density(const std::shared_ptr<const Model> &model, Datum response,
+                                    const Datum *row) override {
+    if (!static_cast<const Glm &>(*model).labelled() || !row)
+      return numbers_.log_density(model, response, row);
+    if (!labels_) labels_.emplace(context_, types_, true);
+    const NullableDatum arguments[] = {{response, false}, {*row, false}};
+    const auto found = labels_->score(model, arguments);
+    return found ? std::optional(found->log_density) : std::nullopt;
+  }
+
+ private:
+  MemoryContext context_;
+  Oid types_[2];
+  ResponseDensity<Glm, false> numbers_;
+  std::optional<GlmScorer> labels_;
+};
+
 constexpr auto make_binary_scorer = make_scorer<ResponseScorer<Glm, true>>;
 const ScoredFamily scored_glm(glm.family, "response, row", 2, ErrorMeasure::root, false,
-                              make_scorer<ResponseScorer<Glm, false>>);
+                              make_scorer<GlmScorer>);
 const ScoredFamily scored_logreg(logreg.family, "response, row", 2, ErrorMeasure::share, false,
                                  make_binary_scorer);
 const ScoredFamily scored_probit(probit.family, "response, row", 2, ErrorMeasure::share, false,
                                  make_binary_scorer);
 constexpr auto make_binary_density = make_density<ResponseDensity<Glm, true>>;
-const DensityFamily densities_of_glm(glm.family, make_density<ResponseDensity<Glm, false>>);
+const DensityFamily densities_of_glm(glm.family, make_density<GlmDensity>);
 const DensityFamily densities_of_logreg(logreg.family, make_binary_density);
 const DensityFamily densities_of_probit(probit.family, make_binary_density);
 
@@ -199,6 +286,30 @@ BAYES_FUNCTION(glm_predict) {
                           Cell::or_null(mean.sd),   Cell::or_null(mean.lower),
                           Cell::or_null(mean.upper)};
       });
+}
+/// (model, row [, level]): (level, probability, sd, lower, upper), one row for each level
+BAYES_FUNCTION(glm_probabilities) {
+  const double level = level_argument(fcinfo, 2);
+  ResultRows result(fcinfo);
+  const auto row = model_and_row(fcinfo, glm.family);
+  if (!row) return Datum(0);
+  const auto &model = static_cast<const Glm &>(row->model);
+  const auto emit = [&](const std::string &name, const LevelPrediction &of) {
+    result.row({Cell::text(name), of.mean, Cell::or_null(of.sd), Cell::or_null(of.lower),
+                Cell::or_null(of.upper)});
+  };
+  if (model.labelled()) {
+    const auto found = model.predict_levels(row->x, level);
+    for (std::size_t k = 0; found && k < found->size(); ++k) emit(model.levels()[k], (*found)[k]);
+  } else if (!model.binary()) {
+    throw Error(Errc::wrong_family,
+                message("a response of distribution {} has no levels", model.response().name),
+                "It is a number.", "glm_predict(model, x) has its mean and its interval.");
+  } else if (const auto yes = model.predict(row->x, level)) {
+    emit("false", {1 - yes->mean, yes->sd, 1 - yes->upper, 1 - yes->lower});
+    emit("true", {yes->mean, yes->sd, yes->lower, yes->upper});
+  }
+  return Datum(0);
 }
 BAYES_FUNCTION(logreg_predict) { return binary_prediction(fcinfo, logreg.family); }
 BAYES_FUNCTION(probit_predict) { return binary_prediction(fcinfo, probit.family); }

@@ -65,14 +65,18 @@ constexpr const char *hint_of_fitted =
 /// Adds the rows of a query, which runs as the caller.
 void add_rows(const char *query, const std::shared_ptr<const Glm> &model, MemoryContext context,
               GlmFitStatistics &to) {
-  const bool binary = model->response().binary();
+  const bool binary = model->response().binary(), labelled = model->labelled();
   Oid base = InvalidOid;
+  ElementType label(context);
   std::optional<RowsOfModels> rows;
   read_responses(
       query, hint_of_fitted, {}, false,
       [&](const ItemForm &form) {
         base = guarded([&form] { return getBaseType(form.type); });
-        require_response_type(base, form.type, binary);
+        if (labelled)
+          label.use(form.type);
+        else
+          require_response_type(base, form.type, binary);
         rows.emplace(context, form.second_type, AbsentColumns::refused, true);
       },
       [&](const bayes::pg::Item &item) {
@@ -80,7 +84,8 @@ void add_rows(const char *query, const std::shared_ptr<const Glm> &model, Memory
         if (response.isnull || row.isnull) return to.leave_out();
         const auto x = rows->read(model, row.value, Missing::skip_null);
         if (!x) return to.leave_out();
-        to.add(*x, response_of(response.value, base, binary));
+        to.add(*x, labelled ? level_of(model->levels(), label, response.value)
+                            : response_of(response.value, base, binary));
       });
 }
 

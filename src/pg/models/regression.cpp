@@ -31,10 +31,12 @@ void emit(ResultRows &result, const RegressionModel &model, double level, bool e
     const auto effect = [multiplies](double x) {
       return multiplies ? Cell::or_null(std::exp(x)) : Cell();
     };
-    const Cell cells[] = {Cell::text(*of.term),    Cell::or_null(of.mean),  Cell::or_null(of.sd),
-                          Cell::or_null(of.lower), Cell::or_null(of.upper), effect(of.mean),
-                          effect(of.lower),        effect(of.upper)};
-    result.row(std::span(cells).first(effects ? 8 : 5));
+    const Cell known[] = {Cell::or_null(of.mean), Cell::or_null(of.sd), Cell::or_null(of.lower),
+                          Cell::or_null(of.upper)};
+    if (!effects) return result.row({Cell::text(*of.term), known[0], known[1], known[2], known[3]});
+    result.row({Cell::text(of.own_term ? *of.own_term : *of.term),
+                of.of_class ? Cell::text(*of.of_class) : Cell(), known[0], known[1], known[2],
+                known[3], effect(of.mean), effect(of.lower), effect(of.upper)});
   });
 }
 
@@ -142,6 +144,15 @@ double response_of(Datum value, Oid base, bool binary) {
                 "It must be true or false, or one of the numbers 1 and 0.");
   }
   return response;
+}
+
+int level_of(const std::vector<std::string> &levels, ElementType &type, Datum value) {
+  const auto label = type.text(value);
+  if (!label)
+    throw Error(Errc::invalid_argument, "the response of a row is NaN", {},
+                "Leave such rows out with WHERE.");
+  const auto at = std::find(levels.begin(), levels.end(), *label);
+  return at == levels.end() ? -1 : int(at - levels.begin());
 }
 
 }  // namespace bayes::pg

@@ -12,6 +12,7 @@
 #include "pg/bind/any_model.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/score.hpp"
+#include "pg/values/array_elements.hpp"
 #include "regression/regression_model.hpp"
 
 namespace bayes::pg {
@@ -63,6 +64,9 @@ Datum prediction(FunctionCallInfo fcinfo, const char *family, Predict predict, C
 void require_response_type(Oid base, Oid type, bool binary);
 /// The number of a response. Throws Error for one that is not allowed: binary ones are 0 or 1.
 double response_of(Datum value, Oid base, bool binary);
+
+/// The index of a label among those of a model; -1 if it is none of them. Throws Error for a NaN.
+int level_of(const std::vector<std::string> &levels, ElementType &type, Datum value);
 
 /// Scores the responses of rows under models of a class with score(row, response). `binary`: the
 /// response is true or false, or 1 or 0.

@@ -83,7 +83,7 @@ PackedHead ResponsesInParts::Part::head() {
 }
 
 ResponsesInParts::Facts ResponsesInParts::Part::arrange(Common common, Control &control) {
-  collector_.recode(common.columns);
+  collector_.recode(common.columns, common.levels);
   collector_.rows.arrange(control);
   return {response_facts(collector_.rows)};
 }
@@ -120,8 +120,8 @@ void PushedResponses::hear_head(PackedHead head, const std::string &place) {
 
 CommonColumns PushedResponses::common() {
   collector().sort_labels();
-  if (query_.columns.names.empty()) return {};
-  return {collector().columns()};
+  if (query_.columns.names.empty()) return {{}, collector().levels()};
+  return {collector().columns(), collector().levels()};
 }
 
 ResponsesInParts::Facts PushedResponses::no_facts() const {

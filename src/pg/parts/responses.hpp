@@ -86,6 +86,7 @@ struct ResponsesInParts {
       f.flag("skip_missing", policy.skip_missing);
       f.integer("max_dimension", policy.max_dimension, 0, 1 << 30);
       response_fields(f, policy.response);
+      f.texts("levels", policy.levels);
     }
   };
 

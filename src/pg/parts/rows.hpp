@@ -31,8 +31,11 @@ class CommonLength {
 /// of their codes.
 struct CommonColumns {
   std::optional<RowColumns> columns;
+  /// the labels of a response that has some
+  std::vector<std::string> levels = {};
   template <class F> void fields(F &f) {
     f.optional("columns", columns, [&](RowColumns &all) { f.columns("columns", all); });
+    f.texts("levels", levels);
   }
 };
 
