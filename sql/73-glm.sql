@@ -90,7 +90,7 @@ COMMENT IS 'The coefficients of a regression as bayes_coefficients lists them, a
   'link) or the odds of a yes (logit), NULL for linreg and for other links. Of a categorical '
   'response each class but the first has coefficients, which compare it with the first: class is '
   'its label, and NULL for all others. Of an ordinal response the first rows are cuts, "low|high", '
-  'at which the probability of the lower levels is 1/2: log P(y <= low) / P(y > low) is cut - x''w; '
+  'at which the probability of the lower levels is 1/2: the log odds of y <= low are cut - x''w; '
   'other coefficients are changes of the log odds of higher levels. 22023 unless 0 < level < 1; '
   '42804 for a model that is no regression.';
 
@@ -131,8 +131,8 @@ CREATE FUNCTION glm_probabilities(model bayes_model, x "any", level float8 DEFAU
   AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 5;
 COMMENT IS 'The posterior predictive probability of each level of an ordinal or categorical '
   'response for a row x, in the order of the levels, with its standard deviation and the quantiles '
-  'that bound an interval; of a bernoulli response of false and true. No rows for a row with a NULL, '
-  'or with a label that the model does not know; if it was fitted with option missing = error that '
+  'that bound an interval; of a bernoulli response of false and true. No rows for a row with a '
+  'NULL, or with a label that the model does not know; if it was fitted with option missing = error that '
   'is an error (22004, 22023). 22023 for NaN and infinity, and unless 0 < level < 1; 2202E if x '
   'does not have the length of the model''s rows; 42804 for a model of another family, and for a '
   'response that is a number.';

@@ -203,6 +203,7 @@ void Glm::coefficients(double level, const TakeCoefficient &take) const {
 }
 
 std::optional<MeanPrediction> Glm::predict(std::span<const double> row, double level) const {
+  require_numbers();
   const std::optional<GlmRow> own = in_own_units(row);
   return own ? std::optional(mean_of(*own, level)) : std::nullopt;
 }

@@ -222,18 +222,25 @@ std::vector<std::string> listed_levels(const Document &given) {
                 R"(For instance {"levels": ["low", "medium", "high"]}.)");
   };
   const auto *const list = given.as<Document::List>();
-  if (!list) refuse(message("is {}, but must be a list", describe(given)));
+  const auto *const numbers = given.as<Tensor>();
+  if (!list && !(numbers && numbers->shape.size() == 1))
+    refuse(message("is {}, but must be a list", describe(given)));
   std::vector<std::string> out;
-  for (const Document &entry : *list) {
-    const auto *const text = entry.as<std::string>();
-    const auto *const whole = entry.as<std::int64_t>();
-    if (!text && !whole)
-      refuse(message("contains {}, but must contain texts or whole numbers", describe(entry)));
-    out.push_back(text ? *text : std::to_string(*whole));
-    if (std::find(out.begin(), out.end() - 1, out.back()) != out.end() - 1)
-      refuse(message("contains {} twice", describe(entry)));
+  const auto add = [&](std::string label) {
+    if (std::find(out.begin(), out.end(), label) != out.end())
+      refuse(message("contains {} twice", describe(Document(label))));
+    out.push_back(std::move(label));
     if (out.size() > std::size_t(max_levels))
       refuse(message("has more than {} labels", max_levels));
+  };
+  if (numbers)
+    for (const double each : numbers->values) add(describe_number(each));
+  for (std::size_t k = 0; list && k < list->size(); ++k) {
+    const auto *const text = (*list)[k].as<std::string>();
+    if (!text)
+      refuse(
+          message("contains {}, but must contain texts alone, or numbers", describe((*list)[k])));
+    add(*text);
   }
   if (out.size() < 2) refuse("must contain at least two labels");
   return out;

@@ -687,6 +687,6 @@ const NumberResponse *find_number_response(std::string_view name, std::optional<
   return find_among(number_responses(), name, link);
 }
 
-const ResponseFamily &bernoulli(Link link) { return *find_response("bernoulli", link); }
+const NumberResponse &bernoulli(Link link) { return *find_number_response("bernoulli", link); }
 
 }  // namespace bayes

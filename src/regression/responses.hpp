@@ -136,7 +136,7 @@ BAYES_API const ResponseFamily *find_response(std::string_view name, std::option
 BAYES_API const NumberResponse *find_number_response(std::string_view name,
                                                      std::optional<Link> link = {});
 /// The bernoulli response with this link.
-BAYES_API const ResponseFamily &bernoulli(Link link);
+BAYES_API const NumberResponse &bernoulli(Link link);
 
 /// The response of what travels (data/pass.hpp), by its name and link.
 template <class F> void response_fields(F &f, const ResponseFamily *&response) {

@@ -104,7 +104,8 @@ const Family families[] = {
      [](const Document &o) { return LinregOptions::read(o).document(); }},
     {"glm: generalized linear models",
      "regression",
-     "Keys are those of response `negative_binomial`, of `binomial` and of `student_t`.",
+     "Keys are those of response `negative_binomial`, of `binomial`, of `student_t` and of "
+     "`ordinal`.",
      glm_methods,
      [](const Document &o) {
        Document given = o.is_null() ? Document::object() : o;
@@ -112,7 +113,7 @@ const Family families[] = {
          given.set("response", "negative_binomial");
        return read_glm_options(GlmFamily::glm, given).document();
      },
-     {with("response", "binomial"), with("response", "student_t")}},
+     {with("response", "binomial"), with("response", "student_t"), with("response", "ordinal")}},
     {"logreg: logistic regression", "classification", "", logreg_methods,
      [](const Document &o) { return read_glm_options(GlmFamily::logreg, o).document(); }},
     {"probit: probit regression", "classification", "", probit_methods,

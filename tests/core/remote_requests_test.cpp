@@ -99,13 +99,15 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
       .set("gradient", true)
       .set("every", 1.0)
       .set("degrees", 4.0)
+      .set("levels", 4)
       .set("response_mean", 0.5);
   for (const char *const key : {"offset", "exposure", "trials"}) binary.set(key, -1);
   for (const ResponseFamily *const of : all_responses()) {
     // Rows that are no responses of the kind are computed with, whatever comes out.
     Document each = binary;
     each.set("response", of->name).set("link", int(of->link));
-    if (of->dispersed()) each.set("u", numbers_document(std::vector<double>{1, 0.5}));
+    each.set("u", numbers_document(
+                      std::vector<double>(std::size_t(of->predictors(4) + of->extras(4)), 0.5)));
     BOOST_CHECK_NO_THROW(answer_pass(part, each, control));
   }
   binary.set("response", "bernoulli").set("link", 0);
@@ -113,6 +115,8 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document(binary).set("link", 9));
   refused(Document(binary).set("offset", 7));
   refused(Document(binary).set("degrees", 0.0));
+  refused(Document(binary).set("levels", 1));
+  refused(Document(binary).set("response", "categorical"));
   refused(Document(binary).set("labels", numbers_document(std::vector<double>{-2})));
   refused(Document(binary).set("columns", numbers_document(std::vector<double>{1})));
   refused(Document(binary).set("ends", numbers_document(std::vector<double>{2})));

@@ -376,7 +376,8 @@ BOOST_AUTO_TEST_CASE(tails_of_predictive_densities_come_from_other_dispersions) 
   check(gamma, 1e6, -192.5627824047);
   check(counts, 1e3, -48.78765603246);
   check(counts, 1e6, -192.5623917208);
-  const NumberResponse &normal = *find_number_response("normal"), &student = *find_number_response("student_t");
+  const NumberResponse &normal = *find_number_response("normal"),
+                       &student = *find_number_response("student_t");
   check(normal, -40, -61.08659954728);
   check(normal, 2, -2.643949658377);
   check(student, -40, -16.72205757244);
@@ -385,7 +386,8 @@ BOOST_AUTO_TEST_CASE(tails_of_predictive_densities_come_from_other_dispersions) 
 
 BOOST_AUTO_TEST_CASE(rows_far_off_come_from_another_scale) {
   // Two peaks far apart; references by adaptive quadrature in R.
-  const NumberResponse &normal = *find_number_response("normal"), &student = *find_number_response("student_t");
+  const NumberResponse &normal = *find_number_response("normal"),
+                       &student = *find_number_response("student_t");
   const auto check = [](const NumberResponse &of, double y, const UncertainPredictor &uncertain,
                         double reference) {
     BOOST_TEST(log_predictive(of, y, uncertain) == reference, boost::test_tools::tolerance(1e-4));

@@ -59,6 +59,7 @@ inline void use_binary(const bayes::Glm &model) {
     attempt([&] { model.probability(row); });
     attempt([&] { model.predict(row, 0.9); });
     attempt([&] { model.predict_response(row, 0.9); });
+    attempt([&] { model.predict_levels(row, 0.9); });
     attempt([&] { model.score(row, 1); });
   }
 }

@@ -322,6 +322,12 @@ class Fits {
       add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
                           Document::object().set("response", response).set("offset", "size"),
                           control, warnings));
+    for (const char *const response : {"ordinal", "categorical"})
+      add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
+                          Document::object()
+                              .set("response", response)
+                              .set("levels", Document::List{"no", "yes", "perhaps"}),
+                          control, warnings));
     add(*bayes::glm_fit(bayes::GlmFamily::logreg, rows, columns, plain, control, warnings));
     const Document::List terms = {"size", "colour:size", "size:size"};
     add(*bayes::glm_fit(bayes::GlmFamily::logreg, rows, columns,

@@ -65,7 +65,9 @@ CREATE TABLE regressions AS SELECT linreg_fit(id, x) AS line, linreg_fit(id, x, 
   linreg_stats(id, x) AS sums, linreg_stats(id, ROW(word, id)) AS sums_labels FROM good;
 CREATE TABLE responses AS SELECT glm_fit(id, x, '{"response": "negative_binomial"}') AS counts,
   glm_fit(id, ROW(word, id), '{"response": "poisson", "exposure": "f2"}') AS counts_exposed,
-  glm_fit(id, x, '{"response": "gamma"}') AS amounts FROM good WHERE id > 0;
+  glm_fit(id, x, '{"response": "gamma"}') AS amounts,
+  glm_fit(id, x, '{"response": "ordinal"}') AS levels,
+  glm_fit(word, x, '{"response": "categorical"}') AS classes FROM good WHERE id > 0;
 CREATE TABLE answers AS SELECT logreg_fit(id > 5, x) AS logistic,
   logreg_fit(id % 2, r, '{"missing": "error"}') AS logistic_strict, probit_fit(id % 2 = 0, x)
   AS probit, probit_fit(id % 2, x, '{"method": "em"}') AS probit_em,

@@ -38,6 +38,10 @@ INSERT INTO families VALUES
       %s%L::jsonb || ''{"response": "gamma"}'') FROM flowers', '', '{laplace}'),
   ('glm of long tails', 'SELECT glm_fit(x[3], x[1:2],
       %s%L::jsonb || ''{"response": "student_t", "df": 1}'') FROM flowers', '', '{laplace}'),
+  ('glm of levels', 'SELECT glm_fit((10 * x[3])::int / 20, x[1:2],
+      %s%L::jsonb || ''{"response": "ordinal"}'') FROM flowers', '', '{laplace}'),
+  ('glm of classes', 'SELECT glm_fit((10 * x[3])::int / 20, x[1:2],
+      %s%L::jsonb || ''{"response": "categorical"}'') FROM flowers', '', '{laplace}'),
   ('logreg', 'SELECT logreg_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,gibbs}'),
   ('probit', 'SELECT probit_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,em,vi,gibbs}');
 CREATE TABLE variants AS SELECT row_number() OVER () AS id, family, call, k, method,

@@ -75,6 +75,11 @@ INSERT INTO asked VALUES
   ('glm', NULL, 'scores',
    'SELECT glm_predict(%1$s, x), bayes_log_density(%1$s, 1, x)
     FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
+  ('glm of labels', NULL, 'coefficients', 'SELECT * FROM glm_coefficients(%1$s)'),
+  ('glm of labels', NULL, 'scores',
+   'SELECT p.*, bayes_log_density(%1$s, 1, x)
+    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r,
+         glm_probabilities(%1$s, x) AS p'),
   ('logreg', NULL, 'coefficients', 'SELECT * FROM bayes_coefficients(%1$s)'),
   ('probit', NULL, 'coefficients', 'SELECT * FROM bayes_coefficients(%1$s)');
 INSERT INTO asked

@@ -152,7 +152,11 @@ same('logreg of whole rows', 'logreg_model',
 # Fewer passes than end it: the last ones differ by rounding alone, which decides what converged.
 my $start = '"max_iter": 3, "tol": 0';
 same("glm of $_", 'glm_model', 'SELECT n, x, g FROM %s', '', "$start, \"response\": \"$_\"")
-    for qw(poisson negative_binomial student_t);
+    for qw(poisson negative_binomial student_t categorical ordinal);
+same('glm of labels', 'glm_model', 'SELECT g, x, u FROM %s', '',
+    "$start, \"response\": \"categorical\"");
+same('glm of given levels', 'glm_model', 'SELECT g, x, u FROM %s WHERE g <= \'c\'', '',
+    "$start, \"response\": \"ordinal\", \"levels\": [\"c\", \"a\", \"b\"]");
 same('glm with trials and an offset', 'glm_model', 'SELECT n, x, g, y FROM %s', '',
     "$start, \"response\": \"binomial\", \"trials\": 100, \"offset\": \"y\"");
 same('glm with products of columns', 'glm_model', 'SELECT n, x, g, u, z FROM %s', '',

@@ -34,7 +34,7 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
     nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
     linreg => [qw(line line_em line_vi line_sampled line_level line_labels)],
-    glm => [qw(counts counts_exposed amounts)], logreg => [qw(logistic logistic_strict)],
+    glm => [qw(counts counts_exposed amounts levels classes)], logreg => [qw(logistic logistic_strict)],
     probit => [qw(probit probit_em probit_sampled)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
     nb => 'classifiers', linreg => 'regressions', glm => 'responses', logreg => 'answers',

@@ -96,6 +96,11 @@ my %lonely = (
     nb_fit => q{nb_fit(id % 2, ARRAY[sin(id), cos(id)], '{"missing": "skip"}')},
     rollup => 'bayes_rollup(model)',
     glm_fit => q{glm_fit(id % 3, ARRAY[sin(id), cos(id)], '{"response": "poisson"}')},
+    'glm_fit of labels' => q{glm_fit('level ' || id % 4, ARRAY[sin(id), cos(id)],
+        '{"response": "categorical"}')},
+    'glm_fit of levels' => q{glm_fit(id % 11, ARRAY[sin(id), cos(id)], '{"response": "ordinal"}')},
+    'glm_fit of given levels' => q{glm_fit('level ' || id % 3, ARRAY[sin(id), cos(id)],
+        '{"response": "ordinal", "levels": ["level 2", "level 0", "level 1"]}')},
     logreg_fit => q{logreg_fit(id % 2 = 1, ARRAY[sin(id), cos(id)], '{"prior": {"c": 1}}')},
 );
 for my $name (sort keys %lonely) {

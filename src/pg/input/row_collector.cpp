@@ -49,7 +49,7 @@ std::vector<std::string> labels_of_enum(Oid type) {
 
 /// What a column that holds the response of rows is called.
 RowColumns column_of_response(std::vector<std::string> labels) {
-  return {{"the response", ValueKind::label, std::move(labels)}};
+  return {{"response", ValueKind::label, std::move(labels)}};
 }
 
 /// The codes in `all` of some labels. Throws Error(invalid_binary) for one that it lacks.
