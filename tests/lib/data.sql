@@ -97,6 +97,14 @@ CREATE TABLE birthwt (
   x float8[] GENERATED ALWAYS AS (ARRAY[age, lwt, race, smoke, ptl, ht, ui, ftv]) STORED);
 \copy birthwt (low, age, lwt, race, smoke, ptl, ht, ui, ftv, bwt) FROM 'tests/data/birthwt.csv' CSV HEADER
 
+-- Residents of Copenhagen, how satisfied they are with their housing: households of each kind.
+-- (Madsen 1976; R: MASS::housing)
+CREATE TYPE satisfaction AS ENUM ('Low', 'Medium', 'High');
+CREATE TABLE housing (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, satisfaction satisfaction, influence text,
+  type text, contact text, households float8);
+\copy housing (satisfaction, influence, type, contact, households) FROM 'tests/data/housing.csv' CSV HEADER
+
 -- Breast tumours: thirty measurements of the nuclei of cells, means, standard errors and largest
 -- values of ten, and whether the tumour was benign (1) or malignant. (UCI; scikit-learn:
 -- load_breast_cancer)
