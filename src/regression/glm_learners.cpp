@@ -135,6 +135,30 @@ void response_lines(OptionTable &t, GlmOptions &o) {
   if (two_links) o.response = find_response(name.front(), probit ? Link::probit : Link::logit);
 }
 
+/// What rows of family glm have besides terms, and what their responses have.
+void column_lines(OptionTable &t, GlmOptions &o) {
+  const bool log_link = o.response->link == Link::log;
+  column_line(t,
+              {"exposure", "the column whose logarithm is added to the linear predictor",
+               "the name of a column", "none"},
+              o.exposure, log_link);
+  column_line(t,
+              {"offset", "the column that is added to the linear predictor", "the name of a column",
+               "none"},
+              o.offset, !o.response->classes());
+  trials_line(t, o);
+  t.other(
+      {"levels", "the labels of the response in their order", "an array of texts",
+       "those of the rows"},
+      [&](const Document &given) { o.levels = listed_levels(given); },
+      [&] {
+        return o.levels.empty() ? Document() : Document::List(o.levels.begin(), o.levels.end());
+      },
+      o.response->labelled());
+  t.number({"df", "degrees of freedom of a student_t response"}, o.degrees, {1, 1e6},
+           o.response->has_degrees());
+}
+
 void glm_lines(OptionTable &t, GlmOptions &o) {
   if (o.family == GlmFamily::glm) response_lines(t, o);
   o.method_line(t, methods_of(*o.response));
@@ -144,28 +168,7 @@ void glm_lines(OptionTable &t, GlmOptions &o) {
   t.integer(max_iter_key, o.max_iterations, 1, 1000000, !o.sampled());
   t.number(tol_key, o.tolerance, {0, 1e6}, !o.sampled());
   o.common_lines(t, {"skip", "error"});
-  if (o.family == GlmFamily::glm) {
-    const bool log_link = o.response->link == Link::log;
-    column_line(t,
-                {"exposure", "the column whose logarithm is added to the linear predictor",
-                 "the name of a column", "none"},
-                o.exposure, log_link);
-    column_line(t,
-                {"offset", "the column that is added to the linear predictor",
-                 "the name of a column", "none"},
-                o.offset, !o.response->classes());
-    trials_line(t, o);
-    t.other(
-        {"levels", "the labels of the response in their order", "an array of texts",
-         "those of the rows"},
-        [&](const Document &given) { o.levels = listed_levels(given); },
-        [&] {
-          return o.levels.empty() ? Document() : Document::List(o.levels.begin(), o.levels.end());
-        },
-        o.response->labelled());
-    t.number({"df", "degrees of freedom of a student_t response"}, o.degrees, {1, 1e6},
-             o.response->has_degrees());
-  }
+  if (o.family == GlmFamily::glm) column_lines(t, o);
   t.other(
       {"terms", "columns that are terms, and products of columns joined by ':'",
        "an array of texts", "all columns"},

@@ -50,13 +50,8 @@ Document options_with_levels(const Document &options, const ResponseCollector &d
   return out.set("levels", Document::List(levels.begin(), levels.end()));
 }
 
-template <GlmFamily family>
-std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &data,
-                               Control &control) {
-  if (!data.remote) check_predictors(response_facts(data.rows), data.rows.rows(), data.columns());
-  GlmWarnings warnings;
-  auto model = glm_fit(family, data.source(), data.columns(),
-                       options_with_levels(request.options, data), control, warnings);
+/// NOTICEs of responses that contradict their distribution.
+void report_responses(const GlmWarnings &warnings) {
   if (!warnings.empty_levels.empty())
     report_once(
         NOTICE,
@@ -65,8 +60,6 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
         "Their probabilities come from the prior and, if levels have an order, from their "
         "neighbours.",
         "Leave them out of option levels if they cannot occur.");
-  warn_constant_predictors(warnings.constant, false);
-  warn_dependent_predictors(warnings.dependent, false);
   if (warnings.overdispersion > 0)
     report_once(NOTICE,
                 message("the responses vary {} times as much as a Poisson distribution lets them",
@@ -83,16 +76,23 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
         "Some rows seem to be 0 for another reason than chance: means of the others are too small, "
         "and intervals of new responses are wrong.",
         "Add predictors that tell which rows must be 0, or leave such rows out.");
+}
+
+/// What a fit has to say of its rows.
+void report(const GlmWarnings &warnings, const Glm &model) {
+  report_responses(warnings);
+  warn_constant_predictors(warnings.constant, false);
+  warn_dependent_predictors(warnings.dependent, false);
   if (warnings.few_rows > 0)
     report_once(WARNING,
                 message("{} {} few for {} {} and a dispersion", warnings.few_rows,
                         warnings.few_rows == 1 ? "row is" : "rows are",
-                        format_number(model->free_parameters() - 1),
-                        model->free_parameters() == 2 ? "coefficient" : "coefficients"),
+                        format_number(model.free_parameters() - 1),
+                        model.free_parameters() == 2 ? "coefficient" : "coefficients"),
                 "Coefficients follow the rows so closely that the dispersion, and with it every "
                 "interval, is too small.",
                 "Leave out predictors, or fit more rows.");
-  const Link link = data.policy().response->link;
+  const Link link = model.response().link;
   if (!warnings.undetermined.empty())
     report_once(
         WARNING,
@@ -112,6 +112,16 @@ std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &dat
             ? "Use a smaller prior.c and prior.c_intercept, combine rare labels, or leave out "
               "predictors."
             : "Use the default prior or a smaller prior.c, or leave out predictors.");
+}
+
+template <GlmFamily family>
+std::unique_ptr<Model> fit_glm(const FitRequest &request, ResponseCollector &data,
+                               Control &control) {
+  if (!data.remote) check_predictors(response_facts(data.rows), data.rows.rows(), data.columns());
+  GlmWarnings warnings;
+  auto model = glm_fit(family, data.source(), data.columns(),
+                       options_with_levels(request.options, data), control, warnings);
+  report(warnings, *model);
   return model;
 }
 
