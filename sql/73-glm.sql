@@ -133,6 +133,6 @@ COMMENT IS 'The posterior predictive probability of each level of an ordinal or 
   'response for a row x, in the order of the levels, with its standard deviation and the quantiles '
   'that bound an interval; of a bernoulli response of false and true. No rows for a row with a '
   'NULL, or with a label that the model does not know; if it was fitted with option missing = '
-  'error that is an error (22004, 22023). 22023 for NaN and infinity, and unless 0 < level < 1; 2202E if x '
-  'does not have the length of the model''s rows; 42804 for a model of another family, and for a '
-  'response that is a number.';
+  'error that is an error (22004, 22023). 22023 for NaN and infinity, and unless 0 < level < 1; '
+  '2202E if x does not have the length of the model''s rows; 42804 for a model of another family, '
+  'and for a response that is a number.';
