@@ -227,22 +227,33 @@ MeanPrediction Glm::mean_of(const GlmRow &own, double level) const {
           mean_of(mean - reach), checked_moment(mean_of(mean + reach))};
 }
 
-UncertainPredictor Glm::uncertain(const GlmRow &own) const {
+std::vector<UncertainPredictor> Glm::posterior(const GlmRow &own) const {
   const State &s = *state;
-  UncertainPredictor out;
   const std::vector<double> &z = own.terms;
+  UncertainPredictor out;
   out.mean = own.fitted.predictor;
   out.trials = own.trials;
   out.degrees = s.columns.degrees;
+  out.log_dispersion = own.fitted.log_dispersion;
+  if (!s.draws.empty()) {
+    constexpr std::size_t most = 500;
+    const std::size_t all = s.draws.size() / z.size(), count = std::min(all, most);
+    std::vector<UncertainPredictor> draws(count, out);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double *const u = s.draws.data() + (2 * i + 1) * all / (2 * count) * z.size();
+      draws[i].mean = checked_predictor(inner_product(u, z)) + own.offset;
+      if (response_->dispersed()) draws[i].log_dispersion = u[z.size() - 1];
+    }
+    return draws;
+  }
   if (!s.root.empty()) out.variance = checked_predictor(packed_square(s.root, z));
-  if (!response_->dispersed()) return out;
+  if (!response_->dispersed()) return {out};
   // The last row of R: its last number is the deviation of the logarithm of the dispersion.
   const double *const last = s.root.data() + s.root.size() - z.size();
   const double deviation = last[z.size() - 1];
-  out.log_dispersion = s.mean.back();
   out.dispersion_variance = deviation * deviation;
   out.covariance = inner_product(last, z) * deviation;
-  return out;
+  return {out};
 }
 
 std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> row,
@@ -258,7 +269,7 @@ std::optional<ResponsePrediction> Glm::predict_response(std::span<const double> 
     return ResponsePrediction{mean, std::sqrt(p * (1 - p)), double(1 - p < tail),
                               double(1 - p < 1 - tail)};
   }
-  const UncertainPredictor of = uncertain(*own);
+  const std::vector<UncertainPredictor> of = posterior(*own);
   const double variance = predictive_variance(numbers(), of);
   return ResponsePrediction{
       mean, std::isnan(variance) ? unknown : std::sqrt(checked_moment(variance)),
@@ -303,14 +314,25 @@ void Glm::describe_parameters(std::optional<double> level, const TakeParameter &
 }
 
 Coefficient Glm::dispersion(double level) const {
-  const UncertainPredictor of = uncertain({std::vector<double>(state->size(), 0.0)});
-  const double variance = of.dispersion_variance,
-               reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
   Coefficient out;
-  out.mean = std::exp(of.log_dispersion + variance / 2);
+  const State &s = *state;
+  if (!s.draws.empty()) {
+    std::vector<double> all;
+    for (std::size_t at = s.size() - 1; at < s.draws.size(); at += s.size())
+      all.push_back(std::exp(s.draws[at]));
+    const DrawSummary found = summary_of_draws(std::move(all), level);
+    out.mean = found.mean;
+    out.sd = found.deviation;
+    out.lower = found.lower;
+    out.upper = found.upper;
+    return out;
+  }
+  const double variance = s.root.back() * s.root.back(),
+               reach = -normal_quantile((1 - level) / 2) * s.root.back();
+  out.mean = std::exp(s.mean.back() + variance / 2);
   out.sd = out.mean * std::sqrt(std::expm1(variance));
-  out.lower = std::exp(of.log_dispersion - reach);
-  out.upper = std::exp(of.log_dispersion + reach);
+  out.lower = std::exp(s.mean.back() - reach);
+  out.upper = std::exp(s.mean.back() + reach);
   return out;
 }
 
@@ -358,9 +380,8 @@ std::optional<Score> Glm::score(std::span<const double> row, double response) co
       throw Error(Errc::invalid_argument,
                   message("the response is {} of {} trials", describe_number(response),
                           describe_number(own->trials)));
-    const UncertainPredictor of = uncertain(*own);
-    const double off =
-        response - own->trials * link_moments(response_->link, of.mean, of.variance).mean;
+    const std::vector<UncertainPredictor> of = posterior(*own);
+    const double off = response - predictive_mean(numbers(), of);
     return Score{1, log_predictive(numbers(), response, of), off * off};
   }
   // P(y = 0) is P(y = 1) at the opposite predictor: a difference from 1 would lose its digits.

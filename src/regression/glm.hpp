@@ -22,9 +22,10 @@ namespace bayes {
 /// The names under which these models are fitted: glm has a response by option.
 enum class GlmFamily : char { glm, logreg, probit };
 
-inline constexpr Method glm_methods[] = {Method::laplace};
-inline constexpr Method logreg_methods[] = {Method::laplace, Method::gibbs};
-inline constexpr Method probit_methods[] = {Method::laplace, Method::em, Method::vi, Method::gibbs};
+inline constexpr Method glm_methods[] = {Method::laplace, Method::slice};
+inline constexpr Method logreg_methods[] = {Method::laplace, Method::gibbs, Method::slice};
+inline constexpr Method probit_methods[] = {Method::laplace, Method::em, Method::vi, Method::gibbs,
+                                            Method::slice};
 
 /// The posterior distribution of the mean of y: of a binary response the probability of 1.
 struct MeanPrediction {
@@ -134,8 +135,9 @@ class BAYES_API Glm final : public RegressionModel {
   /// at [k * level_points + s].
   std::vector<double> level_logs(const GlmRow &own) const;
   Score score_level(const GlmRow &own, std::size_t level) const;
-  /// The posterior of the linear predictor of a row and of the dispersion.
-  UncertainPredictor uncertain(const GlmRow &own) const;
+  /// The posterior of the linear predictor of a row and of the dispersion; of draws some 500 at
+  /// equal distances.
+  std::vector<UncertainPredictor> posterior(const GlmRow &own) const;
   const GlmFamily family_;
   const ResponseFamily *response_;
 };

@@ -14,6 +14,7 @@
 #include "fit/fit_run.hpp"
 #include "mcmc/draw_moments.hpp"
 #include "mcmc/stored_draws.hpp"
+#include "regression/glm_chains.hpp"
 #include "regression/glm_learners.hpp"
 #include "regression/glm_state.hpp"
 #include "regression/responses.hpp"
@@ -58,166 +59,6 @@ void require_levels(const GlmOptions &options) {
   throw Error(Errc::invalid_argument, "the response has one label in all rows",
               "A regression of labels needs two of them.",
               "Option levels lists labels that may be missing from the rows.");
-}
-
-// The Gibbs samplers of logistic and probit regression.
-
-/// The inputs and outputs that all chains share.
-struct GlmTask {
-  GlmRows &rows;
-  const GlmPrior &prior;
-  /// added to the log joint density of u to report it in the units of the columns
-  double log_units = 0;
-  /// For the probit, R with R'R = (sum of z z' + precision)^-1, the covariance of u given the
-  /// latent variables; empty for the logit, for which that covariance changes from draw to draw.
-  const Matrix &root;
-  /// Chains begin at draws from a normal approximation of the posterior with doubled standard
-  /// deviations.
-  const GlmMode &mode;
-  std::uint64_t seed = 1;
-  /// the recorded quantities of a draw u: coefficients in units of the columns
-  std::function<std::vector<double>(const Vector &u)> record;
-  /// receives stored draws
-  std::vector<double> &draws;
-  /// Receives all draws after warmup and thinning: u, with u_0 replaced by the intercept in units
-  /// of the columns, which `own_intercept` computes from u.
-  DrawMoments &moments;
-  std::function<double(const Vector &u)> own_intercept;
-};
-
-/// A random stream is selected by the seed, the chain, the sweep and one of these.
-enum GlmStream : std::uint64_t { stream_of_coefficients, stream_of_rows };
-
-/// L'v for lower triangular L
-Vector transposed_times(const Matrix &lower, const Vector &v) {
-  Vector out(v.size());
-  for (Eigen::Index j = 0; j < v.size(); ++j)
-    out(j) = lower.col(j).tail(v.size() - j).dot(v.tail(v.size() - j));
-  return out;
-}
-
-/// The part that both samplers share: u given the latent variables of the rows, then these given u.
-class GlmChain : public ChainSampler {
- public:
-  GlmChain(const GlmTask &task, int chain) : task_(task), chain_(std::uint64_t(chain)) {
-    const Matrix spread = inverse_lower(task.mode.factor);
-    Random random = stream(0);
-    u_ = task.mode.state + 2 * transposed_times(spread, normals(random));
-  }
-
-  double sweep(int index, Control &) override {
-    const std::uint64_t number = std::uint64_t(index) + 1;
-    if (swept_ == 0) sums_ = augment(u_, rows_of(0));
-    Random random = stream(number);
-    draw(random);
-    sums_ = augment(u_, rows_of(number));
-    swept_ = number;
-    return sums_.log_likelihood + task_.prior.log_density(u_) + task_.log_units;
-  }
-
-  void record(std::vector<double> &values) const override {
-    values.push_back(without_rounding_errors(sums_.log_likelihood));
-    const std::vector<double> all = task_.record(u_);
-    values.insert(values.end(), all.begin(), all.end());
-  }
-
-  void exchange_state(StateNumbers &numbers) override {
-    numbers.dense(u_);
-    numbers.whole(swept_, 0, std::numeric_limits<int>::max());
-    if (!numbers.reads()) return;
-    // Draws of the rows' variables would not end.
-    if (!(u_.array().abs() < 1e100).all()) refuse_checkpoint();
-    if (swept_ > 0) sums_ = augment(u_, rows_of(swept_));
-  }
-
-  void keep(double) override { task_.moments.add(reported(u_), reported(expected_)); }
-
-  void store(double) override {
-    task_.draws.insert(task_.draws.end(), u_.data(), u_.data() + u_.size());
-  }
-
- protected:
-  /// Draws the latent variables of all rows given u, and returns the sums with them.
-  virtual GlmSums augment(const Vector &u, const RowRandom &random) = 0;
-  /// Draws u_ given the sums, and sets expected_ to the mean of its conditional distribution.
-  virtual void draw(Random &random) = 0;
-
-  Vector normals(Random &random) const {
-    Vector out(task_.prior.precision.size());
-    for (double &each : out) each = random.normal();
-    return out;
-  }
-
-  const GlmTask &task_;
-  Vector u_, expected_;
-  GlmSums sums_;
-  /// the number of sweeps
-  std::uint64_t swept_ = 0;
-
- private:
-  Random stream(std::uint64_t number) const {
-    return Random(task_.seed, chain_, number, stream_of_coefficients);
-  }
-  RowRandom rows_of(std::uint64_t number) const {
-    return RowRandom(task_.seed, chain_, number, stream_of_rows);
-  }
-  Vector reported(const Vector &u) const {
-    Vector out = u;
-    if (task_.rows.intercept()) out(0) = task_.own_intercept(u);
-    return out;
-  }
-
-  const std::uint64_t chain_;
-};
-
-class ProbitChain final : public GlmChain {
-  using GlmChain::GlmChain;
-
-  GlmSums augment(const Vector &u, const RowRandom &random) override {
-    return task_.rows.augment(u, random);
-  }
-
-  void draw(Random &random) override {
-    // With u integrated out, y* has a density proportional to exp(-(y*'y* - b'A^-1 b) / 2) where
-    // its signs agree with y.
-    Vector image = bayes::product(task_.root, sums_.gradient);
-    const double rest = std::max(sums_.squares - image.squaredNorm(), 1e-300);
-    image *= std::sqrt(2 * random.gamma(0.5 * task_.rows.weight()) / rest);
-    expected_ = transposed_times(task_.root, image);
-    u_ = transposed_times(task_.root, image + normals(random));
-  }
-};
-
-class LogitChain final : public GlmChain {
-  using GlmChain::GlmChain;
-
-  GlmSums augment(const Vector &u, const RowRandom &random) override {
-    return task_.rows.augment_logit(u, random);
-  }
-
-  void draw(Random &random) override {
-    Matrix precision = std::move(sums_.curvature), lower;
-    precision.diagonal() += task_.prior.precision;
-    if (!cholesky(precision, lower))
-      throw Error(Errc::numeric, "the precision of the coefficients is not positive definite",
-                  "Columns are nearly collinear, and the prior is wide.",
-                  "Give a smaller prior.c, or leave out columns.");
-    const Vector half = forward_solved(lower, sums_.gradient);
-    expected_ = backward_solved(lower, half);
-    u_ = backward_solved(lower, half + normals(random));
-  }
-};
-
-/// Polson, Scott and Windle's sampler (2013): Polya-Gamma variables omega given u, u given omega.
-std::unique_ptr<ChainSampler> logit_chain(const GlmTask &task, int chain) {
-  return std::make_unique<LogitChain>(task, chain);
-}
-
-/// Albert and Chib's sampler (1993): latent variables y* given u, u given y*. Between the two all
-/// y* are multiplied by a number drawn from its conditional distribution with u integrated out (Liu
-/// and Wu 1999), which costs almost nothing and lets chains move along the ray through 0.
-std::unique_ptr<ChainSampler> probit_chain(const GlmTask &task, int chain) {
-  return std::make_unique<ProbitChain>(task, chain);
 }
 
 /// Throws Error(too_large) for more coefficients than terms are allowed.
@@ -476,23 +317,18 @@ class GlmFit {
     model_->trace.clear();
     const std::size_t p = state().size();
     const int recorded = int(p) <= max_recorded_draws ? int(p) : 0;
-    const bool logit = options_.response->link == Link::logit;
-    const Matrix root = logit ? Matrix() : inverse_lower(augmented_precision(data, prior));
-    const auto record = [this, recorded](const Vector &u) {
-      std::vector<double> out;
-      for (int j = 0; j < recorded; ++j) out.push_back(without_rounding_errors(of_column(u, j)));
-      return out;
-    };
+    const bool latent = options_.method == Method::gibbs && options_.response->link == Link::probit;
+    const Matrix root = latent ? inverse_lower(augmented_precision(data, prior)) : Matrix();
     std::vector<double> draws;
     const DrawMoments none{Eigen::Index(p)};
     DrawMoments moments = none, of_chain = none;
-    const GlmTask task{data,        prior,
-                       log_units(), root,
-                       mode,        options_.seed,
-                       record,      draws,
-                       of_chain,    [this](const Vector &u) { return of_column(u, 0); }};
+    const GlmTask task{
+        data,    prior,    log_units(),
+        root,    mode,     options_.seed,
+        draws,   of_chain, [this](const Vector &u, int j) { return of_column(u, j); },
+        recorded};
     ChainSettings settings;
-    settings.method = "gibbs";
+    settings.method = options_.method == Method::gibbs ? "gibbs" : "slice";
     settings.plan = options_.chains;
     settings.quantities = {"log_likelihood"};
     for (int j = 1; j <= recorded; ++j) settings.quantities.push_back(message("w{}", j));
@@ -514,22 +350,23 @@ class GlmFit {
       moments.merge(of_chain);
       of_chain = none;
     };
-    ChainRun chains = run_chains(settings, control_, [&](int chain) {
-      return logit ? logit_chain(task, chain) : probit_chain(task, chain);
-    });
+    ChainRun chains = run_chains(
+        settings, control_, [&](int chain) { return glm_chain(options_.method, task, chain); });
     keep(chains, draws, moments, data);
     run_.take(std::move(chains));
     // The largest log-likelihood of the draws is no evidence.
     model_->info.objective = std::numeric_limits<double>::quiet_NaN();
   }
 
-  /// Coefficient j in units of the columns (as in glm.cpp).
+  /// Unknown j, coefficients in units of the columns (as in glm.cpp).
   double of_column(const Vector &u, int j) {
     const TermScales &scales = state().scales;
-    if (!state().terms.is_intercept(j)) return u(j) / scales.scale[std::size_t(j)];
+    const int terms = state().terms.size(), predictors = model_->predictors(), term = j % terms;
+    if (j >= terms * predictors) return u(j);
+    if (!state().terms.is_intercept(term)) return u(j) / scales.scale[std::size_t(term)];
     double out = u(j);
-    for (int i = 1; i < u.size(); ++i)
-      out -= u(i) * scales.centre[std::size_t(i)] / scales.scale[std::size_t(i)];
+    for (int i = 1; i < terms; ++i)
+      out -= u(j + i) * scales.centre[std::size_t(i)] / scales.scale[std::size_t(i)];
     return out;
   }
 
@@ -538,20 +375,25 @@ class GlmFit {
             GlmRows &data) {
     const std::size_t p = state().size(), count = draws.size() / p;
     Vector mean = moments.mean();
-    if (data.intercept()) {
-      // converts the intercept in units of the columns back to u_0
-      const double own = mean(0);
-      mean(0) = 0;
-      mean(0) = own - of_column(mean, 0);
+    const int terms = state().terms.size();
+    for (int j = 0; data.intercept() && j < data.coefficients(); j += terms) {
+      // converts the intercept in units of the columns back to that of z
+      const double own = mean(j);
+      mean(j) = 0;
+      mean(j) = own - of_column(mean, j);
     }
+    model_->info.log_likelihood = data.likelihood(mean, false).log_likelihood;
     state().mean = to_vector(mean);
     state().deviations = to_vector(moments.deviation());
-    model_->info.log_likelihood = data.likelihood(mean, false).log_likelihood;
     for (const int draw :
          draws_to_store(chains, std::int64_t(count), double(draws.size()), control_)) {
       const auto first = draws.begin() + std::ptrdiff_t(std::size_t(draw) * p);
       state().draws.insert(state().draws.end(), first, first + std::ptrdiff_t(p));
     }
+    // Chains take responses on the whole line about their mean.
+    state().mean[0] += data.response_mean();
+    for (std::size_t at = 0; at < state().draws.size(); at += p)
+      state().draws[at] += data.response_mean();
   }
 
   RowSource &rows_;
@@ -574,12 +416,12 @@ std::unique_ptr<Glm> glm_fit(GlmFamily family, RowSource &rows, const RowColumns
   const PollScope scope(control);
   GlmOptions read = read_glm_options(family, options);
   if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
-  if (read.sampled() && rows.shape().weighted)
+  if (read.method == Method::gibbs && rows.shape().weighted)
     throw Error(
         Errc::invalid_argument, "method gibbs takes no weights",
         "It draws a latent variable for every row, which has no meaning for a row that counts "
         "two and a half times.",
-        "Use method laplace, or repeat rows by FROM t, generate_series(1, t.count).");
+        "Use method laplace or slice, or repeat rows by FROM t, generate_series(1, t.count).");
   return GlmFit(rows, columns, std::move(read), control, warnings).run();
 }
 
@@ -668,7 +510,7 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   for (std::int64_t i = p - extras; response.ordered() && i < p; ++i)
     if (!(std::fabs(state.mean[std::size_t(i)]) < 60))
       in.reject("mean", "must end with logarithms of gaps");
-  if (info.method == Method::gibbs) {
+  if (is_sampler(info.method)) {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});
     if (draws.shape[0] == 0) in.reject("coefficient_draws", "must not be empty");
     state.draws = read_numbers(in, "coefficient_draws", draws.shape, max_of_coefficient);

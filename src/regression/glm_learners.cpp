@@ -276,6 +276,13 @@ Document GlmOptions::document() const {
   return t.document();
 }
 
+bool within_bounds(const GlmRows &rows, const Vector &u) {
+  if (!(u.cwiseAbs().maxCoeff() < 1e100)) return false;
+  const double unit = 2 * std::log(rows.response_scale()),
+               most = rows.response().link == Link::identity ? 300 : 60;
+  return rows.extras() == 0 || (u.tail(rows.extras()).array() - unit).abs().maxCoeff() < most;
+}
+
 namespace {
 
 /// The posterior density at some u.
@@ -288,14 +295,7 @@ struct Density {
 
 Density density_at(GlmRows &rows, const GlmPrior &prior, const Vector &u, bool curvature) {
   Density out;
-  // Beyond this, products with z may overflow; no mode lies there.
-  if (!(u.cwiseAbs().maxCoeff() < 1e100)) return out;
-  // The logarithm of a dispersion, of which no mode lies beyond these.
-  const double unit = 2 * std::log(rows.response_scale()),
-               most = rows.response().link == Link::identity ? 300 : 60;
-  // The same of gaps.
-  if (rows.extras() > 0 && !((u.tail(rows.extras()).array() - unit).abs().maxCoeff() < most))
-    return out;
+  if (!within_bounds(rows, u)) return out;
   out.sums = rows.likelihood(u, curvature);
   const Eigen::Index last = u.size() - 1;
   out.value = out.sums.log_likelihood + prior.log_density(u) + prior.log_integral(u(last));

@@ -77,6 +77,10 @@ struct GlmPrior {
   double log_density(const Vector &u) const;
 };
 
+/// Beyond these bounds no mode lies: products with z may overflow, and a dispersion or a gap would
+/// be 0 or infinite to all digits.
+bool within_bounds(const GlmRows &rows, const Vector &u);
+
 /// The posterior mode.
 struct GlmMode : RunTrace {
   /// u

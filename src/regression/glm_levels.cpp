@@ -264,16 +264,33 @@ void Glm::take_cuts(double level, const TakeCoefficient &take) const {
   double intercept = 0;
   for (std::size_t i = 0; i < terms; ++i) intercept += a[i] * s.mean[i];
   const double reach = -normal_quantile((1 - level) / 2);
+  // of draws: the cuts of each
+  std::vector<std::vector<double>> drawn(s.draws.empty() ? 0 : cuts.size());
+  for (std::size_t at = 0; at < s.draws.size(); at += s.size()) {
+    const std::span u = std::span(s.draws).subspan(at, s.size());
+    double moved = 0;
+    for (std::size_t i = 0; i < terms; ++i) moved += a[i] * u[i];
+    const std::vector<double> own = cuts_of(u.subspan(terms));
+    for (std::size_t k = 0; k < own.size(); ++k) drawn[k].push_back(own[k] + moved);
+  }
   for (std::size_t k = 0; k < cuts.size(); ++k) {
     // its slope by the logarithms of the gaps below it
     if (k > 0) a[terms + k - 1] = cuts[k] - cuts[k - 1];
     const std::string name = s.levels[k] + "|" + s.levels[k + 1];
     Coefficient out;
     out.term = &name;
-    out.mean = cuts[k] + intercept;
-    out.sd = std::sqrt(packed_square(s.root, a));
-    out.lower = out.mean - reach * out.sd;
-    out.upper = out.mean + reach * out.sd;
+    if (!drawn.empty()) {
+      const DrawSummary found = summary_of_draws(std::move(drawn[k]), level);
+      out.mean = found.mean;
+      out.sd = found.deviation;
+      out.lower = found.lower;
+      out.upper = found.upper;
+    } else {
+      out.mean = cuts[k] + intercept;
+      out.sd = std::sqrt(packed_square(s.root, a));
+      out.lower = out.mean - reach * out.sd;
+      out.upper = out.mean + reach * out.sd;
+    }
     take(out);
   }
 }

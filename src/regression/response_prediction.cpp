@@ -304,23 +304,77 @@ template <class F> double quantile_about(double mean, double scale, double p, F 
 
 }  // namespace
 
-double predictive_quantile(const NumberResponse &response, const UncertainPredictor &of, double p) {
-  const auto below = [&](double y) { return predictive_below(response, y, of); };
+double predictive_mean(const NumberResponse &response, PredictorMixture of) {
+  double out = 0;
+  for (const UncertainPredictor &each : of)
+    out += each.trials * link_moments(response.link, each.mean, each.variance).mean;
+  return out / double(of.size());
+}
+
+double log_predictive(const NumberResponse &response, double y, PredictorMixture of) {
+  std::vector<double> logs;
+  for (const UncertainPredictor &each : of)
+    logs.push_back(each.variance > 0 || each.dispersion_variance > 0
+                       ? log_predictive(response, y, each)
+                       : response.log_density(y, each.at(each.mean)));
+  return log_sum_exp(logs) - std::log(double(of.size()));
+}
+
+double predictive_variance(const NumberResponse &response, PredictorMixture of) {
+  const double mean = of.size() > 1 ? predictive_mean(response, of) : 0;
+  double out = 0;
+  for (const UncertainPredictor &each : of) {
+    out += predictive_variance(response, each);
+    if (of.size() == 1) return out;
+    const double off = predictive_mean(response, {&each, 1}) - mean;
+    out += off * off;
+  }
+  return out / double(of.size());
+}
+
+double predictive_below(const NumberResponse &response, double y, PredictorMixture of) {
+  double out = 0;
+  for (const UncertainPredictor &each : of) out += predictive_below(response, y, each);
+  return out / double(of.size());
+}
+
+namespace {
+
+/// One that has the mean and the variance of the predictors.
+UncertainPredictor moments_of(PredictorMixture of) {
+  UncertainPredictor out = of[0];
+  out.mean = out.log_dispersion = 0;
+  for (const UncertainPredictor &each : of) {
+    out.mean += each.mean / double(of.size());
+    out.log_dispersion += each.log_dispersion / double(of.size());
+  }
+  for (const UncertainPredictor &each : of)
+    if (of.size() > 1) out.variance += std::pow(each.mean - out.mean, 2) / double(of.size());
+  return out;
+}
+
+}  // namespace
+
+double predictive_quantile(const NumberResponse &response, PredictorMixture all, double p) {
+  const auto below = [&](double y) { return predictive_below(response, y, all); };
+  const UncertainPredictor of = moments_of(all);
   if (response.link == Link::identity) {
     if (p <= 0.5)
       return quantile_about(of.mean, std::sqrt(of.variance + std::exp(of.log_dispersion)), p,
                             below);
     // As the lower quantile of -y: P(Y <= y) near 1 would lose its digits.
-    UncertainPredictor mirrored = of;
-    mirrored.mean = -of.mean;
-    mirrored.covariance = -of.covariance;
+    std::vector<UncertainPredictor> mirrored(all.begin(), all.end());
+    for (UncertainPredictor &each : mirrored) {
+      each.mean = -each.mean;
+      each.covariance = -each.covariance;
+    }
     return -predictive_quantile(response, mirrored, 1 - p);
   }
   const bool whole = response.whole();
   if (whole && below(0) >= p) return 0;
   // A bracket about the quantile of a log-normal variable; low is too low, and high is not.
   const double middle = of.trials * mean_at(response.link, of.mean),
-               share = std::sqrt(predictive_variance(response, of)) / middle,
+               share = std::sqrt(predictive_variance(response, all)) / middle,
                spread = share < 3 ? share : 3, least = whole ? 1 : 1 / farthest;
   const double guess = middle * std::exp(spread * normal_quantile(p));
   double high = std::clamp(whole ? std::ceil(guess) : guess, least, farthest), low = high;

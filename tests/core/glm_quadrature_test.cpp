@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "regression/glm.hpp"
+#include "regression/glm_state.hpp"
 #include "support.hpp"
 
 using namespace bayes;
@@ -62,6 +63,59 @@ struct Data {
   }
 };
 
+std::unique_ptr<Glm> fit(const Data &data, const Document &options) {
+  MemoryRows packed = support::rows_of(data.rows, {});
+  Control control;
+  GlmWarnings warnings;
+  return glm_fit(GlmFamily::glm, packed, {}, options, control, warnings);
+}
+
+/// Of the intercept, and of the slope or the logarithm of the dispersion.
+struct Moments {
+  double mean[2], deviation[2], evidence = 0;
+};
+
+Moments moments(const Glm &model, const Data &data) {
+  Moments out;
+  int at = 0;
+  model.describe_parameters(0.95, [&](const Parameter &p) {
+    const bool logarithm = at == 1 && data.of.dispersed();
+    const double low = logarithm ? std::log(p.lower) : p.lower,
+                 high = logarithm ? std::log(p.upper) : p.upper;
+    out.mean[at] = (low + high) / 2;
+    out.deviation[at++] = (high - low) / 2 / 1.959963984540054;
+  });
+  BOOST_TEST_REQUIRE(at == 2);
+  return out;
+}
+
+/// The exact ones, by sums within eight deviations of a normal approximation.
+Moments over_grid(const Data &data, const Moments &normal) {
+  constexpr double step = 0.1;
+  const double mode = data.log_joint(normal.mean[0], normal.mean[1]);
+  double total = 0, sum[2] = {}, squares[2] = {};
+  for (double s = -8; s <= 8; s += step)
+    for (double t = -8; t <= 8; t += step) {
+      const double density = std::exp(data.log_joint(normal.mean[0] + s * normal.deviation[0],
+                                                     normal.mean[1] + t * normal.deviation[1]) -
+                                      mode);
+      const double off[] = {s, t};
+      total += density;
+      for (int j = 0; j < 2; ++j) {
+        sum[j] += density * off[j];
+        squares[j] += density * off[j] * off[j];
+      }
+    }
+  Moments out;
+  out.evidence = mode + std::log(total * step * step * normal.deviation[0] * normal.deviation[1]);
+  for (int j = 0; j < 2; ++j) {
+    const double shift = sum[j] / total;
+    out.mean[j] = normal.mean[j] + shift * normal.deviation[j];
+    out.deviation[j] = normal.deviation[j] * std::sqrt(squares[j] / total - shift * shift);
+  }
+  return out;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(glm_quadrature)
@@ -70,44 +124,40 @@ BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
   for (const NumberResponse *const of : number_responses())
     BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) {
       const Data data(*of);
-      MemoryRows packed = support::rows_of(data.rows, {});
-      Control control;
-      GlmWarnings warnings;
-      const auto model = glm_fit(GlmFamily::glm, packed, {}, data.options(), control, warnings);
-      // mean and deviation of the intercept, and of the slope or the logarithm of the dispersion
-      double mean[2], deviation[2];
-      int at = 0;
-      model->describe_parameters(0.95, [&](const Parameter &p) {
-        const bool logarithm = at == 1 && of->dispersed();
-        const double low = logarithm ? std::log(p.lower) : p.lower,
-                     high = logarithm ? std::log(p.upper) : p.upper;
-        mean[at] = (low + high) / 2;
-        deviation[at++] = (high - low) / 2 / 1.959963984540054;
-      });
-      BOOST_TEST_REQUIRE(at == 2);
-      constexpr double step = 0.1;
-      const double mode = data.log_joint(mean[0], mean[1]);
-      double total = 0, sum[2] = {}, squares[2] = {};
-      for (double s = -8; s <= 8; s += step)
-        for (double t = -8; t <= 8; t += step) {
-          const double density = std::exp(
-              data.log_joint(mean[0] + s * deviation[0], mean[1] + t * deviation[1]) - mode);
-          const double off[] = {s, t};
-          total += density;
-          for (int j = 0; j < 2; ++j) {
-            sum[j] += density * off[j];
-            squares[j] += density * off[j] * off[j];
-          }
-        }
-      const double evidence = mode + std::log(total * step * step * deviation[0] * deviation[1]);
-      BOOST_TEST(std::fabs(model->info.objective - evidence) < 0.05);
+      const auto model = fit(data, data.options());
+      const Moments own = moments(*model, data), exact = over_grid(data, own);
+      BOOST_TEST(std::fabs(model->info.objective - exact.evidence) < 0.05);
       for (int j = 0; j < 2; ++j) {
-        const double shift = sum[j] / total;
+        const double shift = (exact.mean[j] - own.mean[j]) / own.deviation[j];
         // The likelihood of a negative binomial dispersion is skew.
         const bool skew = j == 1 && of->dispersed() && !of->scales();
         BOOST_TEST(std::fabs(shift) < (skew ? 0.25 : 0.12));
-        BOOST_TEST(std::fabs(std::sqrt(squares[j] / total - shift * shift) - 1) <
-                   (skew ? 0.2 : 0.04));
+        BOOST_TEST(std::fabs(exact.deviation[j] / own.deviation[j] - 1) < (skew ? 0.2 : 0.04));
+      }
+    }
+}
+
+// 8000 draws, worth 3000 independent ones of means and 1500 of deviations: the bounds are six
+// standard errors.
+BOOST_AUTO_TEST_CASE(draws_are_those_of_the_posterior) {
+  for (const NumberResponse *const of : number_responses())
+    BOOST_TEST_CONTEXT(of->name << ' ' << int(of->link)) {
+      const Data data(*of);
+      const auto model = fit(
+          data, data.options().set("method", "slice").set("draws", 4500).set("stored_draws", 8000));
+      const Moments normal = moments(*fit(data, data.options()), data),
+                    exact = over_grid(data, normal);
+      const std::vector<double> &draws = model->state->draws;
+      for (int j = 0; j < 2; ++j) {
+        double sum = 0, squares = 0;
+        const double count = double(draws.size()) / 2;
+        for (std::size_t at = std::size_t(j); at < draws.size(); at += 2) {
+          const double off = (draws[at] - exact.mean[j]) / exact.deviation[j];
+          sum += off;
+          squares += off * off;
+        }
+        BOOST_TEST(std::fabs(sum / count) < 0.11);
+        BOOST_TEST(std::fabs(std::sqrt(squares / count) - 1) < 0.11);
       }
     }
 }

@@ -241,11 +241,11 @@ std::unique_ptr<Model> glm_of_query(FunctionCallInfo fcinfo, std::string *bytes)
   return fit_query_rows(fcinfo, glm, glm_methods, bytes);
 }
 std::unique_ptr<Model> logreg_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
-  static constexpr Method pushed[] = {Method::laplace};
+  static constexpr Method pushed[] = {Method::laplace, Method::slice};
   return fit_query_rows(fcinfo, logreg, pushed, bytes);
 }
 std::unique_ptr<Model> probit_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
-  static constexpr Method pushed[] = {Method::laplace, Method::em, Method::vi};
+  static constexpr Method pushed[] = {Method::laplace, Method::em, Method::vi, Method::slice};
   return fit_query_rows(fcinfo, probit, pushed, bytes);
 }
 
