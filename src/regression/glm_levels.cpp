@@ -209,6 +209,9 @@ std::vector<double> Glm::level_logs(const GlmRow &own) const {
 std::optional<std::vector<LevelPrediction>> Glm::predict_levels(std::span<const double> row,
                                                                 double level) const {
   require_level(level);
+  if (!response_->labelled())
+    throw Error(Errc::wrong_family,
+                message("a response of distribution {} has no levels", response_->name));
   const std::optional<GlmRow> own = in_own_units(row);
   if (!own) return std::nullopt;
   const std::vector<double> logs = level_logs(*own);

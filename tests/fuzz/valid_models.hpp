@@ -322,6 +322,8 @@ class Fits {
       add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
                           Document::object().set("response", response).set("offset", "size"),
                           control, warnings));
+    add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
+                        chains("slice").set("response", "negative_binomial"), control, warnings));
     for (const char *const response : {"ordinal", "categorical"})
       add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
                           Document::object()

@@ -42,6 +42,8 @@ INSERT INTO families VALUES
       %s%L::jsonb || ''{"response": "ordinal"}'') FROM flowers', '', '{laplace}'),
   ('glm of classes', 'SELECT glm_fit((10 * x[3])::int / 20, x[1:2],
       %s%L::jsonb || ''{"response": "categorical"}'') FROM flowers', '', '{laplace}'),
+  ('glm by slice', 'SELECT glm_fit((10 * x[3])::int / 20, x[1:2],
+      %s%L::jsonb || ''{"response": "ordinal"}'') FROM flowers', '', '{slice}'),
   ('logreg', 'SELECT logreg_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,gibbs}'),
   ('probit', 'SELECT probit_fit(large, x[1:2], %s%L) FROM flowers', '', '{laplace,em,vi,gibbs}');
 CREATE TABLE variants AS SELECT row_number() OVER () AS id, family, call, k, method,

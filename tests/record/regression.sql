@@ -27,10 +27,12 @@ FROM (VALUES ('{"response": "poisson"}'), ('{"response": "binomial", "trials": 3
     ('{"response": "binomial", "trials": 3, "link": "probit"}'),
     ('{"response": "negative_binomial", "offset": "x1"}'), ('{"response": "gamma"}'),
     ('{"response": "exponential"}'), ('{"response": "normal"}'), ('{"response": "student_t"}'),
-    ('{"response": "poisson", "terms": ["x1*x2", "x3:x3"]}')) AS v(options)
+    ('{"response": "poisson", "terms": ["x1*x2", "x3:x3"]}'),
+    ('{"response": "gamma", "method": "slice", "draws": 12, "chains": 2}')) AS v(options)
 UNION ALL
 SELECT 'glm of labels', format('glm %s', options), 'regression_rows', 'regression_rows',
        format('glm_fit((y::int + id) %% 3, x, %L::jsonb, w)', options)
 FROM (VALUES ('{"response": "ordinal"}'), ('{"response": "ordinal", "link": "probit"}'),
-    ('{"response": "categorical"}')) AS v(options);
+    ('{"response": "categorical"}'),
+    ('{"response": "categorical", "method": "slice", "draws": 12, "chains": 2}')) AS v(options);
 CALL fit_all();

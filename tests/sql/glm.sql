@@ -289,7 +289,7 @@ SELECT is(refused(
 SELECT is(refused($$glm_fit(y, age, '{"response": "binomial", "trials": 2}')$$),
   '22023 option trials gives a row 2 trials, of which 4 are successes', 'too few trials');
 SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "method": "gibbs"}')$$),
-  '22023 option "method" is "gibbs", but must be one of laplace', 'no other method');
+  '22023 option "method" is "gibbs", but must be one of laplace, slice', 'no other method');
 SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "prior": {"c_dispersion": 4}}')$$),
   '22023 option "prior.c_dispersion" does not apply to response poisson', 'no dispersion');
 SELECT is(refused($$glm_fit(y, age, '{"response": "poisson", "trials": 4}')$$),

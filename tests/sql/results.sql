@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(179);
+SELECT plan(180);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -38,7 +38,8 @@ INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeate
 INSERT INTO models SELECT 'linreg', linreg_fit(a, b) FROM role_conflict;
 INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 INSERT INTO models SELECT 'glm',
-  glm_fit(a, ARRAY[b, c], '{"response": "negative_binomial"}') FROM role_conflict;
+  glm_fit(a, ARRAY[b, c], jsonb_build_object('response', response)) FROM role_conflict,
+  unnest('{negative_binomial,categorical}'::text[]) AS response GROUP BY response;
 INSERT INTO models SELECT 'logreg', logreg_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 INSERT INTO models SELECT 'probit', probit_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 
@@ -199,12 +200,15 @@ INSERT INTO calls VALUES
   ('linreg_fit(bayes_query,text)',
    'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'', ''{}'')'),
   ('glm_fit(bayes_query,jsonb)',
-   'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "poisson"}''::jsonb)'),
+   'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "categorical"}''::jsonb)'),
   ('glm_fit(bayes_query,text)',
-   'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "poisson"}'')'),
+   'SELECT * FROM glm_fit(''SELECT a, b FROM role_conflict'', ''{"response": "categorical"}'')'),
   ('glm_fit_statistics(bayes_query,bayes_model,double precision,integer)',
    'SELECT r.* FROM models, glm_fit_statistics(''SELECT a, ARRAY[b, c] FROM role_conflict'', model)
     AS r WHERE family = ''glm'''),
+  ('glm_probabilities(bayes_model,"any",double precision)',
+   'SELECT r.* FROM (SELECT glm_fit(a, b, ''{"response": "categorical"}'') AS model
+    FROM role_conflict) AS f, glm_probabilities(model, ARRAY[1]) AS r'),
   ('logreg_fit(bayes_query)', 'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'')'),
   ('logreg_fit(bayes_query,jsonb)',
    'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),
