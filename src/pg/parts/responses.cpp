@@ -83,7 +83,7 @@ PackedHead ResponsesInParts::Part::head() {
 }
 
 ResponsesInParts::Facts ResponsesInParts::Part::arrange(Common common, Control &control) {
-  collector_.recode(common.columns, common.levels);
+  collector_.recode(common.columns, common.levels.value_or(std::vector<std::string>()));
   collector_.rows.arrange(control);
   return {response_facts(collector_.rows)};
 }
@@ -120,8 +120,11 @@ void PushedResponses::hear_head(PackedHead head, const std::string &place) {
 
 CommonColumns PushedResponses::common() {
   collector().sort_labels();
-  if (query_.columns.names.empty()) return {{}, collector().levels()};
-  return {collector().columns(), collector().levels()};
+  CommonColumns out;
+  if (!query_.columns.names.empty()) out.columns = collector().columns();
+  if (std::vector<std::string> levels = collector().levels(); !levels.empty())
+    out.levels = std::move(levels);
+  return out;
 }
 
 ResponsesInParts::Facts PushedResponses::no_facts() const {

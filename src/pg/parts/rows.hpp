@@ -32,10 +32,10 @@ class CommonLength {
 struct CommonColumns {
   std::optional<RowColumns> columns;
   /// the labels of a response that has some
-  std::vector<std::string> levels = {};
+  std::optional<std::vector<std::string>> levels = {};
   template <class F> void fields(F &f) {
     f.optional("columns", columns, [&](RowColumns &all) { f.columns("columns", all); });
-    f.texts("levels", levels);
+    f.optional("levels", levels, [&](std::vector<std::string> &all) { f.texts("levels", all); });
   }
 };
 
