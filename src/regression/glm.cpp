@@ -356,8 +356,8 @@ std::optional<double> Glm::probability(std::span<const double> row) const {
 
 void Glm::probabilities(std::span<const double> x, std::span<double> out) const {
   if (response_->labelled()) {
-    const auto found = predict_levels(x, 0.5);
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = found ? (*found)[k].mean : unknown;
+    const auto found = level_means(x);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = found ? (*found)[k] : unknown;
     return;
   }
   if (!response_->binary()) return Model::probabilities(x, out);

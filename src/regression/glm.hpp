@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -48,6 +49,28 @@ struct LevelPrediction {
   /// its posterior mean, which is the predictive probability
   double mean;
   double sd, lower, upper;
+};
+
+/// Points that stand for the posterior of what the probabilities of a row depend on.
+struct LevelPoints {
+  /// number i of point s at [i * stride + s]; stride >= points
+  std::vector<double> at;
+  /// of level k at [k * stride + s]
+  std::vector<double> probabilities;
+  std::size_t points = 0, stride = 0;
+
+  std::span<const double> of(std::size_t level) const {
+    return std::span(probabilities).subspan(level * stride, points);
+  }
+  /// of the levels
+  std::vector<double> means() const {
+    std::vector<double> out;
+    for (std::size_t k = 0; k * stride < probabilities.size(); ++k) {
+      const auto p = of(k);
+      out.push_back(std::accumulate(p.begin(), p.end(), 0.0) / double(points));
+    }
+    return out;
+  }
 };
 
 /// A row in the units of a model.
@@ -96,6 +119,8 @@ class BAYES_API Glm final : public RegressionModel {
   /// The posteriors of the probabilities of all levels of a labelled response.
   std::optional<std::vector<LevelPrediction>> predict_levels(std::span<const double> row,
                                                              double level) const;
+  /// Their means alone, which takes a tenth of the time.
+  std::optional<std::vector<double>> level_means(std::span<const double> row) const;
   /// The labels of such a response, in their order.
   const std::vector<std::string> &levels() const;
   const ResponseFamily &response() const { return *response_; }
@@ -131,9 +156,7 @@ class BAYES_API Glm final : public RegressionModel {
   /// The cuts between ordered levels, as coefficients: where x is 0, P(y <= k) = F(cut k).
   void take_cuts(double level, const TakeCoefficient &take) const;
   std::optional<RowPrediction> most_probable_level(std::span<const double> row) const;
-  /// Log probabilities of all levels for a row, at points that stand for the posterior: of level k
-  /// at [k * level_points + s].
-  std::vector<double> level_logs(const GlmRow &own) const;
+  LevelPoints level_points(const GlmRow &own) const;
   Score score_level(const GlmRow &own, std::size_t level) const;
   /// The posterior of the linear predictor of a row and of the dispersion; of draws some 500 at
   /// equal distances.

@@ -195,17 +195,15 @@ void GlmFitStatistics::add_level(std::span<const double> row, double response) {
   if (!score) return leave_out();
   const PollScope scope(control_);
   poll_here();
-  const auto levels = *model_.predict_levels(row, level_);
-  double expected = 0, most = 0;
-  for (const LevelPrediction &each : levels) {
-    expected += 0.5 * each.mean * (1 - each.mean);
-    most = std::max(most, each.mean);
-  }
+  const std::vector<double> p = *model_.level_means(row);
+  double expected = 0;
+  for (const double each : p) expected += 0.5 * each * (1 - each);
+  const double most = *std::max_element(p.begin(), p.end());
   ++rows_;
   log_density_.add(score->log_density);
   brier_.add(score->error);
   expected_brier_.add(expected);
-  wrong_.add(levels[std::size_t(response)].mean < most);
+  wrong_.add(p[std::size_t(response)] < most);
   expected_wrong_.add(1 - most);
 }
 

@@ -24,7 +24,7 @@ namespace bayes {
 namespace {
 
 /// Points come in pairs about the mean.
-constexpr int pairs = 256, level_points = 2 * pairs;
+constexpr int pairs = 256, level_points_of_normal = 2 * pairs;
 constexpr int most_dimensions = 64;
 
 /// `pairs` vectors of standard normal numbers whose squares and products average to those of the
@@ -57,7 +57,7 @@ std::vector<double> even_normals(int dimensions) {
 /// `pairs` pairs of points of the posterior of all unknowns, one vector after the other.
 std::vector<double> posterior_points(const Glm::State &s) {
   const std::size_t p = s.size();
-  std::vector<double> out(p * level_points), off(p);
+  std::vector<double> out(p * level_points_of_normal), off(p);
   for (std::size_t i = 0; i < std::size_t(pairs); ++i) {
     poll_here();
     Random random(1, i);
@@ -118,15 +118,18 @@ class RowPredictors {
   std::vector<double> at_points(const std::vector<double> &normals) const {
     const std::size_t n = size();
     const Matrix root = covariance_root();
-    std::vector<double> out(n * level_points);
+    std::vector<double> out(n * level_points_of_normal);
     for (std::size_t i = 0; i < n; ++i) {
+      double *const above = out.data() + i * level_points_of_normal, *const below = above + pairs;
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double of = root(Eigen::Index(i), Eigen::Index(j));
+        for (std::size_t s = 0; s < std::size_t(pairs); ++s)
+          above[s] += of * normals[j * pairs + s];
+      }
       const double mean = (*this)(state_.mean.data(), i);
       for (std::size_t s = 0; s < std::size_t(pairs); ++s) {
-        double off = 0;
-        for (std::size_t j = 0; j <= i; ++j)
-          off += root(Eigen::Index(i), Eigen::Index(j)) * normals[j * pairs + s];
-        out[i * level_points + s] = mean + off;
-        out[i * level_points + pairs + s] = mean - off;
+        below[s] = mean - above[s];
+        above[s] += mean;
       }
     }
     return out;
@@ -175,7 +178,7 @@ class RowPredictors {
 
 }  // namespace
 
-std::vector<double> Glm::level_logs(const GlmRow &own) const {
+LevelPoints Glm::level_points(const GlmRow &own) const {
   const State &s = *state;
   const RowPredictors predictors(s, own, std::size_t(this->predictors()));
   const std::size_t n = predictors.size();
@@ -183,27 +186,35 @@ std::vector<double> Glm::level_logs(const GlmRow &own) const {
   std::call_once(s.points_made, [&] {
     if (s.draws.empty()) s.points = normal ? even_normals(int(n)) : posterior_points(s);
   });
-  std::vector<double> at;
+  LevelPoints out;
+  out.points = out.stride = level_points_of_normal;
   if (normal) {
-    at = predictors.at_points(s.points);
+    out.at = predictors.at_points(s.points);
   } else {
     const std::vector<double> &draws = s.draws.empty() ? s.points : s.draws;
-    const std::size_t count = draws.size() / s.size();
-    at.resize(n * count);
-    for (std::size_t r = 0; r < count; ++r)
+    constexpr std::size_t together = LevelResponse::points_at_once;
+    out.points = draws.size() / s.size();
+    out.stride = (out.points + together - 1) / together * together;
+    out.at.resize(n * out.stride);
+    for (std::size_t r = 0; r < out.points; ++r)
       for (std::size_t i = 0; i < n; ++i)
-        at[i * count + r] = predictors(draws.data() + r * s.size(), i);
+        out.at[i * out.stride + r] = predictors(draws.data() + r * s.size(), i);
   }
-  for (const double each : at)
+  for (const double each : out.at)
     if (!std::isfinite(each))
       throw Error(
           Errc::numeric, "the linear predictor of a row overflows",
           "Its values are too far outside the range of the rows that the model was fitted to.");
-  const int levels = s.columns.levels, points = int(at.size() / n);
-  std::vector<double> out(std::size_t(levels) * std::size_t(points));
+  out.probabilities.resize(std::size_t(s.columns.levels) * out.stride);
   static_cast<const LevelResponse &>(*response_)
-      .log_probabilities(levels, points, at.data(), out.data());
+      .probabilities(s.columns.levels, int(out.stride), out.at.data(), out.probabilities.data());
   return out;
+}
+
+std::optional<std::vector<double>> Glm::level_means(std::span<const double> row) const {
+  const std::optional<GlmRow> own = in_own_units(row);
+  if (!own) return std::nullopt;
+  return level_points(*own).means();
 }
 
 std::optional<std::vector<LevelPrediction>> Glm::predict_levels(std::span<const double> row,
@@ -214,24 +225,21 @@ std::optional<std::vector<LevelPrediction>> Glm::predict_levels(std::span<const 
                 message("a response of distribution {} has no levels", response_->name));
   const std::optional<GlmRow> own = in_own_units(row);
   if (!own) return std::nullopt;
-  const std::vector<double> logs = level_logs(*own);
-  const std::size_t count = std::size_t(state->columns.levels), points = logs.size() / count;
+  const LevelPoints points = level_points(*own);
+  const std::vector<double> means = points.means();
   std::vector<LevelPrediction> out;
-  for (std::size_t k = 0; k < count; ++k) {
-    std::vector<double> p(points);
-    for (std::size_t s = 0; s < points; ++s) p[s] = std::exp(logs[k * points + s]);
-    const DrawSummary found = summary_of_draws(std::move(p), level);
-    out.push_back({found.mean, found.deviation, found.lower, found.upper});
+  for (std::size_t k = 0; k < state->levels.size(); ++k) {
+    const auto p = points.of(k);
+    const DrawSummary found = summary_of_draws({p.begin(), p.end()}, level);
+    out.push_back({means[k], found.deviation, found.lower, found.upper});
   }
   return out;
 }
 
 std::optional<RowPrediction> Glm::most_probable_level(std::span<const double> row) const {
-  const auto found = predict_levels(row, 0.5);
+  const auto found = level_means(row);
   if (!found) return std::nullopt;
-  const auto best = std::max_element(
-      found->begin(), found->end(),
-      [](const LevelPrediction &a, const LevelPrediction &b) { return a.mean < b.mean; });
+  const auto best = std::max_element(found->begin(), found->end());
   RowPrediction out;
   out.component = int(best - found->begin());
   out.label = &state->levels[std::size_t(out.component)];
@@ -239,20 +247,19 @@ std::optional<RowPrediction> Glm::most_probable_level(std::span<const double> ro
 }
 
 Score Glm::score_level(const GlmRow &own, std::size_t level) const {
-  const std::vector<double> logs = level_logs(own);
-  const std::size_t count = std::size_t(state->columns.levels), points = logs.size() / count;
+  const LevelPoints points = level_points(own);
+  const std::vector<double> p = points.means();
   // Half the squared distance of the probabilities from 1 for the level and 0 for all others: with
   // two levels, that of a yes or no.
   double square = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    double sum = 0;
-    for (std::size_t s = 0; s < points; ++s) sum += std::exp(logs[k * points + s]);
-    const double off = double(k == level) - sum / double(points);
-    square += 0.5 * off * off;
-  }
-  const double log_p =
-      log_sum_exp(std::span(logs).subspan(level * points, points)) - std::log(double(points));
-  return {1, log_p, square};
+  for (std::size_t k = 0; k < p.size(); ++k) square += 0.5 * std::pow(double(k == level) - p[k], 2);
+  if (p[level] > 1e-8) return {1, std::log(p[level]), square};
+  std::vector<double> logs(points.stride);
+  static_cast<const LevelResponse &>(*response_)
+      .log_probabilities(int(p.size()), int(level), int(points.stride), points.at.data(),
+                         logs.data());
+  logs.resize(points.points);
+  return {1, log_sum_exp(logs) - std::log(double(points.points)), square};
 }
 
 void Glm::take_cuts(double level, const TakeCoefficient &take) const {

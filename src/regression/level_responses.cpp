@@ -14,7 +14,7 @@ namespace bayes {
 namespace {
 
 /// A cut that is none: the lowest level has no cut below, the highest one none above.
-constexpr double no_cut = 1e8;
+constexpr double no_cut = 1e8, no_bound = std::numeric_limits<double>::infinity();
 
 /// log F(x) of a logit, its complement F(-x), and its density F(x) F(-x).
 struct LogitParts {
@@ -164,22 +164,67 @@ class Ordinal final : public LevelResponse {
     if (link == Link::logit) return std::make_unique<OrdinalLogitStep>(at);
     return std::make_unique<OrdinalProbitStep>(at);
   }
-  void log_probabilities(int levels, int points, const double *at, double *out) const override {
-    for (int s = 0; s < points; ++s) {
-      double low = -no_cut - at[s], cut = 0, gap = 0;
-      for (int k = 0; k < levels; ++k) {
-        if (k > 0 && k + 1 < levels) cut += gap = std::exp(at[k * points + s]);
-        const double high = (k + 1 < levels ? cut : no_cut) - at[s];
-        out[k * points + s] = log_between(low, high, k > 0 && k + 1 < levels ? gap : no_cut);
-        low = high;
+  void probabilities(int levels, int points, const double *at, double *out) const override {
+    for (int s = 0; s < points; s += simd::lanes) {
+      const simd::Vector predictor = simd::load(at + s);
+      simd::Vector cut = {};
+      // P(y < k), P(y >= k), and the smaller one's side
+      Side below = {{}, simd::all(1)};
+      for (int k = 0; k + 1 < levels; ++k) {
+        simd::Vector gap = simd::all(no_cut);
+        if (k > 0) cut += gap = bounded_gap(simd::load(at + k * points + s));
+        const Side next = side(cut - predictor);
+        simd::store(out + k * points + s, between(below, next, gap));
+        below = next;
       }
+      simd::store(out + (levels - 1) * points + s, below.above);
+    }
+  }
+  void log_probabilities(int levels, int level, int points, const double *at,
+                         double *out) const override {
+    const bool inner = level > 0 && level + 1 < levels;
+    for (int s = 0; s < points; ++s) {
+      double cut = 0, gap = no_cut;
+      for (int k = 1; k <= level && k + 1 < levels; ++k) cut += gap = std::exp(at[k * points + s]);
+      const double high = level + 1 < levels ? cut - at[s] : no_bound,
+                   low = level == 0 ? -no_bound : (inner ? cut - gap : cut) - at[s];
+      out[s] = link == Link::probit
+                   ? log_normal_between(low, high)
+                   : log_probability_at(link, high) + log_probability_at(link, -low) +
+                         log_missing(inner ? gap : no_cut);
     }
   }
 
  private:
-  double log_between(double low, double high, double gap) const {
-    if (link == Link::probit) return log_normal_between(low, high);
-    return log_probability_at(link, high) + log_probability_at(link, -low) + log_missing(gap);
+  /// The probabilities on both sides of a cut.
+  struct Side {
+    simd::Vector below, above;
+  };
+  Side side(simd::Vector at) const {
+    Side out;
+    if (link == Link::logit) {
+      const simd::Vector e = simd::exp(-simd::max(at, -at)), share = 1.0 / (1.0 + e);
+      out.below = at > 0 ? share : e * share;
+      out.above = at > 0 ? e * share : share;
+      return out;
+    }
+    for (int b = 0; b < simd::lanes; ++b) {
+      out.below[b] = normal_cdf(at[b]);
+      out.above[b] = normal_cdf(-at[b]);
+    }
+    return out;
+  }
+  /// The probability between two cuts with this gap.
+  simd::Vector between(const Side &low, const Side &high, simd::Vector gap) const {
+    if (link == Link::logit) {
+      const simd::Vector missing = gap < 1e-5 ? gap * (1.0 - 0.5 * gap) : 1.0 - simd::exp(-gap);
+      return high.below * low.above * missing;
+    }
+    const simd::Vector from_below = high.below - low.below, from_above = low.above - high.above;
+    return simd::max(high.below < 0.5 ? from_below : from_above, simd::Vector{});
+  }
+  static simd::Vector bounded_gap(simd::Vector log_gap) {
+    return simd::exp(-simd::max(-log_gap, simd::all(-18)));
   }
 };
 
@@ -227,15 +272,29 @@ class Categorical final : public LevelResponse {
   std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const override {
     return std::make_unique<CategoricalStep>(at.levels - 1);
   }
-  void log_probabilities(int levels, int points, const double *at, double *out) const override {
+  void probabilities(int levels, int points, const double *at, double *out) const override {
+    for (int s = 0; s < points; s += simd::lanes) {
+      simd::Vector most = {};
+      for (int k = 1; k < levels; ++k)
+        most = simd::max(most, simd::load(at + (k - 1) * points + s));
+      simd::Vector total = simd::exp(-most);
+      simd::store(out + s, total);
+      for (int k = 1; k < levels; ++k) {
+        const simd::Vector e = simd::exp(simd::load(at + (k - 1) * points + s) - most);
+        simd::store(out + k * points + s, e);
+        total += e;
+      }
+      const simd::Vector share = 1.0 / total;
+      for (int k = 0; k < levels; ++k)
+        simd::store(out + k * points + s, share * simd::load(out + k * points + s));
+    }
+  }
+  void log_probabilities(int levels, int level, int points, const double *at,
+                         double *out) const override {
+    std::vector<double> all(static_cast<std::size_t>(levels));
     for (int s = 0; s < points; ++s) {
-      double most = 0, total = 0;
-      for (int k = 1; k < levels; ++k) most = std::max(most, at[(k - 1) * points + s]);
-      for (int k = 0; k < levels; ++k)
-        total += std::exp((k > 0 ? at[(k - 1) * points + s] : 0) - most);
-      const double shift = most + std::log(total);
-      for (int k = 0; k < levels; ++k)
-        out[k * points + s] = (k > 0 ? at[(k - 1) * points + s] : 0) - shift;
+      for (int k = 1; k < levels; ++k) all[std::size_t(k)] = at[(k - 1) * points + s];
+      out[s] = all[std::size_t(level)] - log_sum_exp(all);
     }
   }
 };

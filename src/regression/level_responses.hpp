@@ -26,10 +26,16 @@ class BAYES_API LevelResponse : public ResponseFamily {
   bool labelled() const final { return true; }
   bool allows(double y) const final;
 
-  /// Log probabilities of all levels at some points: `at`: predictors, and after them extra
-  /// unknowns, number i of point s at [i * points + s]; out: of level k at [k * points + s]. -inf
-  /// only where a predictor or a cut overflows.
-  virtual void log_probabilities(int levels, int points, const double *at, double *out) const = 0;
+  /// Probabilities of all levels at some points, a multiple of points_at_once. `at`: predictors,
+  /// and after them extra unknowns, number i of point s at [i * points + s]; out: of level k at [k
+  /// * points + s]. Absolute errors some 1e-16, and relative ones where both cuts of a level are on
+  /// one side of the predictor.
+  virtual void probabilities(int levels, int points, const double *at, double *out) const = 0;
+  static constexpr int points_at_once = 8;
+
+  /// Log probabilities of one level at these points, also where those underflow.
+  virtual void log_probabilities(int levels, int level, int points, const double *at,
+                                 double *out) const = 0;
 };
 
 BAYES_API std::span<const LevelResponse *const> level_responses();
