@@ -243,6 +243,7 @@ std::vector<UncertainPredictor> Glm::posterior(const GlmRow &own) const {
       const double *const u = s.draws.data() + (2 * i + 1) * all / (2 * count) * z.size();
       draws[i].mean = checked_predictor(inner_product(u, z)) + own.offset;
       if (response_->dispersed()) draws[i].log_dispersion = u[z.size() - 1];
+      if (response_->learns_degrees()) draws[i].degrees = std::exp(u[z.size() - 2]);
     }
     return draws;
   }
@@ -309,16 +310,24 @@ void Glm::describe_parameters(std::optional<double> level, const TakeParameter &
   coefficients(level.value_or(0.5), [&](const Coefficient &coefficient) {
     take(parameter_of(coefficient, "coefficient", level.has_value(), known_by));
   });
-  if (response_->dispersed())
-    take(parameter_of(dispersion(level.value_or(0.5)), "dispersion", level.has_value(), known_by));
+  const auto take_exponential = [&](std::size_t from_last, const char *name) {
+    take(parameter_of(exponential(state->size() - from_last, level.value_or(0.5)), name,
+                      level.has_value(), known_by));
+  };
+  if (response_->dispersed()) take_exponential(1, "dispersion");
+  if (response_->learns_degrees()) take_exponential(2, "df");
 }
 
-Coefficient Glm::dispersion(double level) const {
+void Glm::take_degrees() {
+  if (response_->learns_degrees()) state->columns.degrees = std::exp(state->mean.end()[-2]);
+}
+
+Coefficient Glm::exponential(std::size_t unknown, double level) const {
   Coefficient out;
   const State &s = *state;
   if (!s.draws.empty()) {
     std::vector<double> all;
-    for (std::size_t at = s.size() - 1; at < s.draws.size(); at += s.size())
+    for (std::size_t at = unknown; at < s.draws.size(); at += s.size())
       all.push_back(std::exp(s.draws[at]));
     const DrawSummary found = summary_of_draws(std::move(all), level);
     out.mean = found.mean;
@@ -327,12 +336,12 @@ Coefficient Glm::dispersion(double level) const {
     out.upper = found.upper;
     return out;
   }
-  const double variance = s.root.back() * s.root.back(),
-               reach = -normal_quantile((1 - level) / 2) * s.root.back();
-  out.mean = std::exp(s.mean.back() + variance / 2);
+  const double variance = packed_column_square(s.root, s.size(), unknown),
+               reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
+  out.mean = std::exp(s.mean[unknown] + variance / 2);
   out.sd = out.mean * std::sqrt(std::expm1(variance));
-  out.lower = std::exp(s.mean.back() - reach);
-  out.upper = std::exp(s.mean.back() + reach);
+  out.lower = std::exp(s.mean[unknown] - reach);
+  out.upper = std::exp(s.mean[unknown] + reach);
   return out;
 }
 

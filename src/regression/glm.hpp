@@ -141,6 +141,8 @@ class BAYES_API Glm final : public RegressionModel {
 
   struct State;
   const std::unique_ptr<State> state;
+  /// Sets degrees of freedom that are learned to those at the posterior mean of their logarithm.
+  void take_degrees();
 
  protected:
   void write(Document &document) const override;
@@ -148,8 +150,8 @@ class BAYES_API Glm final : public RegressionModel {
  private:
   /// The posterior of a'u.
   Coefficient combination(std::span<const double> a, double level) const;
-  /// The posterior of the dispersion, of responses that have one.
-  Coefficient dispersion(double level) const;
+  /// The posterior of the exponential of an unknown: a dispersion, or degrees of freedom.
+  Coefficient exponential(std::size_t unknown, double level) const;
   MeanPrediction mean_of(const GlmRow &own, double level) const;
   /// Throws Error(wrong_family) for a labelled response.
   void require_numbers() const;

@@ -145,6 +145,7 @@ class GlmFit {
     else
       approximate(options_.method == Method::vi ? augmented_precision(data, prior) : mode.factor,
                   mode.added);
+    model_->take_degrees();
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension - 1, 1,
                   options_.document());
     return std::move(model_);
@@ -277,6 +278,10 @@ class GlmFit {
     if (options_.response->dispersed()) {
       out(out.size() - 1) = 1 / options_.dispersion_variance;
       prior.mean(out.size() - 1) = std::log(options_.dispersion) + 2 * std::log(unit);
+      if (options_.response->learns_degrees()) {
+        out(out.size() - 2) = 1 / options_.degrees_variance;
+        prior.mean(out.size() - 2) = std::log(options_.degrees_median);
+      }
     } else {
       out.tail(data.extras()).setConstant(1 / options_.gap_variance);
       prior.mean.tail(data.extras()).setConstant(std::log(options_.gap));
@@ -466,6 +471,10 @@ const ResponseFamily &read_response(const MemberReader &in, GlmFamily family, Gl
        {std::pair("exposure", &out.exposure), std::pair("offset", &out.offset)})
     if (options.has(key)) *column = options.text(key);
   if (found->labelled()) out.levels = listed_levels(options.value("levels"));
+  if (found->has_degrees() && options.value("df").as<std::string>()) {
+    out.response = &student_of_learned_degrees();
+    return *out.response;
+  }
   if (found->has_degrees()) out.degrees = options.number("df", 1, 1e6, false);
   if (!found->has_trials()) return *found;
   if (const Document trials = options.value("trials"); trials.as<std::string>())
@@ -507,6 +516,9 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   if (response.dispersed() &&
       !(std::fabs(state.mean.back()) < (response.link == Link::identity ? 800 : 60)))
     in.reject("mean", "must end with the logarithm of a dispersion");
+  if (response.learns_degrees() && !(std::fabs(state.mean[std::size_t(p) - 2]) < 14))
+    in.reject("mean", "must end with logarithms of degrees of freedom and a dispersion");
+  model->take_degrees();
   for (std::int64_t i = p - extras; response.ordered() && i < p; ++i)
     if (!(std::fabs(state.mean[std::size_t(i)]) < 60))
       in.reject("mean", "must end with logarithms of gaps");

@@ -57,6 +57,10 @@ void prior_lines(OptionTable &t, GlmOptions &o) {
              o.response->dispersed());
     t.number({"c_dispersion", "variance of the logarithm of the dispersion"}, o.dispersion_variance,
              {min_prior_variance, max_prior_variance}, o.response->dispersed());
+    t.number({"df", "median of degrees of freedom that are learned"}, o.degrees_median,
+             above(0, 1e6), o.response->learns_degrees());
+    t.number({"c_df", "variance of their logarithm"}, o.degrees_variance,
+             {min_prior_variance, max_prior_variance}, o.response->learns_degrees());
     t.number({"gap", "median of a gap between the cuts of two levels"}, o.gap, above(0, 1e12),
              o.response->ordered());
     t.number({"c_gap", "variance of the logarithm of a gap"}, o.gap_variance,
@@ -128,11 +132,35 @@ void response_lines(OptionTable &t, GlmOptions &o) {
         "no, binomial of successes among trials, ordinal of levels with an order, categorical of "
         "classes without one.",
         R"(For instance {"response": "poisson"}.)");
-  o.response = find_response(name.front(), o.response ? o.response->link : std::optional<Link>());
+  if (t.reads()) o.response = find_response(name.front());
   const bool two_links = find_response(name.front(), Link::probit) != nullptr;
   bool probit = o.response->link == Link::probit;
   t.either({"link", "the link of a probability"}, probit, "logit", "probit", two_links);
-  if (two_links) o.response = find_response(name.front(), probit ? Link::probit : Link::logit);
+  if (t.reads() && two_links)
+    o.response = find_response(name.front(), probit ? Link::probit : Link::logit);
+}
+
+/// Option df: degrees of freedom, or that they are learned.
+void degrees_line(OptionTable &t, GlmOptions &o) {
+  t.other(
+      {"df", "degrees of freedom of a student_t response", "from 1 to 1e6, or \"learned\"", "4"},
+      [&](const Document &given) {
+        const auto *const text = given.as<std::string>();
+        const auto *const whole = given.as<std::int64_t>();
+        const auto *const number = given.as<double>();
+        const double degrees = whole ? double(*whole) : number ? *number : 0;
+        if (text && *text == "learned")
+          o.response = &student_of_learned_degrees();
+        else if (degrees >= 1 && degrees <= 1e6)
+          o.degrees = degrees;
+        else
+          throw Error(Errc::invalid_argument,
+                      message("option \"df\" is {}, but must be a number from 1 to 1e6, or "
+                              "\"learned\"",
+                              describe(given)));
+      },
+      [&] { return o.response->learns_degrees() ? Document("learned") : Document(o.degrees); },
+      o.response->has_degrees());
 }
 
 /// What rows of family glm have besides terms, and what their responses have.
@@ -155,8 +183,7 @@ void column_lines(OptionTable &t, GlmOptions &o) {
         return o.levels.empty() ? Document() : Document::List(o.levels.begin(), o.levels.end());
       },
       o.response->labelled());
-  t.number({"df", "degrees of freedom of a student_t response"}, o.degrees, {1, 1e6},
-           o.response->has_degrees());
+  degrees_line(t, o);
 }
 
 void glm_lines(OptionTable &t, GlmOptions &o) {
@@ -261,7 +288,8 @@ GlmOptions read_glm_options(GlmFamily family, const Document &options) {
   OptionTable t = OptionTable::reading(options);
   glm_lines(t, out);
   // A long-tailed likelihood may have a mode for each cluster of rows.
-  const bool clusters = out.response->has_degrees() && out.degrees < 3 && out.intercept;
+  const bool clusters = out.response->has_degrees() && out.intercept &&
+                        (out.response->learns_degrees() || out.degrees < 3);
   if (clusters) out.restarts = student_starts;
   t.finish(family == GlmFamily::glm
                ? message("response {} and {}", out.response->name, out.setting())
@@ -280,6 +308,10 @@ bool within_bounds(const GlmRows &rows, const Vector &u) {
   if (!(u.cwiseAbs().maxCoeff() < 1e100)) return false;
   const double unit = 2 * std::log(rows.response_scale()),
                most = rows.response().link == Link::identity ? 300 : 60;
+  if (rows.response().learns_degrees()) {
+    const double log_degrees = u(u.size() - 2);
+    return log_degrees > -2.3 && log_degrees < 13.8 && std::fabs(u(u.size() - 1) - unit) < most;
+  }
   return rows.extras() == 0 || (u.tail(rows.extras()).array() - unit).abs().maxCoeff() < most;
 }
 
@@ -443,6 +475,7 @@ Vector first_unknowns(const GlmRows &rows, const GlmPrior &prior, int restart) {
   for (int k = 0; rows.intercept() && k < rows.predictors(); ++k)
     out(k * (rows.coefficients() / rows.predictors())) = intercept_of_data(rows, k);
   if (rows.response().ordered()) out.tail(rows.extras()) = log_gaps_of_data(rows);
+  if (rows.response().learns_degrees()) out(out.size() - 2) = std::log(4);
   if (restart == 1) return out;
   constexpr double shifts[student_starts - 1] = {-0.9, 0.9, -0.3, 0.3, -1.5, 1.5};
   out(0) += shifts[restart - 2] * rows.response_scale();
@@ -489,8 +522,9 @@ double noise_of(const GlmRows &rows, const Vector &u) {
 
 /// The number of coefficients that the rows determine rather than the prior, given the dispersion:
 /// the trace of the inverse of their precision times what rows contribute to it.
-double determined(const Matrix &factor, const GlmPrior &prior, Eigen::Index coefficients) {
+double determined(const Matrix &factor, const GlmPrior &prior) {
   const Matrix root = inverse_lower(factor);
+  const Eigen::Index coefficients = root.rows();
   double out = double(coefficients);
   for (Eigen::Index j = 0; j < coefficients; ++j)
     out -= prior.precision(j) * root.col(j).segment(j, coefficients - j).squaredNorm();
@@ -499,13 +533,14 @@ double determined(const Matrix &factor, const GlmPrior &prior, Eigen::Index coef
 
 /// Integrates the coefficients out where the precision has this factor, whose last number gains by
 /// how their share bends.
-void integrate(Matrix &factor, GlmPrior &prior, double log_dispersion, Density &at) {
+void integrate(Matrix &factor, GlmPrior &prior, Eigen::Index coefficients, double log_dispersion,
+               Density &at) {
   const Eigen::Index last = factor.rows() - 1;
   at.value -= prior.log_integral(log_dispersion);
   at.gradient(last) -= prior.slope(log_dispersion);
-  prior.determined = determined(factor, prior, last);
+  prior.determined = determined(factor.topLeftCorner(coefficients, coefficients), prior);
   prior.log_dispersion = log_dispersion;
-  prior.integral = -factor.diagonal().head(last).array().log().sum();
+  prior.integral = -factor.diagonal().head(coefficients).array().log().sum();
   at.value += prior.log_integral(log_dispersion);
   at.gradient(last) += prior.slope(log_dispersion);
   factor(last, last) = std::hypot(factor(last, last), std::sqrt(prior.bend()));
@@ -518,7 +553,7 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
   GlmPrior prior = given;
   const Eigen::Index last = start.size() - 1;
   if (rows.response().scales())
-    prior.coefficients = prior.determined = double(last) - double(rows.constant().size());
+    prior.coefficients = prior.determined = rows.coefficients() - double(rows.constant().size());
   prior.log_dispersion = start(last);
   GlmMode out;
   out.state = std::move(start);
@@ -541,7 +576,8 @@ GlmMode newton(GlmRows &rows, const GlmPrior &given, Vector start, const Schedul
     course.prepare();
     require_numbers(at);
     out.factor = factor_of(at.sums.curvature, prior, rows.extras());
-    if (prior.coefficients > 0) integrate(out.factor, prior, out.state(last), at);
+    if (prior.coefficients > 0)
+      integrate(out.factor, prior, rows.coefficients(), out.state(last), at);
     const Vector step = solved(out.factor, at.gradient);
     // Twice the gain that the quadratic approximation predicts.
     const double gain = at.gradient.dot(step);

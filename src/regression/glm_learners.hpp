@@ -41,6 +41,8 @@ struct GlmOptions : FitOptions {
   std::optional<double> intercept_mean;
   /// prior median of the dispersion, and prior variance of its logarithm
   double dispersion = 1, dispersion_variance = 9;
+  /// the same of degrees of freedom that are learned: about Gamma(2, 0.1) (Juarez and Steel 2010)
+  double degrees_median = 15, degrees_variance = 0.64;
   /// the same of gaps between the cuts of ordered levels
   double gap = 1, gap_variance = 4;
 

@@ -149,9 +149,9 @@ struct GlmPart {
   double log_likelihood = 0, squares = 0, zeros = 0, zeros_expected = 0;
   std::vector<double> gradient, curvature;
   /// For unknowns besides coefficients: minus mixed derivatives by one and all coefficients, one
-  /// after the other. Of a dispersion slope and curvature, of ordered levels those by cuts.
+  /// after the other. Slopes and curvatures of a dispersion (and degrees of freedom), or by cuts.
   std::vector<double> mixed;
-  double slope_of_dispersion = 0, curvature_of_dispersion = 0;
+  GapSlopes dispersion;
   CutSlopes cuts;
 };
 
@@ -169,7 +169,7 @@ class GlmRows::Worker {
         weighted_(curvature ? z_.size() : 0),
         of_predictors_(4 * std::size_t(predictors_) * block_rows),
         gradient_(std::size_t(predictors_) * std::size_t(p_) * sum_lanes),
-        mixed_(of.response_.dispersed() ? gradient_.size() : 0),
+        mixed_(of.response_.ordered() ? 0 : std::size_t(of.extras()) * gradient_.size()),
         scatter_(curvature ? std::size_t(predictors_) * normal_block::scatter_size(p_) : 0) {
     for (const double s : of.scales_.scale) factor_.push_back(1 / s);
     if (of.response_.ordered()) mixed_by_cut_.resize(cuts() * std::size_t(p_));
@@ -213,7 +213,8 @@ class GlmRows::Worker {
            {slope, curvature, mixed, share_of_predictor()}, values);
       for (int k = 0; u && k < predictors_; ++k)
         add_gradient(slope + k * block_rows, gradient_.data() + std::ptrdiff_t(k) * p_ * sum_lanes);
-      if (u && !mixed_.empty()) add_gradient(mixed, mixed_.data());
+      for (std::size_t at = 0; u && at < mixed_.size(); at += gradient_.size())
+        add_gradient(mixed + at / gradient_.size() * block_rows, mixed_.data() + at);
       if (u && cuts() > 0) add_mixed(block, mixed);
       for (int k = 0; !scatter_.empty() && k < predictors_; ++k) {
         weigh(curvature + k * block_rows, weighted_);
@@ -226,13 +227,16 @@ class GlmRows::Worker {
     out.squares = simd::sum(values.squares);
     out.zeros = simd::sum(values.zeros);
     out.zeros_expected = simd::sum(values.zeros_expected);
-    out.slope_of_dispersion = simd::sum(values.slope);
-    out.curvature_of_dispersion = simd::sum(values.curvature);
+    out.dispersion = {{simd::sum(values.slope)}, {simd::sum(values.curvature)}};
+    if (of_.response_.learns_degrees())
+      out.dispersion = {{simd::sum(values.degrees_slope), simd::sum(values.slope)},
+                        {simd::sum(values.degrees_curvature), simd::sum(values.degrees_mixed),
+                         simd::sum(values.curvature)}};
     const int all = p_ * predictors_;
     out.gradient.assign(std::size_t(all), 0.0);
     normal_block::reduce_sums(all, gradient_.data(), out.gradient.data());
-    out.mixed.assign(mixed_.empty() ? 0 : std::size_t(p_), 0.0);
-    if (!mixed_.empty()) normal_block::reduce_sums(p_, mixed_.data(), out.mixed.data());
+    out.mixed.assign(mixed_.size() / sum_lanes, 0.0);
+    normal_block::reduce_sums(int(out.mixed.size()), mixed_.data(), out.mixed.data());
     if (cuts() > 0) out.mixed = mixed_by_cut_;
     if (!scatter_.empty()) add_curvatures(out.curvature);
   }
@@ -425,8 +429,10 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
   const std::span<const double> extras(u.data() + (gradient ? p : 0), gradient ? u.size() - p : 0);
   std::unique_ptr<ResponseStep> made;
   if (!step && gradient)
-    made = response->step({response->dispersed() ? extras[0] : 0, columns.degrees, columns.levels,
-                           response->ordered() ? extras : std::span<const double>()});
+    made =
+        response->step({response->dispersed() ? extras.back() : 0,
+                        response->learns_degrees() ? std::exp(extras[0]) : columns.degrees,
+                        columns.levels, response->ordered() ? extras : std::span<const double>()});
   else if (!step)
     made = std::make_unique<GramStep>();
   const ResponseStep &own_step = step ? *step : *made;
@@ -467,7 +473,7 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
 void GlmRows::SumsPass::add_extras(const GlmPart &part, std::span<const double> extras,
                                    GlmSums &out) const {
   const int p = coefficients(), q = int(extras.size());
-  GapSlopes gaps{{part.slope_of_dispersion}, {part.curvature_of_dispersion}};
+  GapSlopes gaps = part.dispersion;
   std::vector<double> mixed = part.mixed;
   if (response->ordered()) {
     gaps = by_log_gaps(part.cuts, extras);

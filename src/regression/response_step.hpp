@@ -23,9 +23,10 @@ struct ResponseBlock {
 /// minus the mixed derivative by predictor and log dispersion; block_rows of each.
 ///
 /// Of ordered levels `mixed` has block_rows numbers for the cut below the row's level and as many
-/// for the one above. Of several predictors there are slopes and curvatures for each, and in
-/// `product` factors p: minus the second derivative by predictors k and l is curvature k, if k = l,
-/// less p k times curvature l.
+/// for the one above, of learned degrees of freedom as many for these, before the dispersion. Of
+/// several predictors there are slopes and curvatures for each, and in `product` factors p: minus
+/// the second derivative by predictors k and l is curvature k, if k = l, less p k times curvature
+/// l.
 struct ResponseSlopes {
   double *slope, *curvature, *mixed, *product;
 };
@@ -37,6 +38,10 @@ struct ResponseValues {
   double log_likelihood[simd::sum_lanes] = {}, squares[simd::sum_lanes] = {},
          slope[simd::sum_lanes] = {}, curvature[simd::sum_lanes] = {}, zeros[simd::sum_lanes] = {},
          zeros_expected[simd::sum_lanes] = {};
+  /// the same by the logarithm of degrees of freedom that are learned, and minus the derivative by
+  /// both
+  double degrees_slope[simd::sum_lanes] = {}, degrees_curvature[simd::sum_lanes] = {},
+         degrees_mixed[simd::sum_lanes] = {};
   double *cut_slope = nullptr, *cut_curvature = nullptr, *cut_next = nullptr;
 };
 

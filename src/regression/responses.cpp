@@ -545,10 +545,10 @@ template <bool student> double log_greatest_density(double log_dispersion, doubl
 /// degrees), which grows with the distance r far more slowly than r^2.
 template <bool student> class LocationStep final : public ResponseStep {
  public:
-  LocationStep(double log_dispersion, double degrees)
-      : scale_(std::exp(-0.5 * log_dispersion)),
-        degrees_(degrees),
-        constant_(log_greatest_density<student>(log_dispersion, degrees)) {}
+  explicit LocationStep(const StepUnknowns &at)
+      : scale_(std::exp(-0.5 * at.log_dispersion)),
+        degrees_(at.degrees),
+        constant_(log_greatest_density<student>(at.log_dispersion, at.degrees)) {}
   double operations() const override { return student ? 70 : 30; }
   void operator()(const ResponseBlock &block, ResponseSlopes out,
                   ResponseValues &values) const override {
@@ -578,7 +578,7 @@ template <bool student> class LocationStep final : public ResponseStep {
   const double scale_, degrees_, constant_;
 };
 
-template <bool student> class Location final : public NumberResponse {
+template <bool student> class Location : public NumberResponse {
  public:
   constexpr Location()
       : NumberResponse(student ? "student_t" : "normal", Link::identity, number_requirement) {}
@@ -588,7 +588,7 @@ template <bool student> class Location final : public NumberResponse {
   bool whole() const override { return false; }
   bool allows(double y) const override { return std::isfinite(y); }
   std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const override {
-    return std::make_unique<LocationStep<student>>(at.log_dispersion, at.degrees);
+    return std::make_unique<LocationStep<student>>(at);
   }
   double log_density(double y, const ResponsePoint &at) const override {
     const double r = distance(y, at);
@@ -624,6 +624,76 @@ template <bool student> class Location final : public NumberResponse {
  private:
   static double distance(double y, const ResponsePoint &at) {
     return (y - at.predictor) * std::exp(-0.5 * at.log_dispersion);
+  }
+};
+
+/// The terms of the log density of a Student t response by the logarithm of its degrees of freedom
+/// n that depend on n alone: slope and second derivative of log Gamma((n + 1) / 2) - log Gamma(n /
+/// 2) - log(n) / 2.
+struct DegreesTerms {
+  double n, first, second;
+
+  explicit DegreesTerms(double degrees) : n(degrees) {
+    if (n < 1e4) {
+      const double by_n = 0.5 * (digamma(0.5 * (n + 1)) - digamma(0.5 * n) - 1 / n),
+                   twice =
+                       0.5 * (0.5 * (trigamma(0.5 * (n + 1)) - trigamma(0.5 * n)) + 1 / (n * n));
+      first = n * by_n;
+      second = n * by_n + n * n * twice;
+      return;
+    }
+    // The differences cancel: the logarithm is a constant - 1 / (4 n) + 1 / (24 n^3) - ...
+    first = 1 / (4 * n);
+    second = -1 / (4 * n);
+  }
+};
+
+class LearnedStudentStep final : public ResponseStep {
+ public:
+  explicit LearnedStudentStep(const StepUnknowns &at)
+      : location_(at),
+        of_(at.degrees),
+        scale_(std::exp(-0.5 * at.log_dispersion)) {}
+  double operations() const override { return location_.operations() + 50; }
+  void operator()(const ResponseBlock &block, ResponseSlopes out,
+                  ResponseValues &values) const override {
+    // The mixed derivative with the dispersion comes after that with the degrees of freedom.
+    ResponseSlopes given = out;
+    given.mixed = out.mixed + block_rows;
+    location_(block, given, values);
+    const double n = of_.n;
+    Vector slopes[registers] = {}, curvatures[registers] = {}, both[registers] = {};
+    for (int b = 0; b < block_rows; b += lanes) {
+      const int part = b / lanes % registers;
+      const Vector weight = simd::load(block.weight + b),
+                   r = scale_ * (simd::load(block.response + b) - simd::load(block.predictor + b)),
+                   square = r * r, share = 1.0 / (n + square), log_part = lane_log1p(square / n);
+      // by log n: of -(n + 1) / 2 log(1 + r^2 / n), and of its slope
+      const Vector off = square * share, first = of_.first + 0.5 * ((n + 1) * off - n * log_part),
+                   second = of_.second +
+                            0.5 * (n * off - (n + 1) * off * (n * share) + n * off - n * log_part);
+      const Vector bent = n * share * ((square - 1.0) * share);
+      slopes[part] += weight * first;
+      curvatures[part] -= weight * second;
+      both[part] -= weight * 0.5 * square * bent;
+      simd::store(out.mixed + b, -weight * scale_ * r * bent);
+    }
+    add_lanes(slopes, values.degrees_slope);
+    add_lanes(curvatures, values.degrees_curvature);
+    add_lanes(both, values.degrees_mixed);
+  }
+
+ private:
+  const LocationStep<true> location_;
+  const DegreesTerms of_;
+  const double scale_;
+};
+
+class LearnedStudent final : public Location<true> {
+ public:
+  bool learns_degrees() const override { return true; }
+  std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const override {
+    return std::make_unique<LearnedStudentStep>(at);
   }
 };
 
@@ -685,6 +755,11 @@ const ResponseFamily *find_response(std::string_view name, std::optional<Link> l
 
 const NumberResponse *find_number_response(std::string_view name, std::optional<Link> link) {
   return find_among(number_responses(), name, link);
+}
+
+const NumberResponse &student_of_learned_degrees() {
+  static const LearnedStudent response;
+  return response;
 }
 
 const NumberResponse &bernoulli(Link link) { return *find_number_response("bernoulli", link); }

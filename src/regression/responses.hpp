@@ -82,13 +82,17 @@ class BAYES_API ResponseFamily {
   bool classes() const { return labelled() && !ordered(); }
   /// the number of linear predictors, each with coefficients of its own, and of unknowns besides
   int predictors(int levels) const { return classes() ? levels - 1 : 1; }
-  int extras(int levels) const { return ordered() ? levels - 2 : dispersed(); }
+  int extras(int levels) const {
+    return ordered() ? levels - 2 : int(dispersed()) + int(learns_degrees());
+  }
   /// The rows tell of coefficients in proportion to 1 / dispersion.
   virtual bool scales() const { return false; }
   /// y counts successes of several trials.
   virtual bool has_trials() const { return false; }
-  /// y has degrees of freedom, which are given.
+  /// y has degrees of freedom, which are given or learned: then their logarithm is an unknown
+  /// before that of the dispersion.
   virtual bool has_degrees() const { return false; }
+  virtual bool learns_degrees() const { return false; }
   /// y is one of 0 and 1.
   virtual bool binary() const { return false; }
   /// y is a whole number.
@@ -132,6 +136,8 @@ BAYES_API std::span<const ResponseFamily *const> all_responses();
 BAYES_API std::span<const NumberResponse *const> number_responses();
 /// The response of this name and, if it has several, this link; nullptr if there is none.
 BAYES_API const ResponseFamily *find_response(std::string_view name, std::optional<Link> link = {});
+/// Student t responses whose degrees of freedom are learned; not among all_responses().
+BAYES_API const NumberResponse &student_of_learned_degrees();
 /// The same among numbers.
 BAYES_API const NumberResponse *find_number_response(std::string_view name,
                                                      std::optional<Link> link = {});
@@ -143,10 +149,13 @@ template <class F> void response_fields(F &f, const ResponseFamily *&response) {
   std::string name = F::reading ? "" : response->name;
   int link = F::reading ? 0 : int(response->link);
   f.text("response", name);
+  bool learned = !F::reading && response->learns_degrees();
   f.integer("link", link, 0, int(Link::identity));
+  f.flag("learned", learned);
   if constexpr (F::reading) {
     response = find_response(name, Link(link));
-    f.require(response != nullptr);
+    f.require(response != nullptr && (!learned || response->has_degrees()));
+    if (learned) response = &student_of_learned_degrees();
   }
 }
 

@@ -240,8 +240,7 @@ BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
     BOOST_TEST(close(sum, 1, 1e-12));
     std::vector<double> own(3);
     model->probabilities(x, own);
-    for (int k = 0; k < 3; ++k)
-      BOOST_TEST(own[std::size_t(k)] == levels[std::size_t(k)].mean);
+    for (int k = 0; k < 3; ++k) BOOST_TEST(own[std::size_t(k)] == levels[std::size_t(k)].mean);
     // The predictor and the gap, or the two predictors: their means and root of their covariance.
     const Glm::State &s = *model->state;
     const std::vector<double> z = model->in_own_units(x)->terms;

@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
       .set("every", 1.0)
       .set("degrees", 4.0)
       .set("levels", 4)
+      .set("learned", false)
       .set("response_mean", 0.5);
   for (const char *const key : {"offset", "exposure", "trials"}) binary.set(key, -1);
   for (const ResponseFamily *const of : all_responses()) {
@@ -116,6 +117,15 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document(binary).set("offset", 7));
   refused(Document(binary).set("degrees", 0.0));
   refused(Document(binary).set("levels", 1));
+  refused(Document(binary).set("learned", true));
+  BOOST_CHECK_NO_THROW(
+      answer_pass(part,
+                  Document(binary)
+                      .set("response", "student_t")
+                      .set("link", int(Link::identity))
+                      .set("learned", true)
+                      .set("u", numbers_document(std::vector<double>{1, 0.5, 0.5})),
+                  control));
   refused(Document(binary).set("response", "categorical"));
   refused(Document(binary).set("labels", numbers_document(std::vector<double>{-2})));
   refused(Document(binary).set("columns", numbers_document(std::vector<double>{1})));

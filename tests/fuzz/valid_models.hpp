@@ -324,6 +324,9 @@ class Fits {
                           control, warnings));
     add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
                         chains("slice").set("response", "negative_binomial"), control, warnings));
+    add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
+                        Document::object().set("response", "student_t").set("df", "learned"),
+                        control, warnings));
     for (const char *const response : {"ordinal", "categorical"})
       add(*bayes::glm_fit(bayes::GlmFamily::glm, rows, columns,
                           Document::object()

@@ -27,6 +27,7 @@ FROM (VALUES ('{"response": "poisson"}'), ('{"response": "binomial", "trials": 3
     ('{"response": "binomial", "trials": 3, "link": "probit"}'),
     ('{"response": "negative_binomial", "offset": "x1"}'), ('{"response": "gamma"}'),
     ('{"response": "exponential"}'), ('{"response": "normal"}'), ('{"response": "student_t"}'),
+    ('{"response": "student_t", "df": "learned"}'),
     ('{"response": "poisson", "terms": ["x1*x2", "x3:x3"]}'),
     ('{"response": "gamma", "method": "slice", "draws": 12, "chains": 2}')) AS v(options)
 UNION ALL

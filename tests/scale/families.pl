@@ -162,6 +162,8 @@ same("glm of $_ by slice", 'glm_model', 'SELECT n, x, u FROM %s', '',
     for qw(poisson ordinal);
 same('glm with trials and an offset', 'glm_model', 'SELECT n, x, g, y FROM %s', '',
     "$start, \"response\": \"binomial\", \"trials\": 100, \"offset\": \"y\"");
+same('glm of learned degrees', 'glm_model', 'SELECT n, x, u FROM %s', '',
+    "$start, \"response\": \"student_t\", \"df\": \"learned\"");
 same('glm with products of columns', 'glm_model', 'SELECT n, x, g, u, z FROM %s', '',
     "$start, \"response\": \"poisson\", \"terms\": [\"g*u\", \"x:x\", \"g:x\"]");
 same("probit by $_", 'probit_model', 'SELECT n > 1, x, g FROM %s', '',
