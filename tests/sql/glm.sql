@@ -301,7 +301,8 @@ SELECT is(refused($$glm_fit(1e120 + age, age, '{"response": "normal"}')$$),
 SELECT is(refused($$glm_fit(5, age, '{"response": "student_t"}')$$),
   '22003 the responses do not vary about their means', 'a constant response');
 SELECT is(refused($$glm_fit(y, age, '{"response": "student_t", "df": 0.5}')$$),
-  '22023 option "df" is 0.5, but must be a number from 1 to 1000000', 'too few degrees of freedom');
+  '22023 option "df" is 0.5, but must be a number from 1 to 1e6, or "learned"',
+  'too few degrees of freedom');
 SELECT is(refused($$glm_fit(y, age, '{"response": "normal", "link": "logit"}')$$),
   '22023 option "link" does not apply to response normal and method laplace', 'no link');
 SELECT * FROM finish();
