@@ -42,7 +42,7 @@ CREATE AGGREGATE glm_fit(y "any", x "any" [, options jsonb [, weight float8]]) (
   SFUNC = _glm_fit_transition, @state, FINALFUNC = _glm_fit_final, @combine_responses
 );
 COMMENT IS 'Fits a generalized linear model of y on the predictors x, by Laplace''s approximation '
-  'about the posterior mode. '
+  'about the posterior mode or, with method slice, by draws from the posterior. '
   @glm_rows;
 COMMENT IS 'The same with options, among them response: see docs/regression.md.';
 COMMENT IS @binary_weight
@@ -107,7 +107,8 @@ COMMENT IS 'How well a generalized linear model (glm, logreg, probit) fits the r
   'predictive density; deviance, and dispersion, Pearson''s over the residual degrees of freedom, '
   'both at the posterior mean of the coefficients; zeros, the share of counts that are 0, '
   'minimum, of other numbers, and maximum; r2, the Bayesian R2; of yes or no brier, auc, '
-  'calibration_in_the_large and calibration_slope (docs/regression.md). lower, upper: an interval '
+  'calibration_in_the_large and calibration_slope; of levels error, the share of rows whose most '
+  'probable level is another, and brier (docs/regression.md). lower, upper: an interval '
   'of the statistic; expected: its value if the model is true; p: the posterior predictive '
   'probability that new responses of these rows have a larger one, ties counting half; NULL where '
   'there is none. draws: how many data sets are simulated for p and r2, always the same ones; 0 '

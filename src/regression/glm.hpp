@@ -6,6 +6,7 @@
 // independent normal priors.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -67,7 +68,7 @@ struct LevelPoints {
     std::vector<double> out;
     for (std::size_t k = 0; k * stride < probabilities.size(); ++k) {
       const auto p = of(k);
-      out.push_back(std::accumulate(p.begin(), p.end(), 0.0) / double(points));
+      out.push_back(std::min(1.0, std::accumulate(p.begin(), p.end(), 0.0) / double(points)));
     }
     return out;
   }
@@ -100,6 +101,7 @@ class BAYES_API Glm final : public RegressionModel {
   bool labelled() const override { return response_->labelled(); }
   int predictors() const override;
   std::string prefix(int predictor) const override;
+  std::optional<std::string> reference_prefix() const override;
   bool multiplies() const override {
     return response_->link == Link::log || response_->link == Link::logit;
   }

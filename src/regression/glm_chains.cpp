@@ -42,8 +42,7 @@ class GlmChain : public ChainSampler {
 
   void record(std::vector<double> &values) const override {
     values.push_back(without_rounding_errors(sums_.log_likelihood));
-    for (int j = 0; j < task_.recorded; ++j)
-      values.push_back(without_rounding_errors(task_.of_column(u_, j)));
+    for (const double each : task_.recorded(u_)) values.push_back(without_rounding_errors(each));
   }
 
   void exchange_state(StateNumbers &numbers) override {
@@ -159,9 +158,9 @@ class SliceChain final : public GlmChain {
     return task_.rows.likelihood(u, false);
   }
 
-  /// Given a variance drawn with it, u is on an ellipse through itself and a draw of that normal
-  /// distribution about the mode; the angle is drawn from those at which what is left of the
-  /// density exceeds a uniform share of it, by shrinking their bracket towards u.
+  /// Given a variance drawn with it, the point is on an ellipse through itself and a draw of that
+  /// normal distribution about the mode; the angle is drawn from those at which what is left of the
+  /// density exceeds a uniform share of it, by shrinking their bracket towards the point.
   void move(Random &random, std::uint64_t, Control &control) override {
     const GlmMode &mode = task_.mode;
     // A start that is too far from the mode.
@@ -169,7 +168,7 @@ class SliceChain final : public GlmChain {
       u_ = mode.state;
       sums_ = task_.rows.likelihood(u_, false);
     }
-    const Vector from = transposed_times(mode.factor, u_ - mode.state);
+    const Vector from = point_of(u_);
     const double p = double(u_.size()), variance = 0.5 * (slice_degrees + from.squaredNorm()) /
                                                    random.gamma(0.5 * (slice_degrees + p));
     const Vector to = std::sqrt(variance) * normals(random);
@@ -179,8 +178,7 @@ class SliceChain final : public GlmChain {
     // Rounding errors may hide that the density at u itself is large enough.
     for (int i = 0; i < 200; ++i) {
       control.poll();
-      const Vector at = std::cos(angle) * from + std::sin(angle) * to,
-                   u = mode.state + backward_solved(mode.factor, at);
+      const Vector at = std::cos(angle) * from + std::sin(angle) * to, u = unknowns_at(at);
       const std::optional<GlmSums> sums = sums_within(u);
       if (sums && left_of_density(*sums, u, at) > threshold) {
         u_ = u;
@@ -193,17 +191,41 @@ class SliceChain final : public GlmChain {
     expected_ = u_;
   }
 
+  // Points are standard normal if the posterior is normal. Where coefficients vary in proportion to
+  // the root of a dispersion, points have them in units of it: the posterior of few rows is a
+  // funnel, in which no distance fits all dispersions.
+
+  Vector unknowns_at(const Vector &point) const {
+    const GlmMode &mode = task_.mode;
+    Vector out = backward_solved(mode.factor, point);
+    const int coefficients = task_.rows.coefficients();
+    out.head(coefficients) *= growth(out(out.size() - 1));
+    return out + mode.state;
+  }
+  Vector point_of(const Vector &u) const {
+    const GlmMode &mode = task_.mode;
+    Vector off = u - mode.state;
+    const int coefficients = task_.rows.coefficients();
+    off.head(coefficients) /= growth(off(off.size() - 1));
+    return transposed_times(mode.factor, off);
+  }
+  double growth(double off_of_log_dispersion) const {
+    return task_.rows.response().scales() ? std::exp(0.5 * off_of_log_dispersion) : 1;
+  }
+
   /// none where the density is 0 to all digits
   std::optional<GlmSums> sums_within(const Vector &u) {
     if (!within_bounds(task_.rows, u)) return std::nullopt;
     return task_.rows.likelihood(u, false);
   }
 
-  /// The logarithm of the density of u over that of the Student t distribution; `at`: u in units of
-  /// the latter.
-  double left_of_density(const GlmSums &sums, const Vector &u, const Vector &at) const {
+  /// The logarithm of the density of a point over that of the Student t distribution.
+  double left_of_density(const GlmSums &sums, const Vector &u, const Vector &point) const {
+    const double off = u(u.size() - 1) - task_.mode.state(u.size() - 1);
     return sums.log_likelihood + task_.prior.log_density(u) +
-           0.5 * (slice_degrees + double(u.size())) * std::log1p(at.squaredNorm() / slice_degrees);
+           task_.rows.coefficients() * std::log(growth(off)) +
+           0.5 * (slice_degrees + double(u.size())) *
+               std::log1p(point.squaredNorm() / slice_degrees);
   }
 };
 

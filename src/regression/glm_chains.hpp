@@ -33,8 +33,8 @@ struct GlmTask {
   DrawMoments &moments;
   /// unknown j of u, coefficients in units of the columns
   std::function<double(const Vector &u, int j)> of_column;
-  /// the number of unknowns whose draws are recorded, in these units
-  int recorded = 0;
+  /// the recorded quantities of a draw u
+  std::function<std::vector<double>(const Vector &u)> recorded;
 };
 
 /// A chain of one of these methods:

@@ -71,7 +71,7 @@ void require_predictors(int predictors, int terms) {
 }
 
 /// The largest number of coefficients whose draws are recorded: a model has at most 64 quantities.
-constexpr int max_recorded_draws = 60;
+constexpr std::size_t max_recorded_draws = 60;
 /// A term is a linear combination of others if all but this share of its squares is explained.
 constexpr double max_explained = 1e-10;
 /// A coefficient of a standardised term that has a larger standard deviation is hardly determined
@@ -114,6 +114,7 @@ class GlmFit {
     run_.set_weight(data.weight(), rows_.rows());
     state().scales = data.scales();
     state().observations = data.weight();
+    state().columns.anchor = data.anchor();
     state().parameters = (state().terms.size() - int(data.constant().size())) * data.predictors();
     for (std::size_t k = 0; k < data.levels().size(); ++k)
       if (data.levels()[k] == 0) warnings_.empty_levels.push_back(state().levels[k]);
@@ -321,22 +322,33 @@ class GlmFit {
   void sample(GlmRows &data, const GlmPrior &prior, const GlmMode &mode) {
     model_->trace.clear();
     const std::size_t p = state().size();
-    const int recorded = int(p) <= max_recorded_draws ? int(p) : 0;
+    const bool recorded = p <= max_recorded_draws;
     const bool latent = options_.method == Method::gibbs && options_.response->link == Link::probit;
     const Matrix root = latent ? inverse_lower(augmented_precision(data, prior)) : Matrix();
     std::vector<double> draws;
     const DrawMoments none{Eigen::Index(p)};
     DrawMoments moments = none, of_chain = none;
-    const GlmTask task{
-        data,    prior,    log_units(),
-        root,    mode,     options_.seed,
-        draws,   of_chain, [this](const Vector &u, int j) { return of_column(u, j); },
-        recorded};
+    const GlmTask task{data,
+                       prior,
+                       log_units(),
+                       root,
+                       mode,
+                       options_.seed,
+                       draws,
+                       of_chain,
+                       [this](const Vector &u, int j) { return of_column(u, j); },
+                       [this, recorded](const Vector &u) {
+                         return recorded ? recorded_quantities(u) : std::vector<double>();
+                       }};
     ChainSettings settings;
     settings.method = options_.method == Method::gibbs ? "gibbs" : "slice";
     settings.plan = options_.chains;
     settings.quantities = {"log_likelihood"};
-    for (int j = 1; j <= recorded; ++j) settings.quantities.push_back(message("w{}", j));
+    const int coefficients = int(p) - (options_.response->ordered() ? 0 : data.extras());
+    for (int j = 1; recorded && j <= coefficients; ++j)
+      settings.quantities.push_back(message("w{}", j));
+    if (recorded && options_.response->learns_degrees()) settings.quantities.push_back("df");
+    if (recorded && options_.response->dispersed()) settings.quantities.push_back("dispersion");
     const auto held = std::int64_t(max_stored_numbers / double(p));
     settings.max_stored_draws = collected_draws(options_.chains, held);
     settings.max_held_draws = held_for_extension(double(p), held);
@@ -372,6 +384,22 @@ class GlmFit {
     double out = u(j);
     for (int i = 1; i < terms; ++i)
       out -= u(j + i) * scales.centre[std::size_t(i)] / scales.scale[std::size_t(i)];
+    return out;
+  }
+
+  /// Coefficients in the order of bayes_coefficients, degrees of freedom and dispersion.
+  std::vector<double> recorded_quantities(const Vector &u) {
+    std::vector<double> out;
+    const int size = int(u.size()), coefficients = state().terms.size() * model_->predictors();
+    if (options_.response->ordered()) {
+      for (const double cut : cuts_of({u.data() + coefficients, std::size_t(size - coefficients)},
+                                      state().columns.anchor))
+        out.push_back(cut - of_column(u, 0));
+      for (int j = 1; j < coefficients; ++j) out.push_back(of_column(u, j));
+      return out;
+    }
+    for (int j = 0; j < coefficients; ++j) out.push_back(of_column(u, j));
+    for (int j = coefficients; j < size; ++j) out.push_back(std::exp(u(j)));
     return out;
   }
 
@@ -519,6 +547,8 @@ std::unique_ptr<Model> read_model(GlmFamily family, const Document &document) {
   if (response.learns_degrees() && !(std::fabs(state.mean[std::size_t(p) - 2]) < 14))
     in.reject("mean", "must end with logarithms of degrees of freedom and a dispersion");
   model->take_degrees();
+  if (response.ordered())
+    state.columns.anchor = int(in.integer("anchor", 0, state.columns.levels - 2));
   for (std::int64_t i = p - extras; response.ordered() && i < p; ++i)
     if (!(std::fabs(state.mean[std::size_t(i)]) < 60))
       in.reject("mean", "must end with logarithms of gaps");
@@ -553,6 +583,7 @@ void Glm::write(Document &document) const {
   document.set("centre", Tensor{{std::int64_t(s.terms.size())}, s.scales.centre});
   document.set("scale", Tensor{{std::int64_t(s.terms.size())}, s.scales.scale});
   document.set("mean", Tensor{{p}, s.mean});
+  if (response_->ordered()) document.set("anchor", s.columns.anchor);
   const auto set = [&document](const char *key, const std::vector<std::int64_t> &shape,
                                const std::vector<double> &values) {
     Tensor tensor{shape, {}};

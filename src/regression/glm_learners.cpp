@@ -266,6 +266,10 @@ std::vector<std::string> listed_levels(const Document &given) {
   if (numbers)
     for (const double each : numbers->values) add(describe_number(each));
   for (std::size_t k = 0; list && k < list->size(); ++k) {
+    if (const auto *const truth = (*list)[k].as<bool>()) {
+      add(*truth ? "t" : "f");  // as PostgreSQL writes them
+      continue;
+    }
     const auto *const text = (*list)[k].as<std::string>();
     if (!text)
       refuse(
@@ -448,7 +452,11 @@ double intercept_of_data(const GlmRows &rows, int predictor) {
   };
   if (!rows.response().labelled()) return of_share(rows.total(), rows.base());
   const std::vector<double> &levels = rows.levels();
-  if (rows.response().ordered()) return of_share(rows.weight() - levels[0], rows.weight());
+  if (rows.response().ordered()) {
+    double below = 0;
+    for (int k = 0; k <= rows.anchor(); ++k) below += levels[std::size_t(k)];
+    return of_share(rows.weight() - below, rows.weight());
+  }
   const double own = levels[std::size_t(predictor) + 1];
   return of_share(own, own + levels[0]);
 }

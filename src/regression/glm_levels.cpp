@@ -54,10 +54,19 @@ std::vector<double> even_normals(int dimensions) {
   return out;
 }
 
-/// `pairs` pairs of points of the posterior of all unknowns, one vector after the other.
-std::vector<double> posterior_points(const Glm::State &s) {
+/// By how much points of the logarithm of a gap are below its mode. The posterior of a gap is about
+/// a gamma distribution, whose mean is at the mode of its logarithm; the mean of the exponential of
+/// a normal variable is above that, which adds up over gaps. Of a gap that next to nothing is known
+/// of neither holds.
+double shift_of_gap(double variance) { return 0.5 * variance * std::max(0.0, 1 - variance); }
+
+/// `pairs` pairs of points of the posterior of all unknowns, one vector after the other;
+/// `first_gap`: the first of them that is the logarithm of a gap.
+std::vector<double> posterior_points(const Glm::State &s, std::size_t first_gap) {
   const std::size_t p = s.size();
-  std::vector<double> out(p * level_points_of_normal), off(p);
+  std::vector<double> out(p * level_points_of_normal), off(p), centre = s.mean;
+  for (std::size_t j = first_gap; j < p; ++j)
+    centre[j] -= shift_of_gap(packed_column_square(s.root, p, j));
   for (std::size_t i = 0; i < std::size_t(pairs); ++i) {
     poll_here();
     Random random(1, i);
@@ -68,8 +77,8 @@ std::vector<double> posterior_points(const Glm::State &s) {
       for (std::size_t j = 0; j <= k; ++j) off[j] += row[j] * normal;
     }
     for (std::size_t j = 0; j < p; ++j) {
-      out[2 * i * p + j] = s.mean[j] + off[j];
-      out[(2 * i + 1) * p + j] = s.mean[j] - off[j];
+      out[2 * i * p + j] = centre[j] + off[j];
+      out[(2 * i + 1) * p + j] = centre[j] - off[j];
     }
   }
   return out;
@@ -83,6 +92,11 @@ int Glm::predictors() const { return response_->predictors(state->columns.levels
 
 std::string Glm::prefix(int predictor) const {
   return response_->classes() ? state->levels[std::size_t(predictor) + 1] + ": " : std::string();
+}
+
+std::optional<std::string> Glm::reference_prefix() const {
+  if (!response_->classes()) return std::nullopt;
+  return state->levels[0] + ": ";
 }
 
 int Glm::outcomes() const {
@@ -126,7 +140,9 @@ class RowPredictors {
         for (std::size_t s = 0; s < std::size_t(pairs); ++s)
           above[s] += of * normals[j * pairs + s];
       }
-      const double mean = (*this)(state_.mean.data(), i);
+      const double shift =
+          i < predictors_ ? 0 : shift_of_gap(root.row(Eigen::Index(i)).squaredNorm());
+      const double mean = (*this)(state_.mean.data(), i) - shift;
       for (std::size_t s = 0; s < std::size_t(pairs); ++s) {
         below[s] = mean - above[s];
         above[s] += mean;
@@ -184,7 +200,10 @@ LevelPoints Glm::level_points(const GlmRow &own) const {
   const std::size_t n = predictors.size();
   const bool normal = s.draws.empty() && n <= std::size_t(most_dimensions);
   std::call_once(s.points_made, [&] {
-    if (s.draws.empty()) s.points = normal ? even_normals(int(n)) : posterior_points(s);
+    if (s.draws.empty())
+      s.points = normal ? even_normals(int(n))
+                        : posterior_points(
+                              s, response_->ordered() ? std::size_t(s.terms.size()) : s.size());
   });
   LevelPoints out;
   out.points = out.stride = level_points_of_normal;
@@ -207,7 +226,8 @@ LevelPoints Glm::level_points(const GlmRow &own) const {
           "Its values are too far outside the range of the rows that the model was fitted to.");
   out.probabilities.resize(std::size_t(s.columns.levels) * out.stride);
   static_cast<const LevelResponse &>(*response_)
-      .probabilities(s.columns.levels, int(out.stride), out.at.data(), out.probabilities.data());
+      .probabilities({s.columns.levels, s.columns.anchor}, int(out.stride), out.at.data(),
+                     out.probabilities.data());
   return out;
 }
 
@@ -256,8 +276,8 @@ Score Glm::score_level(const GlmRow &own, std::size_t level) const {
   if (p[level] > 1e-8) return {1, std::log(p[level]), square};
   std::vector<double> logs(points.stride);
   static_cast<const LevelResponse &>(*response_)
-      .log_probabilities(int(p.size()), int(level), int(points.stride), points.at.data(),
-                         logs.data());
+      .log_probabilities({int(p.size()), state->columns.anchor}, int(level), int(points.stride),
+                         points.at.data(), logs.data());
   logs.resize(points.points);
   return {1, log_sum_exp(logs) - std::log(double(points.points)), square};
 }
@@ -266,7 +286,7 @@ void Glm::take_cuts(double level, const TakeCoefficient &take) const {
   const State &s = *state;
   const std::size_t terms = std::size_t(s.terms.size());
   const std::vector<double> cuts =
-      cuts_of(std::span(s.mean).subspan(terms));  // of the gaps' logarithms
+      cuts_of(std::span(s.mean).subspan(terms), s.columns.anchor);  // of the gaps' logarithms
   // Where x is 0, the predictor is the intercept in units of the columns.
   std::vector<double> a(s.size(), 0.0);
   for (std::size_t i = 0; i < terms; ++i)
@@ -280,12 +300,17 @@ void Glm::take_cuts(double level, const TakeCoefficient &take) const {
     const std::span u = std::span(s.draws).subspan(at, s.size());
     double moved = 0;
     for (std::size_t i = 0; i < terms; ++i) moved += a[i] * u[i];
-    const std::vector<double> own = cuts_of(u.subspan(terms));
+    const std::vector<double> own = cuts_of(u.subspan(terms), s.columns.anchor);
     for (std::size_t k = 0; k < own.size(); ++k) drawn[k].push_back(own[k] + moved);
   }
   for (std::size_t k = 0; k < cuts.size(); ++k) {
-    // its slope by the logarithms of the gaps below it
-    if (k > 0) a[terms + k - 1] = cuts[k] - cuts[k - 1];
+    // its slopes by the logarithms of the gaps between it and the anchor
+    const std::size_t anchor = std::size_t(s.columns.anchor);
+    for (std::size_t i = 1; i < cuts.size(); ++i)
+      a[terms + i - 1] = (i > anchor && i <= k   ? 1
+                          : i <= anchor && i > k ? -1
+                                                 : 0) *
+                         (cuts[i] - cuts[i - 1]);
     const std::string name = s.levels[k] + "|" + s.levels[k + 1];
     Coefficient out;
     out.term = &name;

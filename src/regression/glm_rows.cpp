@@ -429,10 +429,10 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
   const std::span<const double> extras(u.data() + (gradient ? p : 0), gradient ? u.size() - p : 0);
   std::unique_ptr<ResponseStep> made;
   if (!step && gradient)
-    made =
-        response->step({response->dispersed() ? extras.back() : 0,
-                        response->learns_degrees() ? std::exp(extras[0]) : columns.degrees,
-                        columns.levels, response->ordered() ? extras : std::span<const double>()});
+    made = response->step({response->dispersed() ? extras.back() : 0,
+                           response->learns_degrees() ? std::exp(extras[0]) : columns.degrees,
+                           columns.levels, columns.anchor,
+                           response->ordered() ? extras : std::span<const double>()});
   else if (!step)
     made = std::make_unique<GramStep>();
   const ResponseStep &own_step = step ? *step : *made;
@@ -476,8 +476,8 @@ void GlmRows::SumsPass::add_extras(const GlmPart &part, std::span<const double> 
   GapSlopes gaps = part.dispersion;
   std::vector<double> mixed = part.mixed;
   if (response->ordered()) {
-    gaps = by_log_gaps(part.cuts, extras);
-    mixed = mixed_by_log_gaps(part.mixed, std::size_t(p), extras);
+    gaps = by_log_gaps(part.cuts, extras, columns.anchor);
+    mixed = mixed_by_log_gaps(part.mixed, std::size_t(p), extras, columns.anchor);
   }
   for (int i = 0; i < q; ++i) out.gradient(p + i) += gaps.slope[std::size_t(i)];
   if (!curvature) return;
@@ -864,6 +864,21 @@ void require_products(const RegressionTerms &terms, const RangesPass::Sums &rang
   }
 }
 
+/// The cut that most nearly halves the rows.
+int middle_cut(const std::vector<double> &levels) {
+  double all = 0, below = 0, nearest = infinite;
+  for (const double each : levels) all += each;
+  int out = 0;
+  for (std::size_t k = 0; k + 1 < levels.size(); ++k) {
+    below += levels[k];
+    if (const double off = std::fabs(below - 0.5 * all); off < nearest) {
+      nearest = off;
+      out = int(k);
+    }
+  }
+  return out;
+}
+
 /// The mean of responses on the whole line, less their offsets, or 0 without an intercept; sets
 /// `reach` to their largest distance from it. Throws Error(numeric) where that is 0, or numbers are
 /// too large or too close to compute with.
@@ -901,6 +916,7 @@ void GlmRows::find_scales() {
   total_ = range.responses.total;
   base_ = range.responses.base;
   levels_ = range.responses.levels;
+  if (response_.ordered()) columns_.anchor = middle_cut(levels_);
   // for terms whose squares must be summed, the largest distance from the centre; else 0
   std::vector<double> reach(p + 1, 0.0);
   for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {

@@ -68,8 +68,8 @@ struct GlmColumns {
   double every = 1;
   /// the degrees of freedom of a student_t response
   double degrees = 4;
-  /// the number of levels of a response that is labelled
-  int levels = 2;
+  /// the number of levels of a response that is labelled, and the cut at 0 of one that is ordered
+  int levels = 2, anchor = 0;
 
   /// As arguments of a pass (data/pass.hpp) over rows of this dimension.
   template <class F> void fields(F &f, int dimension) {
@@ -81,6 +81,7 @@ struct GlmColumns {
     f.number("degrees", degrees);
     f.require(degrees >= 1 && degrees <= 1e6);
     f.integer("levels", levels, 2, max_levels);
+    f.integer("anchor", anchor, 0, levels - 2);
   }
 };
 
@@ -110,6 +111,9 @@ class GlmRows {
   /// total weight of all rows; the weighted sums of y, and of trials or exposures
   double weight() const { return weight_; }
   double total() const { return total_; }
+  /// Of ordered levels the cut at 0: the one that most nearly halves the rows, so that the
+  /// intercept is known well, and gaps besides do not depend on it.
+  int anchor() const { return columns_.anchor; }
   /// of a labelled response the weights of its levels
   const std::vector<double> &levels() const { return levels_; }
   double base() const { return base_; }
@@ -155,7 +159,7 @@ class GlmRows {
   RowSource &rows_;
   const RegressionTerms &terms_;
   const ResponseFamily &response_;
-  const GlmColumns columns_;
+  GlmColumns columns_;
   Control &control_;
   TermScales scales_;
   double response_mean_ = 0, response_scale_ = 1, rounding_ = 0, weight_ = 0, total_ = 0, base_ = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 #include "base/simd.hpp"
 #include "base/special.hpp"
@@ -13,8 +14,12 @@
 namespace bayes {
 namespace {
 
-/// A cut that is none: the lowest level has no cut below, the highest one none above.
-constexpr double no_cut = 1e8, no_bound = std::numeric_limits<double>::infinity();
+/// A cut that is none: the lowest level has no cut below, the highest one none above. No predictor
+/// is as large.
+constexpr double no_cut = 1e300, no_bound = std::numeric_limits<double>::infinity();
+
+/// Larger gaps are no different: nothing is known of levels without rows under a flat prior.
+constexpr double max_log_gap = 18;
 
 /// log F(x) of a logit, its complement F(-x), and its density F(x) F(-x).
 struct LogitParts {
@@ -64,7 +69,7 @@ void add_cuts(const ResponseValues &values, std::size_t level, std::size_t cuts,
 // unknown alone.
 class OrdinalLogitStep final : public ResponseStep {
  public:
-  explicit OrdinalLogitStep(const StepUnknowns &at) : cuts_(cuts_of(at.log_gaps)) {
+  explicit OrdinalLogitStep(const StepUnknowns &at) : cuts_(cuts_of(at.log_gaps, at.anchor)) {
     for (const double log_gap : at.log_gaps) {
       const double gap = std::exp(log_gap);
       log_missing_.push_back(log_missing(gap));
@@ -123,7 +128,7 @@ double log_normal_between(double low, double high) {
 
 class OrdinalProbitStep final : public ResponseStep {
  public:
-  explicit OrdinalProbitStep(const StepUnknowns &at) : cuts_(cuts_of(at.log_gaps)) {}
+  explicit OrdinalProbitStep(const StepUnknowns &at) : cuts_(cuts_of(at.log_gaps, at.anchor)) {}
   double operations() const override { return 600; }
   void operator()(const ResponseBlock &block, ResponseSlopes out,
                   ResponseValues &values) const override {
@@ -164,10 +169,13 @@ class Ordinal final : public LevelResponse {
     if (link == Link::logit) return std::make_unique<OrdinalLogitStep>(at);
     return std::make_unique<OrdinalProbitStep>(at);
   }
-  void probabilities(int levels, int points, const double *at, double *out) const override {
+  void probabilities(LevelShape shape, int points, const double *at, double *out) const override {
+    const int levels = shape.levels;
     for (int s = 0; s < points; s += simd::lanes) {
       const simd::Vector predictor = simd::load(at + s);
       simd::Vector cut = {};
+      for (int k = 1; k <= shape.anchor; ++k)
+        cut = cut - bounded_gap(simd::load(at + k * points + s));
       // P(y < k), P(y >= k), and the smaller one's side
       Side below = {{}, simd::all(1)};
       for (int k = 0; k + 1 < levels; ++k) {
@@ -180,12 +188,17 @@ class Ordinal final : public LevelResponse {
       simd::store(out + (levels - 1) * points + s, below.above);
     }
   }
-  void log_probabilities(int levels, int level, int points, const double *at,
+  void log_probabilities(LevelShape shape, int level, int points, const double *at,
                          double *out) const override {
+    const int levels = shape.levels;
     const bool inner = level > 0 && level + 1 < levels;
     for (int s = 0; s < points; ++s) {
       double cut = 0, gap = no_cut;
-      for (int k = 1; k <= level && k + 1 < levels; ++k) cut += gap = std::exp(at[k * points + s]);
+      const auto gap_at = [&](int k) {
+        return std::exp(std::min(at[k * points + s], max_log_gap));
+      };
+      for (int k = 1; k <= shape.anchor; ++k) cut -= gap_at(k);
+      for (int k = 1; k <= level && k + 1 < levels; ++k) cut += gap = gap_at(k);
       const double high = level + 1 < levels ? cut - at[s] : no_bound,
                    low = level == 0 ? -no_bound : (inner ? cut - gap : cut) - at[s];
       out[s] = link == Link::probit
@@ -224,7 +237,7 @@ class Ordinal final : public LevelResponse {
     return simd::max(high.below < 0.5 ? from_below : from_above, simd::Vector{});
   }
   static simd::Vector bounded_gap(simd::Vector log_gap) {
-    return simd::exp(-simd::max(-log_gap, simd::all(-18)));
+    return simd::exp(-simd::max(-log_gap, simd::all(-max_log_gap)));
   }
 };
 
@@ -272,7 +285,8 @@ class Categorical final : public LevelResponse {
   std::unique_ptr<ResponseStep> step(const StepUnknowns &at) const override {
     return std::make_unique<CategoricalStep>(at.levels - 1);
   }
-  void probabilities(int levels, int points, const double *at, double *out) const override {
+  void probabilities(LevelShape shape, int points, const double *at, double *out) const override {
+    const int levels = shape.levels;
     for (int s = 0; s < points; s += simd::lanes) {
       simd::Vector most = {};
       for (int k = 1; k < levels; ++k)
@@ -289,8 +303,9 @@ class Categorical final : public LevelResponse {
         simd::store(out + k * points + s, share * simd::load(out + k * points + s));
     }
   }
-  void log_probabilities(int levels, int level, int points, const double *at,
+  void log_probabilities(LevelShape shape, int level, int points, const double *at,
                          double *out) const override {
+    const int levels = shape.levels;
     std::vector<double> all(static_cast<std::size_t>(levels));
     for (int s = 0; s < points; ++s) {
       for (int k = 1; k < levels; ++k) all[std::size_t(k)] = at[(k - 1) * points + s];
@@ -308,6 +323,32 @@ std::optional<double> number_of_label(std::string_view text) {
   return out;
 }
 
+/// A decimal number as its digits: of two of the same sign the one with more digits before the
+/// point is larger in magnitude, and of two with as many the one that comes later.
+struct Decimal {
+  bool negative;
+  std::string_view whole, fraction;
+
+  static std::optional<Decimal> of(std::string_view text) {
+    Decimal out;
+    out.negative = text.starts_with('-');
+    if (out.negative) text.remove_prefix(1);
+    const std::size_t point = std::min(text.find('.'), text.size());
+    out.whole = text.substr(0, point);
+    out.fraction = text.substr(std::min(point + 1, text.size()));
+    const auto digits = [](std::string_view part) {
+      return std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    };
+    if (out.whole.empty() || !digits(out.whole) || !digits(out.fraction)) return std::nullopt;
+    const std::size_t first = out.whole.find_first_not_of('0');
+    out.whole.remove_prefix(std::min(first, out.whole.size()));
+    return out;
+  }
+  std::tuple<std::size_t, std::string_view, std::string_view> magnitude() const {
+    return {whole.size(), whole, fraction};
+  }
+};
+
 }  // namespace
 
 bool LevelResponse::allows(double y) const {
@@ -321,50 +362,75 @@ std::span<const LevelResponse *const> level_responses() {
   return all;
 }
 
-std::vector<double> cuts_of(std::span<const double> log_gaps) {
-  std::vector<double> out = {0};
-  for (const double each : log_gaps) out.push_back(out.back() + std::exp(each));
+std::vector<double> cuts_of(std::span<const double> log_gaps, int anchor) {
+  std::vector<double> out(log_gaps.size() + 1);
+  const std::size_t at = std::size_t(anchor);
+  for (std::size_t i = at; i >= 1; --i) out[i - 1] = out[i] - std::exp(log_gaps[i - 1]);
+  for (std::size_t i = at + 1; i < out.size(); ++i) out[i] = out[i - 1] + std::exp(log_gaps[i - 1]);
   return out;
 }
 
-// Cut c is the sum of the gaps up to it: a derivative by gap i is the sum of those by all cuts from
-// i on.
-GapSlopes by_log_gaps(const CutSlopes &cuts, std::span<const double> log_gaps) {
-  const std::size_t gaps = log_gaps.size();
+// A gap above the anchor moves all cuts from there on up, one below it those before down. So a
+// derivative by a gap is the sum of those by these cuts, and a second one by two gaps on one side
+// the sum over the cuts that the outer one moves; gaps on both sides move no cuts that have to do
+// with each other, but for those next to the anchor, which does not move.
+GapSlopes by_log_gaps(const CutSlopes &cuts, std::span<const double> log_gaps, int anchor) {
+  const std::size_t gaps = log_gaps.size(), at = std::size_t(anchor);
   GapSlopes out;
   out.slope.resize(gaps);
   out.curvature.resize(gaps * (gaps + 1) / 2);
-  // sums of slopes, and of rows of the matrix of second derivatives, from a cut on
-  double slope = 0;
-  std::vector<double> rows(gaps + 2, 0.0);
-  for (std::size_t i = gaps; i >= 1; --i) {
-    const double gap = std::exp(log_gaps[i - 1]);
-    slope += cuts.slope[i];
-    rows[i] = rows[i + 1] + cuts.curvature[i] + cuts.next[i - 1] + (i < gaps ? cuts.next[i] : 0);
-    out.slope[i - 1] = gap * slope;
-    double *const row = out.curvature.data() + (i - 1) * i / 2;
-    row[i - 1] = gap * gap * (rows[i] - cuts.next[i - 1]) - gap * slope;
-    for (std::size_t j = 1; j < i; ++j) row[j - 1] = gap * std::exp(log_gaps[j - 1]) * rows[i];
-  }
+  const auto row_of = [&](std::size_t cut) {
+    return cuts.curvature[cut] + (cut > 0 ? cuts.next[cut - 1] : 0) +
+           (cut < gaps ? cuts.next[cut] : 0);
+  };
+  const auto gap = [&](std::size_t i) { return std::exp(log_gaps[i - 1]); };
+  const auto entry = [&](std::size_t i, std::size_t j) -> double & {
+    return out.curvature[(std::max(i, j) - 1) * std::max(i, j) / 2 + std::min(i, j) - 1];
+  };
+  // Sums over the cuts that gap i moves; of the rows of the matrix of second derivatives, too.
+  const auto take = [&](std::size_t i, double sign, double slope, double rows) {
+    out.slope[i - 1] = sign * gap(i) * slope;
+    entry(i, i) = gap(i) * gap(i) * (rows - cuts.next[i - 1]) - out.slope[i - 1];
+    const bool above = i > at;
+    for (std::size_t j = above ? at + 1 : i + 1; j < (above ? i : at + 1); ++j)
+      entry(i, j) = gap(i) * gap(j) * rows;
+  };
+  double slope = 0, rows = 0;
+  for (std::size_t i = gaps; i > at; --i) take(i, 1, slope += cuts.slope[i], rows += row_of(i));
+  slope = rows = 0;
+  for (std::size_t i = 1; i <= at; ++i)
+    take(i, -1, slope += cuts.slope[i - 1], rows += row_of(i - 1));
   return out;
 }
 
 std::vector<double> mixed_by_log_gaps(const std::vector<double> &by_cut, std::size_t coefficients,
-                                      std::span<const double> log_gaps) {
-  const std::size_t gaps = log_gaps.size();
-  std::vector<double> out(gaps * coefficients), sum(coefficients);
-  for (std::size_t i = gaps; i >= 1; --i)
-    for (std::size_t j = 0; j < coefficients; ++j) {
-      sum[j] += by_cut[i * coefficients + j];
-      out[(i - 1) * coefficients + j] = std::exp(log_gaps[i - 1]) * sum[j];
-    }
+                                      std::span<const double> log_gaps, int anchor) {
+  const std::size_t gaps = log_gaps.size(), at = std::size_t(anchor);
+  std::vector<double> out(gaps * coefficients);
+  for (std::size_t j = 0; j < coefficients; ++j) {
+    double sum = 0;
+    for (std::size_t i = gaps; i > at; --i)
+      out[(i - 1) * coefficients + j] =
+          std::exp(log_gaps[i - 1]) * (sum += by_cut[i * coefficients + j]);
+    sum = 0;
+    for (std::size_t i = 1; i <= at; ++i)
+      out[(i - 1) * coefficients + j] =
+          -std::exp(log_gaps[i - 1]) * (sum += by_cut[(i - 1) * coefficients + j]);
+  }
   return out;
 }
 
 bool level_before(std::string_view a, std::string_view b) {
+  // Decimals to the last digit, which doubles may not have.
+  const auto left = Decimal::of(a), right = Decimal::of(b);
+  if (left && right && left->magnitude() != right->magnitude()) {
+    if (left->negative != right->negative) return left->negative;
+    return (left->magnitude() < right->magnitude()) != left->negative;
+  }
   const auto x = number_of_label(a), y = number_of_label(b);
   if (x && y && *x != *y) return *x < *y;
-  if (x.has_value() != y.has_value()) return x.has_value();
+  const bool number = x || left, other = y || right;
+  if (number != other) return number;
   return a < b;
 }
 

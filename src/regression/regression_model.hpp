@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -87,6 +88,8 @@ class BAYES_API RegressionModel : public Model {
   /// "car: ".
   virtual int predictors() const { return 1; }
   virtual std::string prefix(int) const { return {}; }
+  /// What would precede the names of the coefficients of the first class, which are 0.
+  virtual std::optional<std::string> reference_prefix() const { return std::nullopt; }
   /// Are coefficients changes of a logarithm, that of the mean or of the odds?
   virtual bool multiplies() const { return false; }
   /// The posterior of a linear combination of coefficients, on the scale of the linear predictor

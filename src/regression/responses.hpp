@@ -50,8 +50,8 @@ struct VarianceTerms {
 /// What a step computes with besides the linear predictors.
 struct StepUnknowns {
   double log_dispersion = 0, degrees = 0;
-  /// the number of levels, and the logarithms of the gaps between their cuts
-  int levels = 0;
+  /// the number of levels, the cut at 0, and the logarithms of the gaps between cuts
+  int levels = 0, anchor = 0;
   std::span<const double> log_gaps = {};
 };
 

@@ -188,7 +188,8 @@ std::vector<std::string> column_names(const RowColumns &columns, int dimension) 
 }
 
 std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms,
-                                     std::span<const std::string> prefixes) {
+                                     std::span<const std::string> prefixes,
+                                     const std::optional<std::string> &reference_prefix) {
   const auto *const members = given.as<Document::Object>();
   if (!members || members->empty())
     throw Error(Errc::invalid_argument,
@@ -206,7 +207,11 @@ std::vector<double> contrast_weights(const Document &given, const RegressionTerm
     for (const auto &[column, label] : *terms.reference().as<Document::Object>())
       references.insert(prefix + indicator_name(column, *label.as<std::string>()));
   }
-  for (std::size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
+  std::unordered_set<std::string_view> ambiguous;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!places.emplace(names[i], i).second) ambiguous.insert(names[i]);
+  for (const std::string &name : terms.names())
+    if (reference_prefix) references.insert(*reference_prefix + name);
   std::vector<double> out(names.size(), 0.0);
   for (const auto &[name, value] : *members) {
     poll_in_loop(out.size());
@@ -218,6 +223,11 @@ std::vector<double> contrast_weights(const Document &given, const RegressionTerm
                   near.empty() ? message("They are {}.", list_of_terms(names))
                                : message("Perhaps you meant {}.", quoted_text(std::string(near))));
     }
+    if (ambiguous.contains(name))
+      throw Error(Errc::invalid_argument,
+                  message("two coefficients are called {}", quoted_text(name)),
+                  "A class of the response and a column have names that make the same one.",
+                  "Rename one of them.");
     const auto *const whole = value.as<std::int64_t>();
     const auto *const number = value.as<double>();
     if (!whole && !(number && std::isfinite(*number)))

@@ -123,7 +123,8 @@ class BAYES_API RegressionTerms {
 /// Error(invalid_argument) for anything else, for an unknown name, and for an object without
 /// members.
 BAYES_API std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms,
-                                               std::span<const std::string> prefixes);
+                                               std::span<const std::string> prefixes,
+                                               const std::optional<std::string> &reference_prefix);
 
 /// "x", "y" and 3 more
 BAYES_API std::string list_of_terms(const std::vector<std::string> &names);

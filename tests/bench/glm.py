@@ -29,7 +29,9 @@ FROM generate_series(1, 1000000);
 CREATE TABLE given AS SELECT x, poisson_quantile(u, rate) AS counts,
   poisson_quantile(u, rate * gamma_quantile(v, 2, 2)) AS spread,
   gamma_quantile(u, 2, 2 / rate) AS amount, ln(rate) + normal_quantile(u, 0, 1) AS number,
-  v < 1 / (1 + exp(1 + x[1] - 2 * x[2] - 3 * x[3])) AS y, i % 10000 AS key
+  v < 1 / (1 + exp(1 + x[1] - 2 * x[2] - 3 * x[3])) AS y, i % 10000 AS key,
+  least(4, greatest(0, floor(2 + x[1] - 2 * x[2] + 2 * x[3] + ln(v / (1 - v)))))::int AS level,
+  ceil(5 * v * (0.5 + x[1] / 2))::int AS class
 FROM (SELECT row_number() OVER () AS i, x, 0.001 + 0.998 * random() AS u,
   0.001 + 0.998 * random() AS v, exp(-1 + x[1] - 0.5 * x[2] + x[3]) AS rate
   FROM predictors) AS drawn;
@@ -43,9 +45,12 @@ compare("the same with the prior of scikit-learn", floor,
 compare("count(x), then probit_fit(y, x)", floor, "SELECT probit_fit(y, x) IS NULL FROM given;")
 for response, column in (("poisson", "counts"), ("negative_binomial", "spread"),
                          ("gamma", "amount"), ("exponential", "amount"), ("normal", "number"),
-                         ("student_t", "number")):
+                         ("student_t", "number"), ("ordinal", "level"), ("categorical", "class")):
     compare(f"count(x), then {response}", floor,
             f"""SELECT glm_fit({column}, x, '{{"response": "{response}"}}') IS NULL FROM given;""")
+session.run("""CREATE TABLE labels AS
+  SELECT glm_fit(level, x, '{"response": "ordinal"}') AS ordinal,
+    glm_fit(class, x, '{"response": "categorical"}') AS categorical FROM given""")
 compare("10,000 groups of linreg, then of poisson",
         "SELECT count(m) FROM (SELECT linreg_fit(counts, x) AS m FROM given GROUP BY key) AS f;",
         """SELECT count(m) FROM (SELECT glm_fit(counts, x, '{"response": "poisson"}') AS m
@@ -54,12 +59,17 @@ for name in "logistic", "probit":
     compare(f"num_nulls(x), then bayes_probabilities of {name}",
             "SELECT count(num_nulls(x)) FROM given;",
             f"SELECT count((bayes_probabilities({name}, x))[2]) FROM models, given;")
+for name in "ordinal", "categorical":
+    compare(f"num_nulls(x), then bayes_probabilities of {name}, 50,000 rows",
+            "SELECT count(num_nulls(x)) FROM (SELECT x FROM given LIMIT 50000) AS f;",
+            f"""SELECT count((bayes_probabilities({name}, x))[2])
+            FROM labels, (SELECT x FROM given LIMIT 50000) AS f;""")
 try:
     import numpy
 except ImportError:
     sys.exit()
 lines = session.run("""COPY (SELECT array_to_string(x, ',') || ',' || counts || ',' || amount || ','
-  || y::int FROM given) TO STDOUT;""")
+  || y::int || ',' || class FROM given) TO STDOUT;""")
 data = numpy.array([line.split(",") for line in lines], dtype=float)
 predictors = data[:, :20]
 
@@ -78,6 +88,8 @@ try:
     for solver in "lbfgs", "newton-cholesky":
         timed(f"scikit-learn, {solver}", 3,
               lambda: LogisticRegression(solver=solver).fit(predictors, data[:, 22]))
+        timed(f"scikit-learn, {solver}, 5 classes", 1,
+              lambda: LogisticRegression(solver=solver).fit(predictors, data[:, 23]))
 except ImportError:
     pass
 try:

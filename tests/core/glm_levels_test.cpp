@@ -45,12 +45,13 @@ double probability(const LevelResponse &of, int levels, int level, const std::ve
 
 /// Predictors and cuts of a row with two numbers.
 std::vector<double> definition(const LevelResponse &of, int levels, const Vector &u, double x1,
-                               double x2) {
+                               double x2, int anchor = 0) {
   std::vector<double> out;
   for (int k = 0; k < of.predictors(levels); ++k)
     out.push_back(u(3 * k) + u(3 * k + 1) * x1 + u(3 * k + 2) * x2);
   if (!of.ordered()) return out;
-  for (const double cut : cuts_of({u.data() + 3, std::size_t(levels) - 2})) out.push_back(cut);
+  for (const double cut : cuts_of({u.data() + 3, std::size_t(levels) - 2}, anchor))
+    out.push_back(cut);
   return out;
 }
 
@@ -123,7 +124,7 @@ BOOST_AUTO_TEST_CASE(passes_compute_the_likelihood_and_its_derivatives) {
         const TermScales &s = data.scales();
         const std::vector<double> at =
             definition(of, levels, u, (rows(i, 1) - s.centre[1]) / s.scale[1],
-                       (rows(i, 2) - s.centre[2]) / s.scale[2]);
+                       (rows(i, 2) - s.centre[2]) / s.scale[2], data.anchor());
         value += weights(i) * std::log(probability(of, levels, int(rows(i, 0)), at));
       }
       BOOST_TEST(std::fabs(sums.log_likelihood - value) < 1e-9 * std::fabs(value));
@@ -176,50 +177,65 @@ BOOST_AUTO_TEST_CASE(two_levels_are_a_yes_and_a_no) {
   });
 }
 
-// Three levels and no predictors: two unknowns, whose posterior is summed up over a grid.
+// Three levels and no predictors: two unknowns, whose posterior is summed up over a grid. Rare and
+// empty levels leave the others as they are, whether they come first or last.
 BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
-  for_each_response([](const LevelResponse &of) {
-    const int n = 60, counts[] = {22, 27, 11};
-    Matrix rows(n, 1);
-    for (int k = 0, i = 0; k < 3; ++k)
-      for (int c = 0; c < counts[k]; ++c) rows(i++, 0) = k;
-    const auto model = fit(rows, options_of(of, 3));
-    const auto log_joint = [&](double a, double b) {
-      const auto normal = [](double x, double variance) {
-        return -0.5 *
-               (x * x / variance + std::log(variance) + std::log(2 * 3.14159265358979323846));
+  const std::vector<std::vector<int>> all_counts = {
+      {22, 27, 11}, {3, 40, 60}, {60, 40, 3}, {0, 100, 100}, {100, 100, 0}};
+  for_each_response([&](const LevelResponse &of) {
+    for (const std::vector<int> &counts : all_counts) {
+      const int n = counts[0] + counts[1] + counts[2];
+      Matrix rows(n, 1);
+      for (int k = 0, i = 0; k < 3; ++k)
+        for (int c = 0; c < counts[std::size_t(k)]; ++c) rows(i++, 0) = k;
+      const auto model = fit(rows, options_of(of, 3));
+      const bool below = model->state->columns.anchor == 0;
+      const auto at = [&](double a, double b) {
+        if (!of.ordered()) return std::vector<double>{a, b};
+        return std::vector<double>{a, below ? 0 : -std::exp(b), below ? std::exp(b) : 0};
       };
-      double out = normal(a, 100) + normal(b, of.ordered() ? 4 : 100);
-      const std::vector<double> at =
-          of.ordered() ? std::vector<double>{a, 0, std::exp(b)} : std::vector<double>{a, b};
-      for (int k = 0; k < 3; ++k) out += counts[k] * std::log(probability(of, 3, k, at));
-      return out;
-    };
-    constexpr double step = 0.02;
-    double total = 0, mean[3] = {}, square[3] = {};
-    const double shift = log_joint(0, 0);
-    for (double a = -6; a < 6; a += step)
-      for (double b = -6; b < 6; b += step) {
-        const double density = std::exp(log_joint(a, b) - shift);
-        if (!(density > 0)) continue;
-        total += density;
-        const std::vector<double> at =
-            of.ordered() ? std::vector<double>{a, 0, std::exp(b)} : std::vector<double>{a, b};
-        for (int k = 0; k < 3; ++k) {
-          const double p = probability(of, 3, k, at);
-          mean[k] += density * p;
-          square[k] += density * p * p;
+      const auto log_joint = [&](double a, double b) {
+        const auto normal = [](double x, double variance) {
+          return -0.5 *
+                 (x * x / variance + std::log(variance) + std::log(2 * 3.14159265358979323846));
+        };
+        double out = normal(a, 100) + normal(b, of.ordered() ? 4 : 100);
+        for (int k = 0; k < 3; ++k)
+          if (counts[std::size_t(k)] > 0)
+            out += counts[std::size_t(k)] * std::log(probability(of, 3, k, at(a, b)));
+        return out;
+      };
+      const double step = of.ordered() ? 0.04 : 0.1, reach = of.ordered() ? 8 : 30;
+      double total = 0, mean[3] = {}, square[3] = {};
+      const double shift = log_joint(model->state->mean[0], model->state->mean[1]);
+      for (double a = -reach; a < reach; a += step)
+        for (double b = -reach; b < reach; b += step) {
+          const double density = std::exp(log_joint(a, b) - shift);
+          if (!(density > 1e-20)) continue;
+          total += density;
+          for (int k = 0; k < 3; ++k) {
+            const double p = probability(of, 3, k, at(a, b));
+            mean[k] += density * p;
+            square[k] += density * p * p;
+          }
         }
+      // A normal distribution does not fit the unknown of a level without rows.
+      const bool empty = counts[0] == 0 || counts[2] == 0;
+      const double evidence = shift + std::log(total * step * step);
+      BOOST_TEST(std::fabs(model->info.objective - evidence) < (empty ? 0.55 : 0.05));
+      const auto levels = *model->predict_levels({}, 0.95);
+      for (int k = 0; k < 3; ++k) {
+        if (counts[std::size_t(k)] < 10) continue;
+        const double exact = mean[k] / total, sd = std::sqrt(square[k] / total - exact * exact);
+        BOOST_TEST(close(levels[std::size_t(k)].mean, exact,
+                         (empty          ? 0.4
+                          : of.ordered() ? 0.07
+                                         : 0.1) *
+                             sd));
+        BOOST_TEST(close(levels[std::size_t(k)].sd / sd, 1, empty ? 0.7 : 0.05));
+        BOOST_TEST(
+            close(model->score({}, k)->log_density, std::log(levels[std::size_t(k)].mean), 1e-12));
       }
-    const double evidence = shift + std::log(total * step * step);
-    BOOST_TEST(std::fabs(model->info.objective - evidence) < 0.05);
-    const auto levels = *model->predict_levels({}, 0.95);
-    for (int k = 0; k < 3; ++k) {
-      const double exact = mean[k] / total, sd = std::sqrt(square[k] / total - exact * exact);
-      BOOST_TEST(close(levels[std::size_t(k)].mean, exact, 0.12 * sd));
-      BOOST_TEST(close(levels[std::size_t(k)].sd / sd, 1, 0.05));
-      BOOST_TEST(
-          close(model->score({}, k)->log_density, std::log(levels[std::size_t(k)].mean), 1e-12));
     }
   });
 }
@@ -261,6 +277,9 @@ BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
     }
     Matrix lower;
     BOOST_TEST_REQUIRE(cholesky(Matrix(image.transpose() * image), lower));
+    // The mean of a gap is at the mode of its logarithm.
+    const double variance = lower.row(1).squaredNorm();
+    if (of.ordered()) mean(1) -= 0.5 * variance * std::max(0.0, 1 - variance);
     double exact[3] = {}, total = 0;
     constexpr double step = 0.1;
     for (double t1 = -7; t1 <= 7; t1 += step)
@@ -270,8 +289,10 @@ BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
         total += weight;
         for (int k = 0; k < 3; ++k)
           exact[k] += weight * probability(of, 3, k,
-                                           of.ordered() ? std::vector<double>{v1, 0, std::exp(v2)}
-                                                        : std::vector<double>{v1, v2});
+                                           !of.ordered() ? std::vector<double>{v1, v2}
+                                           : s.columns.anchor == 0
+                                               ? std::vector<double>{v1, 0, std::exp(v2)}
+                                               : std::vector<double>{v1, -std::exp(v2), 0});
       }
     for (int k = 0; k < 3; ++k)
       for (int k = 0; k < 3; ++k)

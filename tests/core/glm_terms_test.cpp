@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(contrasts_know_products_with_reference_labels) {
   const auto weights = [&terms](const Names &names) {
     Document given = Document::object();
     for (const std::string &name : names) given.set(name, 2);
-    return contrast_weights(given, terms, std::vector<std::string>(1));
+    return contrast_weights(given, terms, std::vector<std::string>(1), {});
   };
   BOOST_TEST((weights({"age", "type=car:age"}) == weights({"age", "type=car"})));
   BOOST_TEST(weights({"age", "type=van:age"})[5] == 2);

@@ -394,11 +394,8 @@ void ResponseCollector::open_response() {
                           name_of_type(type_)),
                   R"(Give it by an option: {"levels": ["low", "medium", "high"]}.)");
   }
+  require_label_type(type_);
   open_labels(context(), type_, policy_.levels, !policy_.levels.empty());
-  if (!response_->labels())
-    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
-                   message("the response is of type {}", name_of_type(type_)),
-                   "A label is a value of any type but an array or a record.");
 }
 
 double ResponseCollector::response(const NullableDatum &y) const {
@@ -417,6 +414,9 @@ double ResponseCollector::response(const NullableDatum &y) const {
   };
   if (y.isnull) refuse("NULL", Errc::null_value);
   if (response_) {
+    if ((base_ == FLOAT8OID || base_ == FLOAT4OID || base_ == NUMERICOID) &&
+        std::isinf(number_of(y.value, base_)))
+      refuse("infinite", Errc::invalid_argument);
     const double code = (*response_->read(y.value, seen_, Missing::error))[0];
     if (!std::isnan(code)) return code;
     throw Error(Errc::invalid_argument,

@@ -175,6 +175,15 @@ class DatumSource {
 
 // ---- columns ----
 
+void require_label_type(Oid type) {
+  const Oid base = guarded([type] { return getBaseType(type); });
+  if (!is_record_type(base) && !guarded([base] { return OidIsValid(get_element_type(base)); }))
+    return;
+  throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                 message("the response is of type {}", name_of_type(type)),
+                 "A label is a value of any type but an array or a record.");
+}
+
 Oid cast_to_array(Oid base) { return function_of_cast(base, COERCION_IMPLICIT); }
 
 RowReader::RowReader(MemoryContext context, Oid type, bool one_label)

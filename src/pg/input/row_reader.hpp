@@ -52,6 +52,9 @@ void require_label(double code, std::int64_t labels, const std::string &column,
 /// of the caller, who has only asked for a score.
 Oid cast_to_array(Oid base);
 
+/// Throws Error for a type whose values are no labels: an array or a record.
+void require_label_type(Oid type);
+
 /// Have two columns the same name?
 bool names_repeat(const RowColumns &columns);
 

@@ -57,9 +57,9 @@ void report_responses(const GlmWarnings &warnings) {
         NOTICE,
         message("no row has {} {}", warnings.empty_levels.size() == 1 ? "the label" : "the labels",
                 list_of_terms(warnings.empty_levels)),
-        "Their probabilities come from the prior and, if levels have an order, from their "
-        "neighbours.",
-        "Leave them out of option levels if they cannot occur.");
+        "What is said of such a label comes from the prior, and its probability is exaggerated by "
+        "the normal approximation.",
+        "Method slice has the exact posterior; option levels lists the labels that can occur.");
   if (warnings.overdispersion > 0)
     report_once(NOTICE,
                 message("the responses vary {} times as much as a Poisson distribution lets them",
@@ -106,8 +106,11 @@ void report(const GlmWarnings &warnings, const Glm &model) {
         : link == Link::identity
             ? "Rows are few or predictors nearly collinear, and the prior is nearly flat: it alone "
               "limits these coefficients."
-            : "Predictors separate true responses from false ones, or nearly do, or are nearly "
-              "collinear, and the prior is nearly flat: it alone limits these coefficients.",
+            : message(
+                  "Predictors separate {}, or nearly do, or are nearly collinear, and the prior "
+                  "is nearly flat: it alone limits these coefficients.",
+                  model.labelled() ? "levels of the response from others"
+                                   : "true responses from false ones"),
         link == Link::log
             ? "Use a smaller prior.c and prior.c_intercept, combine rare labels, or leave out "
               "predictors."
@@ -150,6 +153,8 @@ class GlmScorer final : public RowScorer {
       if (!numbers_) numbers_.emplace(context_, types_, report_unknown_);
       return numbers_->score(model, row);
     }
+    if (!checked_) require_label_type(types_[0]);
+    checked_ = true;
     const int level = level_of(glm.levels(), label_, row[0].value);
     const auto x = rows_.read(model, row[1].value);
     if (!x) return std::nullopt;
@@ -160,7 +165,7 @@ class GlmScorer final : public RowScorer {
  private:
   MemoryContext context_;
   Oid types_[2];
-  bool report_unknown_;
+  bool report_unknown_, checked_ = false;
   std::optional<ResponseScorer<Glm, false>> numbers_;
   RowsOfModels rows_;
   ElementType label_;

@@ -73,6 +73,7 @@ void add_rows(const char *query, const std::shared_ptr<const Glm> &model, Memory
       query, hint_of_fitted, {}, false,
       [&](const ItemForm &form) {
         base = guarded([&form] { return getBaseType(form.type); });
+        if (labelled) require_label_type(form.type);
         if (labelled)
           label.use(form.type);
         else
@@ -84,8 +85,9 @@ void add_rows(const char *query, const std::shared_ptr<const Glm> &model, Memory
         if (response.isnull || row.isnull) return to.leave_out();
         const auto x = rows->read(model, row.value, Missing::skip_null);
         if (!x) return to.leave_out();
-        to.add(*x, labelled ? level_of(model->levels(), label, response.value)
-                            : response_of(response.value, base, binary));
+        const double y = labelled ? level_of(model->levels(), label, response.value)
+                                  : response_of(response.value, base, binary);
+        labelled &&y < 0 ? to.leave_out() : to.add(*x, y);
       });
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
+#include "pg/input/record_fields.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
 
@@ -106,8 +107,8 @@ BAYES_FUNCTION(bayes_contrast) {
   const RegressionModel &model = regression_argument(fcinfo, owner);
   std::vector<std::string> prefixes;
   for (int k = 0; k < model.predictors(); ++k) prefixes.push_back(model.prefix(k));
-  std::vector<double> weights =
-      contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms(), prefixes);
+  std::vector<double> weights = contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)),
+                                                 model.terms(), prefixes, model.reference_prefix());
   // Scales the weights to at most 1: their squares may overflow where the contrast does not.
   double size = 0;
   for (const double w : weights) size = std::max(size, std::fabs(w));
@@ -152,7 +153,11 @@ int level_of(const std::vector<std::string> &levels, ElementType &type, Datum va
     throw Error(Errc::invalid_argument, "the response of a row is NaN", {},
                 "Leave such rows out with WHERE.");
   const auto at = std::find(levels.begin(), levels.end(), *label);
-  return at == levels.end() ? -1 : int(at - levels.begin());
+  if (at == levels.end()) {
+    report_unknown_label("the response", *label, [&levels] { return levels; });
+    return -1;
+  }
+  return int(at - levels.begin());
 }
 
 }  // namespace bayes::pg

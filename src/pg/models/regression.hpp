@@ -65,7 +65,8 @@ void require_response_type(Oid base, Oid type, bool binary);
 /// The number of a response. Throws Error for one that is not allowed: binary ones are 0 or 1.
 double response_of(Datum value, Oid base, bool binary);
 
-/// The index of a label among those of a model; -1 if it is none of them. Throws Error for a NaN.
+/// The index of a label among those of a model; -1, with a NOTICE, if it is none of them. Throws
+/// Error for a NaN.
 int level_of(const std::vector<std::string> &levels, ElementType &type, Datum value);
 
 /// Scores the responses of rows under models of a class with score(row, response). `binary`: the
