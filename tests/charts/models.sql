@@ -40,6 +40,8 @@ INSERT INTO models SELECT 'logreg', logreg_fit(low = 1, x), 'SELECT low = 1, x F
   FROM birthwt;
 INSERT INTO models SELECT 'glm', glm_model(query::bayes_query, '{"response": "poisson"}'), query
   FROM (SELECT 'SELECT ftv, age, smoke FROM birthwt' AS query) AS q;
+INSERT INTO models SELECT 'glm of classes',
+  glm_model('SELECT species, petal_length FROM iris', '{"response": "categorical"}');
 INSERT INTO models SELECT 'probit', probit_fit(low = 1, x, '{"method": "gibbs", "draws": 100}')
   FROM birthwt;
 INSERT INTO models SELECT 'beta', beta_bernoulli_fit(low = 1) FROM birthwt;
