@@ -13,7 +13,7 @@ using namespace bayes;
 namespace {
 
 /// Responses about 1 + 2 x with scale 0.5, and x.
-Matrix rows_of(int n, double degrees, std::uint64_t seed) {
+Matrix student_rows(int n, double degrees, std::uint64_t seed) {
   Random random(seed);
   Matrix rows(n, 2);
   for (int i = 0; i < n; ++i) {
@@ -24,7 +24,7 @@ Matrix rows_of(int n, double degrees, std::uint64_t seed) {
   return rows;
 }
 
-std::unique_ptr<Glm> fit(const Matrix &rows, Document options) {
+std::unique_ptr<Glm> fit_student(const Matrix &rows, Document options) {
   MemoryRows packed = support::rows_of(rows, {});
   Control control;
   GlmWarnings warnings;
@@ -47,7 +47,7 @@ Parameter degrees_of(const Glm &model, double level) {
 BOOST_AUTO_TEST_SUITE(glm_degrees)
 
 BOOST_AUTO_TEST_CASE(passes_have_the_derivatives) {
-  const Matrix rows = rows_of(300, 3, 1);
+  const Matrix rows = student_rows(300, 3, 1);
   MemoryRows packed = support::rows_of(rows, {});
   const RegressionTerms terms({}, 1, true);
   Control control;
@@ -84,14 +84,14 @@ BOOST_AUTO_TEST_CASE(passes_have_the_derivatives) {
 
 BOOST_AUTO_TEST_CASE(degrees_are_those_of_the_responses) {
   for (const double degrees : {1.5, 4.0, 12.0}) {
-    const auto model = fit(rows_of(20000, degrees, 3), learned());
+    const auto model = fit_student(student_rows(20000, degrees, 3), learned());
     const Parameter found = degrees_of(*model, 0.9999);
     BOOST_TEST(found.lower < degrees);
     BOOST_TEST(degrees < found.upper);
     BOOST_TEST(found.deviation / found.value < 0.15);
     // Near the mode the model is that of given degrees of freedom.
-    const auto given = fit(rows_of(20000, degrees, 3),
-                           Document::object().set("df", std::exp(model->state->mean[2])));
+    const auto given = fit_student(student_rows(20000, degrees, 3),
+                                   Document::object().set("df", std::exp(model->state->mean[2])));
     BOOST_TEST(std::fabs(given->state->mean[1] / model->state->mean[1] - 1) < 1e-5);
     const auto again = Model::from_document(model->to_document());
     BOOST_TEST(again->to_bytes() == model->to_bytes());
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(intervals_hold) {
       const double truth = std::exp(std::log(15.0) + 0.8 * random.normal());
       Document options = learned();
       if (draws) options.set("method", "slice").set("draws", 800).set("warmup", 100);
-      const auto model = fit(rows_of(100, truth, std::uint64_t(i)), options);
+      const auto model = fit_student(student_rows(100, truth, std::uint64_t(i)), options);
       const Parameter found = degrees_of(*model, 0.9);
       degrees += found.lower < truth && truth < found.upper;
       model->coefficients(0.9, [&](const Coefficient &each) {

@@ -14,7 +14,7 @@ using namespace bayes;
 
 namespace {
 
-std::vector<std::string> names(int levels) {
+std::vector<std::string> names_of_levels(int levels) {
   std::vector<std::string> out;
   for (int k = 0; k < levels; ++k) out.push_back(std::string(1, char('a' + k)));
   return out;
@@ -23,12 +23,12 @@ std::vector<std::string> names(int levels) {
 Document options_of(const LevelResponse &of, int levels) {
   Document out = Document::object().set("response", of.name);
   if (of.link == Link::probit) out.set("link", "probit");
-  const std::vector<std::string> all = names(levels);
+  const std::vector<std::string> all = names_of_levels(levels);
   return out.set("levels", Document::List(all.begin(), all.end()));
 }
 
 /// The distribution function of a link.
-double below(Link link, double x) {
+double below_link(Link link, double x) {
   return link == Link::logit ? 1 / (1 + std::exp(-x)) : 0.5 * std::erfc(-x / std::sqrt(2.0));
 }
 
@@ -39,8 +39,9 @@ double probability(const LevelResponse &of, int levels, int level, const std::ve
     for (int k = 1; k < levels; ++k) total += std::exp(at[std::size_t(k) - 1]);
     return (level > 0 ? std::exp(at[std::size_t(level) - 1]) : 1) / total;
   }
-  const double high = level + 1 < levels ? below(of.link, at[std::size_t(level) + 1] - at[0]) : 1;
-  return high - (level > 0 ? below(of.link, at[std::size_t(level)] - at[0]) : 0);
+  const double high =
+      level + 1 < levels ? below_link(of.link, at[std::size_t(level) + 1] - at[0]) : 1;
+  return high - (level > 0 ? below_link(of.link, at[std::size_t(level)] - at[0]) : 0);
 }
 
 /// Predictors and cuts of a row with two numbers.
@@ -83,21 +84,21 @@ Vector some_unknowns(const LevelResponse &of, int levels) {
   return out;
 }
 
-std::unique_ptr<Glm> fit(const Matrix &rows, const Document &options, GlmWarnings *warned = nullptr,
-                         const Vector &weights = {}) {
+std::unique_ptr<Glm> fit_levels(const Matrix &rows, const Document &options,
+                                GlmWarnings *warned = nullptr, const Vector &weights = {}) {
   MemoryRows packed = support::rows_of(rows, weights);
   Control control;
   GlmWarnings warnings;
   return glm_fit(GlmFamily::glm, packed, {}, options, control, warned ? *warned : warnings);
 }
 
-std::vector<Coefficient> coefficients(const Glm &model) {
+std::vector<Coefficient> coefficients_of_levels(const Glm &model) {
   std::vector<Coefficient> out;
   model.coefficients(0.95, [&](const Coefficient &each) { out.push_back(each); });
   return out;
 }
 
-bool close(double a, double b, double tolerance) { return std::fabs(a - b) < tolerance; }
+bool are_close(double a, double b, double tolerance) { return std::fabs(a - b) < tolerance; }
 
 }  // namespace
 
@@ -147,31 +148,31 @@ BOOST_AUTO_TEST_CASE(passes_compute_the_likelihood_and_its_derivatives) {
 BOOST_AUTO_TEST_CASE(two_levels_are_a_yes_and_a_no) {
   for_each_response([](const LevelResponse &of) {
     const Matrix rows = rows_of_levels(of, 300, 2, some_unknowns(of, 2), 8);
-    const auto model = fit(rows, options_of(of, 2));
+    const auto model = fit_levels(rows, options_of(of, 2));
     Document options = Document::object().set("response", "bernoulli");
     if (of.link == Link::probit) options.set("link", "probit");
-    const auto binary = fit(rows, options);
-    BOOST_TEST(close(model->info.objective, binary->info.objective, 1e-9));
-    const auto own = coefficients(*model), known = coefficients(*binary);
+    const auto binary = fit_levels(rows, options);
+    BOOST_TEST(are_close(model->info.objective, binary->info.objective, 1e-9));
+    const auto own = coefficients_of_levels(*model), known = coefficients_of_levels(*binary);
     // The cut is minus the intercept.
-    BOOST_TEST(close(own[0].mean, of.ordered() ? -known[0].mean : known[0].mean, 1e-9));
+    BOOST_TEST(are_close(own[0].mean, of.ordered() ? -known[0].mean : known[0].mean, 1e-9));
     for (std::size_t j = 0; j < 3; ++j) {
-      if (j > 0) BOOST_TEST(close(own[j].mean, known[j].mean, 1e-9));
-      BOOST_TEST(close(own[j].sd, known[j].sd, 1e-9));
+      if (j > 0) BOOST_TEST(are_close(own[j].mean, known[j].mean, 1e-9));
+      BOOST_TEST(are_close(own[j].sd, known[j].sd, 1e-9));
     }
     for (const double x : {-2.0, 0.0, 1.5}) {
       const std::vector<double> row = {x, 0.5};
       const auto levels = model->predict_levels(row, 0.9);
       const auto mean = binary->predict(row, 0.9);
-      BOOST_TEST(close((*levels)[1].mean, mean->mean, 1e-6));
-      BOOST_TEST(close((*levels)[0].mean, 1 - mean->mean, 1e-6));
-      BOOST_TEST(close((*levels)[1].sd, mean->sd, 1e-4));
-      BOOST_TEST(close((*levels)[1].lower, mean->lower, 0.02 * mean->sd));
-      BOOST_TEST(close((*levels)[1].upper, mean->upper, 0.02 * mean->sd));
+      BOOST_TEST(are_close((*levels)[1].mean, mean->mean, 1e-6));
+      BOOST_TEST(are_close((*levels)[0].mean, 1 - mean->mean, 1e-6));
+      BOOST_TEST(are_close((*levels)[1].sd, mean->sd, 1e-4));
+      BOOST_TEST(are_close((*levels)[1].lower, mean->lower, 0.02 * mean->sd));
+      BOOST_TEST(are_close((*levels)[1].upper, mean->upper, 0.02 * mean->sd));
       for (const double y : {0.0, 1.0}) {
         const auto score = model->score(row, y), expected = binary->score(row, y);
-        BOOST_TEST(close(score->log_density, expected->log_density, 1e-4));
-        BOOST_TEST(close(score->error, expected->error, 1e-6));
+        BOOST_TEST(are_close(score->log_density, expected->log_density, 1e-4));
+        BOOST_TEST(are_close(score->error, expected->error, 1e-6));
       }
     }
   });
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
       Matrix rows(n, 1);
       for (int k = 0, i = 0; k < 3; ++k)
         for (int c = 0; c < counts[std::size_t(k)]; ++c) rows(i++, 0) = k;
-      const auto model = fit(rows, options_of(of, 3));
+      const auto model = fit_levels(rows, options_of(of, 3));
       const bool below = model->state->columns.anchor == 0;
       const auto at = [&](double a, double b) {
         if (!of.ordered()) return std::vector<double>{a, b};
@@ -227,14 +228,14 @@ BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
       for (int k = 0; k < 3; ++k) {
         if (counts[std::size_t(k)] < 10) continue;
         const double exact = mean[k] / total, sd = std::sqrt(square[k] / total - exact * exact);
-        BOOST_TEST(close(levels[std::size_t(k)].mean, exact,
-                         (empty          ? 0.4
-                          : of.ordered() ? 0.07
-                                         : 0.1) *
-                             sd));
-        BOOST_TEST(close(levels[std::size_t(k)].sd / sd, 1, empty ? 0.7 : 0.05));
-        BOOST_TEST(
-            close(model->score({}, k)->log_density, std::log(levels[std::size_t(k)].mean), 1e-12));
+        BOOST_TEST(are_close(levels[std::size_t(k)].mean, exact,
+                             (empty          ? 0.4
+                              : of.ordered() ? 0.07
+                                             : 0.1) *
+                                 sd));
+        BOOST_TEST(are_close(levels[std::size_t(k)].sd / sd, 1, empty ? 0.7 : 0.05));
+        BOOST_TEST(are_close(model->score({}, k)->log_density,
+                             std::log(levels[std::size_t(k)].mean), 1e-12));
       }
     }
   });
@@ -244,7 +245,7 @@ BOOST_AUTO_TEST_CASE(approximations_come_close_to_the_posterior) {
 BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
   for_each_response([](const LevelResponse &of) {
     const Matrix rows = rows_of_levels(of, 40, 3, some_unknowns(of, 3), 3);
-    const auto model = fit(rows, options_of(of, 3));
+    const auto model = fit_levels(rows, options_of(of, 3));
     const std::vector<double> x = {1.2, -2};
     const auto levels = *model->predict_levels(x, 0.9);
     double sum = 0;
@@ -253,7 +254,7 @@ BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
       BOOST_TEST(each.lower < each.mean);
       BOOST_TEST(each.mean < each.upper);
     }
-    BOOST_TEST(close(sum, 1, 1e-12));
+    BOOST_TEST(are_close(sum, 1, 1e-12));
     std::vector<double> own(3);
     model->probabilities(x, own);
     for (int k = 0; k < 3; ++k) BOOST_TEST(own[std::size_t(k)] == levels[std::size_t(k)].mean);
@@ -296,7 +297,7 @@ BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
       }
     for (int k = 0; k < 3; ++k)
       for (int k = 0; k < 3; ++k)
-        BOOST_TEST(close(levels[std::size_t(k)].mean, exact[k] / total, 1e-3));
+        BOOST_TEST(are_close(levels[std::size_t(k)].mean, exact[k] / total, 1e-3));
   });
 }
 
@@ -313,7 +314,7 @@ BOOST_AUTO_TEST_CASE(intervals_contain_the_truth_as_often_as_they_say) {
           if (of.ordered()) u(0) += 1;
           const Matrix rows = rows_of_levels(of, n, levels, u, std::uint64_t(i));
           MemoryRows packed = support::rows_of(rows, {});
-          const auto model = fit(rows, options_of(of, levels));
+          const auto model = fit_levels(rows, options_of(of, levels));
           const auto found = model->contrast(
               [&] {
                 std::vector<double> w(std::size_t(3 * model->predictors()), 0.0);
