@@ -11,6 +11,16 @@ COMMENT IS 'The posterior draws of a model fitted by sampling, chains and draws 
   'without warmup: quantities that do not depend on the numbering of components. A value that is '
   'undefined for a draw is NaN. 22023 for a model without draws.';
 
+CREATE FUNCTION bayes_draws(model bayes_model, draws int, seed bigint DEFAULT 1)
+  RETURNS TABLE (chain int, draw int, quantity text, value float8)
+  AS 'MODULE_PATHNAME', 'bayes_draws_on_request' @strict COST 10000 ROWS 10000;
+COMMENT IS 'Independent draws of the parameters of a regression (linreg, glm, logreg, probit) '
+  'whose posterior is known as a distribution, by methods exact, laplace and vi, in the form of '
+  'bayes_draws(model): chain is 1; quantity is the label or the name of a parameter as '
+  'bayes_parameters(model) has it, coefficients under the names of their terms. The same seed '
+  'gives the same draws. A coefficient that the fit left out is NULL. 22023 for a model with draws '
+  'of its own, a point estimate or another family, and for draws < 0.';
+
 -- ---- aggregates: draws in, one number out ----
 
 CREATE FUNCTION _bayes_draws_transition(state internal, value float8, chain int)

@@ -183,10 +183,10 @@ namespace {
   const std::string others = listed(chart_kinds(model, rows));
   const std::string alone = listed(chart_kinds(model, false));
   if (others.empty())
-    throw Error(Errc::wrong_family,
-                message("this model of {} has no chart{}", model.info.family,
-                        rows ? " of rows" : ""),
-                {}, alone.empty() ? "" : message("Charts of the model alone are: {}.", alone));
+    throw Error(
+        Errc::wrong_family,
+        message("this model of {} has no chart{}", model.info.family, rows ? " of rows" : ""), {},
+        alone.empty() ? "" : message("Charts of the model alone are: {}.", alone));
   const bool known = std::any_of(std::begin(kinds), std::end(kinds),
                                  [kind](const Kind &each) { return each.name == kind; });
   const std::vector<std::string_view> other_way = chart_kinds(model, !rows);

@@ -264,6 +264,16 @@ void Model::require_rows() const {
 void Model::describe_parameters(std::optional<double>, const TakeParameter &) const {
   lacks("parameters to list");
 }
+ParameterDraws Model::draw_parameters(std::uint64_t) const {
+  if (is_sampler(info.method))
+    throw Error(Errc::invalid_argument, "the model has draws of its own", {},
+                "See bayes_draws(model), without a number of draws.");
+  throw Error(
+      Errc::invalid_argument,
+      message("there are no draws of a model of family {} by method {}", info.family, info.method),
+      "Regressions are drawn from, if their posterior is known.",
+      "Fit a regression by method laplace or exact, or fit by a method that samples.");
+}
 std::vector<double> Model::categories(int) const { return {}; }
 int Model::predict(std::span<const double>) const { lacks("components to assign rows to"); }
 std::optional<RowPrediction> Model::predict_row(std::span<const double> x, double) const {

@@ -164,6 +164,14 @@ struct Draws {
   std::vector<double> values;
 };
 
+/// Independent draws of parameters. The model must outlive it.
+struct ParameterDraws {
+  /// as bayes_parameters has them: labels of coefficients, or names of other parameters
+  std::vector<std::string> names;
+  /// draw number 0, 1, ...: a number for each name
+  std::function<std::vector<double>(std::uint64_t number)> draw;
+};
+
 /// How a family is described in messages and results, in the words of its manual.
 struct ModelWords {
   const char *part = "component", *parts = "components";
@@ -249,6 +257,9 @@ class BAYES_API Model {
   /// Passes every parameter of the model to `take`, with its posterior and, if a level is given,
   /// with an interval of this level. Throws Error(invalid_argument) unless 0 < level < 1.
   virtual void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
+  /// Draws from a posterior that is known as a distribution, not by draws. Throws
+  /// Error(invalid_argument) for a model with draws of its own, or with a point estimate.
+  virtual ParameterDraws draw_parameters(std::uint64_t seed) const;
   /// The values of a categorical element of rows, in ascending order; empty for other elements.
   virtual std::vector<double> categories(int element) const;
 

@@ -8,11 +8,13 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "base/random.hpp"
 #include "base/special.hpp"
 #include "document/members.hpp"
 #include "families/marginal.hpp"
 #include "families/parameter.hpp"
 #include "regression/glm_state.hpp"
+#include "regression/level_responses.hpp"
 #include "regression/regression_model.hpp"
 #include "regression/response_prediction.hpp"
 
@@ -129,6 +131,67 @@ std::optional<GlmRow> Glm::in_own_units(std::span<const double> row) const {
       apart.offset,
       apart.trials,
       {predictor, apart.trials, response_->dispersed() ? mean.back() : 0, state->columns.degrees}};
+}
+
+std::vector<double> Glm::State::draw(std::uint64_t seed, std::uint64_t number) const {
+  std::vector<double> out = mean;
+  Random random(seed, number);
+  std::vector<double> normals(root.empty() ? 0 : size());
+  for (double &each : normals) each = random.normal();
+  const double *row = root.data();
+  for (std::size_t i = 0; i < normals.size(); ++i, row += i)
+    for (std::size_t j = 0; j <= i; ++j) out[j] += row[j] * normals[i];
+  return out;
+}
+
+std::vector<double> Glm::State::posterior_unknowns(std::size_t count, std::uint64_t seed) const {
+  const std::size_t p = size(), stored = draws.size() / p;
+  std::vector<double> out;
+  out.reserve(count * p);
+  for (std::size_t s = 0; s < count; ++s) {
+    poll_here();
+    const std::size_t at = std::size_t((double(s) + 0.5) / double(count) * double(stored));
+    const auto from = draws.begin() + std::ptrdiff_t(p * at);
+    const std::vector<double> u =
+        stored > 0 ? std::vector<double>(from, from + std::ptrdiff_t(p)) : draw(seed, s);
+    out.insert(out.end(), u.begin(), u.end());
+  }
+  return out;
+}
+
+std::vector<double> Glm::quantities_of(std::span<const double> u) const {
+  const State &s = *state;
+  const std::size_t terms = std::size_t(s.terms.size()),
+                    coefficients = terms * std::size_t(predictors());
+  std::vector<double> out;
+  const auto add = [&](std::size_t k) {
+    std::vector<double> a(u.size());
+    add_coefficient(s, k / terms * terms, k % terms, 1, a);
+    out.push_back(inner_product(u.data(), a));
+  };
+  for (std::size_t k = 0; k < coefficients; ++k) add(k);
+  if (response_->ordered()) {
+    const double intercept = out[0];
+    out.erase(out.begin());
+    std::vector<double> cuts = cuts_of(u.subspan(coefficients), s.columns.anchor);
+    for (double &cut : cuts) cut -= intercept;
+    out.insert(out.begin(), cuts.begin(), cuts.end());
+    return out;
+  }
+  for (std::size_t k = u.size(); k > coefficients; --k) out.push_back(std::exp(u[k - 1]));
+  return out;
+}
+
+ParameterDraws Glm::draw_parameters(std::uint64_t seed) const {
+  if (state->root.empty()) return Model::draw_parameters(seed);
+  ParameterDraws out;
+  describe_parameters({}, [&](const Parameter &each) {
+    out.names.push_back(each.label ? *each.label : each.name);
+  });
+  out.draw = [this, seed](std::uint64_t number) {
+    return quantities_of(state->draw(seed, number));
+  };
+  return out;
 }
 
 Coefficient Glm::combination(std::span<const double> a, double level) const {

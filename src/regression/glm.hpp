@@ -132,6 +132,10 @@ class BAYES_API Glm final : public RegressionModel {
   /// trials that cannot be.
   std::optional<GlmRow> in_own_units(std::span<const double> row) const;
 
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
+  /// The parameters at unknowns, in the order of describe_parameters().
+  std::vector<double> quantities_of(std::span<const double> unknowns) const;
+
   const ModelWords &words() const override;
   /// The coefficients, each with its term as label.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;

@@ -328,18 +328,19 @@ class GlmFit {
     std::vector<double> draws;
     const DrawMoments none{Eigen::Index(p)};
     DrawMoments moments = none, of_chain = none;
-    const GlmTask task{data,
-                       prior,
-                       log_units(),
-                       root,
-                       mode,
-                       options_.seed,
-                       draws,
-                       of_chain,
-                       [this](const Vector &u, int j) { return of_column(u, j); },
-                       [this, recorded](const Vector &u) {
-                         return recorded ? recorded_quantities(u) : std::vector<double>();
-                       }};
+    const GlmTask task{
+        data,
+        prior,
+        log_units(),
+        root,
+        mode,
+        options_.seed,
+        draws,
+        of_chain,
+        [this](const Vector &u, int j) { return of_column(u, j); },
+        [this, recorded, p](const Vector &u) {
+          return recorded ? model_->quantities_of({u.data(), p}) : std::vector<double>();
+        }};
     ChainSettings settings;
     settings.method = options_.method == Method::gibbs ? "gibbs" : "slice";
     settings.plan = options_.chains;
@@ -347,8 +348,8 @@ class GlmFit {
     const int coefficients = int(p) - (options_.response->ordered() ? 0 : data.extras());
     for (int j = 1; recorded && j <= coefficients; ++j)
       settings.quantities.push_back(message("w{}", j));
-    if (recorded && options_.response->learns_degrees()) settings.quantities.push_back("df");
     if (recorded && options_.response->dispersed()) settings.quantities.push_back("dispersion");
+    if (recorded && options_.response->learns_degrees()) settings.quantities.push_back("df");
     const auto held = std::int64_t(max_stored_numbers / double(p));
     settings.max_stored_draws = collected_draws(options_.chains, held);
     settings.max_held_draws = held_for_extension(double(p), held);
@@ -384,22 +385,6 @@ class GlmFit {
     double out = u(j);
     for (int i = 1; i < terms; ++i)
       out -= u(j + i) * scales.centre[std::size_t(i)] / scales.scale[std::size_t(i)];
-    return out;
-  }
-
-  /// Coefficients in the order of bayes_coefficients, degrees of freedom and dispersion.
-  std::vector<double> recorded_quantities(const Vector &u) {
-    std::vector<double> out;
-    const int size = int(u.size()), coefficients = state().terms.size() * model_->predictors();
-    if (options_.response->ordered()) {
-      for (const double cut : cuts_of({u.data() + coefficients, std::size_t(size - coefficients)},
-                                      state().columns.anchor))
-        out.push_back(cut - of_column(u, 0));
-      for (int j = 1; j < coefficients; ++j) out.push_back(of_column(u, j));
-      return out;
-    }
-    for (int j = 0; j < coefficients; ++j) out.push_back(of_column(u, j));
-    for (int j = coefficients; j < size; ++j) out.push_back(std::exp(u(j)));
     return out;
   }
 

@@ -21,7 +21,7 @@ constexpr double no_number = FitStatistic::none;
 /// Rows wait until a block of them is full, and a thread takes so many rows, or draws, at a time.
 constexpr int rows_of_block = 256, rows_of_task = 8, draws_of_task = 10;
 constexpr std::uint64_t seed_of_statistics = 1;
-enum StatisticsStream : std::uint64_t { stream_of_unknowns, stream_of_responses };
+constexpr std::uint64_t stream_of_responses = 1;
 
 /// A predictor of a log link that is larger counts as this one, so that squares of means are
 /// finite.
@@ -68,34 +68,6 @@ template <class Larger> double share_above(std::size_t draws, Larger larger) {
 }
 double compared(double drawn, double observed) {
   return drawn > observed ? 1 : drawn == observed ? 0.5 : 0;
-}
-
-/// `draws` vectors of unknowns from the posterior, one after the other: of stored draws as many at
-/// equal distances.
-std::vector<double> posterior_unknowns(const Glm::State &state, std::size_t draws) {
-  const std::size_t p = state.size(), stored = state.draws.size() / p;
-  std::vector<double> out;
-  out.reserve(draws * p);
-  std::vector<double> normals(p);
-  for (std::size_t s = 0; s < draws; ++s) {
-    if (stored > 0) {
-      const auto from =
-          state.draws.begin() +
-          std::ptrdiff_t(p * std::size_t((double(s) + 0.5) / double(draws) * double(stored)));
-      out.insert(out.end(), from, from + std::ptrdiff_t(p));
-      continue;
-    }
-    out.insert(out.end(), state.mean.begin(), state.mean.end());
-    if (state.root.empty()) continue;
-    poll_here();
-    Random random(seed_of_statistics, s, 0, stream_of_unknowns);
-    for (double &each : normals) each = random.normal();
-    double *const u = out.data() + s * p;
-    const double *row = state.root.data();
-    for (std::size_t i = 0; i < p; ++i, row += i)
-      for (std::size_t j = 0; j <= i; ++j) u[j] += row[j] * normals[i];
-  }
-  return out;
 }
 
 }  // namespace
@@ -163,7 +135,7 @@ GlmFitStatistics::GlmFitStatistics(const Glm &model, double level, int draws, Co
                 "The limit is maintenance_work_mem, or 1 GB if that is more.",
                 "Use fewer draws, or raise maintenance_work_mem.");
   const PollScope scope(control);
-  unknowns_ = posterior_unknowns(*model.state, std::size_t(draws));
+  unknowns_ = model.state->posterior_unknowns(std::size_t(draws), seed_of_statistics);
   for (int s = 0; s < draws; ++s) drawn_.emplace_back(std::uint64_t(s));
   next_ = drawn_;
   block_ = std::make_unique<Block>(p, model.state->columns.degrees);

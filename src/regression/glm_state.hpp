@@ -39,6 +39,12 @@ struct Glm::State {
   mutable std::once_flag points_made;
   mutable std::vector<double> points;
 
+  /// Unknowns drawn from the normal approximation; the mean of a point estimate.
+  std::vector<double> draw(std::uint64_t seed, std::uint64_t number) const;
+  /// `count` vectors of unknowns from the posterior, one after the other: of stored draws as many
+  /// at equal distances, of a point estimate all alike.
+  std::vector<double> posterior_unknowns(std::size_t count, std::uint64_t seed) const;
+
   /// the number of unknowns
   std::size_t size() const { return mean.size(); }
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/random.hpp"
 #include "base/special.hpp"
 #include "distributions/standard.hpp"
 #include "families/marginal.hpp"
@@ -258,6 +259,37 @@ const ModelWords &LinregModel::words() const {
           "linreg_predict(model, x) predicts the response of a row, "
           "bayes_log_density(model, y, x) is the log density of a response."};
   return words;
+}
+
+ParameterDraws LinregModel::draw_parameters(std::uint64_t seed) const {
+  if (state->draws() > 0 || (state->factor.empty() && state->size() > 0))
+    return Model::draw_parameters(seed);
+  ParameterDraws out;
+  for (const std::string &name : state->terms.names()) out.names.push_back(name);
+  out.names.emplace_back("noise_variance");
+  out.draw = [this, seed](std::uint64_t number) {
+    const State &s = *state;
+    Random random(seed, number);
+    const double noise =
+        s.known_variance ? *s.known_variance : s.noise.rate / random.gamma(s.noise.shape);
+    std::vector<double> off(s.size(), 0.0), values;
+    const double *row = s.factor.data();
+    for (std::size_t i = 0; i < s.size(); ++i, row += i) {
+      const double normal = (s.noise_scaled ? std::sqrt(noise) : 1) * random.normal();
+      for (std::size_t j = 0; j <= i; ++j) off[j] += row[j] * normal;
+    }
+    if (s.intercept) {
+      // That of a row with all terms at their means, less what these terms add.
+      double value = s.intercept_mean + std::sqrt(noise / s.weight) * random.normal();
+      for (std::size_t j = 0; j < s.size(); ++j)
+        if (!std::isnan(s.coefficients[j])) value -= s.center[j] * off[j];
+      values.push_back(value);
+    }
+    for (std::size_t j = 0; j < s.size(); ++j) values.push_back(s.coefficients[j] + off[j]);
+    values.push_back(noise);
+    return values;
+  };
+  return out;
 }
 
 void LinregModel::describe_parameters(std::optional<double> level,

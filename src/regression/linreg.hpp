@@ -62,6 +62,7 @@ class BAYES_API LinregModel final : public RegressionModel {
 
   const ModelWords &words() const override;
   /// The coefficients, each with its term as label, and the variance of the noise.
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
   using Model::log_density;
   using Model::predict;

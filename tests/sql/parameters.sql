@@ -1,5 +1,5 @@
 -- bayes_parameters: the numbers of a model with their intervals.
-SELECT plan(28);
+SELECT plan(39);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -141,6 +141,40 @@ SELECT is((SELECT string_agg(concat(component, coalesce(element, 0), left(parame
   FROM bayes_parameters((SELECT hmm_fit(s, 2) FROM (SELECT array_agg(x ORDER BY id) AS s
     FROM faithful) AS g))), '10i 10t 10t 11m 11s 12m 12s 20i 20t 20t 21m 21s 22m 22s',
   'states in turn');
+
+-- ---- draws on request ----
+
+CREATE TABLE regressions AS SELECT name, model FROM (VALUES
+  ('linreg', (SELECT linreg_fit(spend, ROW(age, plan)) FROM customers WHERE age IS NOT NULL)),
+  ('linreg vi', (SELECT linreg_fit(spend, age, '{"method": "vi"}') FROM customers)),
+  ('known noise', (SELECT linreg_fit(spend, ARRAY[age], '{"intercept": false,
+    "noise_variance": 100}') FROM customers)),
+  ('logreg', (SELECT logreg_fit(newsletter, ARRAY[age, id]) FROM customers)),
+  ('counts', (SELECT glm_fit(age::int, id, '{"response": "negative_binomial"}') FROM customers)),
+  ('levels', (SELECT glm_fit(age::int / 20, id, '{"response": "ordinal"}') FROM customers)),
+  ('tails', (SELECT glm_fit(spend, age, '{"response": "student_t", "df": "learned"}')
+    FROM customers))) AS v(name, model);
+-- 4000 independent draws: five standard errors, and what a parameter described as the exponential
+-- of a normal one, or by the curvature of cuts, may be off.
+SELECT ok(bool_and(abs(mean - value) <= 0.2 * p.sd AND abs(d.sd - p.sd) <= 0.1 * p.sd)
+  AND count(*) = (SELECT count(*) FROM bayes_parameters(model)), name || ': draws on request')
+FROM regressions, LATERAL (SELECT quantity, avg(value) AS mean, stddev(value) AS sd
+    FROM bayes_draws(model, 4000) GROUP BY quantity) AS d,
+  bayes_parameters(model) AS p WHERE quantity = coalesce(label, parameter)
+GROUP BY name, model ORDER BY name;
+SELECT ok(abs(covar_samp(a.value, b.value) / d.sd ^ 2 + 1) < 0.15, 'they know of correlations')
+FROM (SELECT linreg_fit(spend, ARRAY[age, age + id / 1000.0]) AS model FROM customers) AS f,
+  bayes_draws(model, 2000) AS a, bayes_draws(model, 2000) AS b,
+  bayes_coefficients(model) AS d
+WHERE a.quantity = 'x1' AND b.quantity = 'x2' AND a.draw = b.draw AND d.term = 'x1' GROUP BY d.sd;
+SELECT is((SELECT array_agg(value) FROM bayes_draws(model, 5, 7)),
+  (SELECT array_agg(value) FROM bayes_draws(model, 5, 7)), 'the same seed, the same draws')
+FROM regressions WHERE name = 'tails';
+SELECT throws_ok($$SELECT * FROM regressions, bayes_draws(model, -1)$$, '22023',
+  'n is -1, the number of draws cannot be negative', 'fewer than none');
+SELECT throws_ok($$SELECT bayes_draws(probit_fit(newsletter, age, '{"method": "em"}'), 3)
+  FROM customers$$, '22023', 'there are no draws of a model of family probit by method em',
+  'of a point estimate there are none');
 
 -- ---- what cannot be ----
 

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(180);
+SELECT plan(182);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -112,6 +112,11 @@ INSERT INTO calls VALUES
    'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'')'),
   ('mh_sample(regprocedure,double precision[],jsonb)',
    'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'', ''{"draws": 20}'')');
+INSERT INTO calls VALUES
+  ('bayes_draws(bayes_model,integer)',
+   'SELECT r.* FROM models, bayes_draws(model, 2) AS r WHERE family = ''linreg'''),
+  ('bayes_draws(bayes_model,integer,bigint)',
+   'SELECT r.* FROM models, bayes_draws(model, 2, 3) AS r WHERE family = ''glm''');
 INSERT INTO calls
   SELECT format('bayes_coefficients of %s', family),
     format('SELECT r.* FROM models, bayes_coefficients(model, 0.5) AS r WHERE family = %L', family)

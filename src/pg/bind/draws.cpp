@@ -15,6 +15,7 @@
 #include "mcmc/diagnostics.hpp"
 #include "mcmc/metropolis.hpp"
 #include "mcmc/stored_draws.hpp"
+#include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
@@ -78,6 +79,23 @@ Datum diagnose(FunctionCallInfo fcinfo,
 }
 
 }  // namespace
+
+/// bayes_draws(model, draws, seed)
+BAYES_FUNCTION(bayes_draws_on_request) {
+  ResultRows rows(fcinfo);
+  const int draws = count_argument(fcinfo, 1);
+  ServerControl control;
+  const PollScope scope(control);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  const ParameterDraws found = model->draw_parameters(std::uint64_t(PG_GETARG_INT64(2)));
+  for (int draw = 1; draw <= draws; ++draw) {
+    control.poll();
+    const std::vector<double> values = found.draw(std::uint64_t(draw));
+    for (std::size_t q = 0; q < values.size(); ++q)
+      rows.row({1, draw, Cell::text(found.names[q]), Cell::or_null(values[q])});
+  }
+  return Datum(0);
+}
 
 BAYES_FUNCTION(bayes_draws) {
   ResultRows rows(fcinfo);
