@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
       .set("every", 1.0)
       .set("degrees", 4.0)
       .set("levels", 4)
+      .set("anchor", 1)
       .set("learned", false)
       .set("response_mean", 0.5);
   for (const char *const key : {"offset", "exposure", "trials"}) binary.set(key, -1);
@@ -117,6 +118,7 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_refused) {
   refused(Document(binary).set("offset", 7));
   refused(Document(binary).set("degrees", 0.0));
   refused(Document(binary).set("levels", 1));
+  refused(Document(binary).set("anchor", 3));
   refused(Document(binary).set("learned", true));
   BOOST_CHECK_NO_THROW(
       answer_pass(part,
