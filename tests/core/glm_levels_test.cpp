@@ -344,4 +344,11 @@ BOOST_AUTO_TEST_CASE(intervals_contain_the_truth_as_often_as_they_say) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(labels_that_are_numbers_come_first_and_in_their_order) {
+  const std::vector<std::string> ordered = {"-1e3", "-21", "-2.5", "0", "2", "10", "1e2", "", "A"};
+  for (std::size_t i = 0; i < ordered.size(); ++i)
+    for (std::size_t j = 0; j < ordered.size(); ++j)
+      BOOST_TEST(level_before(ordered[i], ordered[j]) == (i < j));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

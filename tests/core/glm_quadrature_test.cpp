@@ -162,6 +162,38 @@ BOOST_AUTO_TEST_CASE(draws_are_those_of_the_posterior) {
     }
 }
 
+// Where the posterior is skew, by far: five yes, and an intercept that its prior alone bounds.
+BOOST_AUTO_TEST_CASE(draws_are_those_of_a_skew_posterior) {
+  MemoryRows packed = support::rows_of(Matrix::Ones(5, 1), {});
+  Control control;
+  GlmWarnings warnings;
+  const auto model = glm_fit(GlmFamily::glm, packed, {},
+                             Document::object()
+                                 .set("response", "bernoulli")
+                                 .set("method", "slice")
+                                 .set("draws", 4500)
+                                 .set("stored_draws", 8000),
+                             control, warnings);
+  double total = 0, mean = 0, square = 0;
+  for (double a = -10; a < 60; a += 0.01) {
+    const double density = std::exp(-5 * std::log1p(std::exp(-a)) - a * a / 200);
+    total += density;
+    mean += density * a;
+    square += density * a * a;
+  }
+  mean /= total;
+  const double deviation = std::sqrt(square / total - mean * mean);
+  double sum = 0, squares = 0;
+  const std::vector<double> &draws = model->state->draws;
+  for (const double u : draws) {
+    sum += u - mean;
+    squares += (u - mean) * (u - mean);
+  }
+  const double count = double(draws.size());
+  BOOST_TEST(std::fabs(sum / count) < 0.12 * deviation);
+  BOOST_TEST(std::fabs(std::sqrt(squares / count) / deviation - 1) < 0.12);
+}
+
 // Four normal responses about a mean whose prior tells as much as they do: with the mean integrated
 // out in closed form, the posterior of the log dispersion has this mode and this curvature.
 BOOST_AUTO_TEST_CASE(dispersions_know_what_the_prior_has_of_the_coefficients) {
