@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <tuple>
 
 #include "base/simd.hpp"
@@ -176,7 +175,7 @@ class Ordinal final : public LevelResponse {
       simd::Vector cut = {};
       for (int k = 1; k <= shape.anchor; ++k)
         cut = cut - bounded_gap(simd::load(at + k * points + s));
-      // P(y < k), P(y >= k), and the smaller one's side
+      // on both sides of the cut below level k, of which the lowest one has none
       Side below = {{}, simd::all(1)};
       for (int k = 0; k + 1 < levels; ++k) {
         simd::Vector gap = simd::all(no_cut);
@@ -314,39 +313,35 @@ class Categorical final : public LevelResponse {
   }
 };
 
-/// The number that a label is the text of.
-std::optional<double> number_of_label(std::string_view text) {
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(out))
-    return std::nullopt;
-  return out;
-}
-
-/// A decimal number as its digits: of two of the same sign the one with more digits before the
-/// point is larger in magnitude, and of two with as many the one that comes later.
-struct Decimal {
-  bool negative;
-  std::string_view whole, fraction;
-
-  static std::optional<Decimal> of(std::string_view text) {
-    Decimal out;
-    out.negative = text.starts_with('-');
-    if (out.negative) text.remove_prefix(1);
-    const std::size_t point = std::min(text.find('.'), text.size());
-    out.whole = text.substr(0, point);
-    out.fraction = text.substr(std::min(point + 1, text.size()));
+/// What the order of labels depends on, in turn: whether it is a number; which one; among those
+/// that are the same double, whether it is written as a decimal, whose digits then count; the text.
+struct LabelKey {
+  explicit LabelKey(std::string_view label) : text(label) {
+    const char *const end = label.data() + label.size();
+    const auto found = std::from_chars(label.data(), end, value);
+    number = found.ec == std::errc() && found.ptr == end && std::isfinite(value);
+    negative = label.starts_with('-');
+    label.remove_prefix(negative);
+    const std::size_t point = std::min(label.find('.'), label.size());
+    whole = label.substr(0, point);
+    fraction = label.substr(std::min(point + 1, label.size()));
     const auto digits = [](std::string_view part) {
       return std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
     };
-    if (out.whole.empty() || !digits(out.whole) || !digits(out.fraction)) return std::nullopt;
-    const std::size_t first = out.whole.find_first_not_of('0');
-    out.whole.remove_prefix(std::min(first, out.whole.size()));
-    return out;
+    decimal = !whole.empty() && digits(whole) && digits(fraction);
+    whole.remove_prefix(std::min(whole.find_first_not_of('0'), whole.size()));
+    if (number || !decimal) return;
+    number = true;  // beyond doubles
+    value = whole.empty() ? 0 : negative ? -no_bound : no_bound;
   }
+  /// Digits before the point without leading zeros: the more there are, the larger is the number.
   std::tuple<std::size_t, std::string_view, std::string_view> magnitude() const {
     return {whole.size(), whole, fraction};
   }
+
+  std::string_view text, whole, fraction;
+  double value = 0;
+  bool number, negative, decimal;
 };
 
 }  // namespace
@@ -362,11 +357,22 @@ std::span<const LevelResponse *const> level_responses() {
   return all;
 }
 
+namespace {
+
+std::vector<double> gaps_of(std::span<const double> log_gaps) {
+  std::vector<double> out;
+  for (const double each : log_gaps) out.push_back(std::exp(each));
+  return out;
+}
+
+}  // namespace
+
 std::vector<double> cuts_of(std::span<const double> log_gaps, int anchor) {
-  std::vector<double> out(log_gaps.size() + 1);
+  const std::vector<double> gaps = gaps_of(log_gaps);
+  std::vector<double> out(gaps.size() + 1);
   const std::size_t at = std::size_t(anchor);
-  for (std::size_t i = at; i >= 1; --i) out[i - 1] = out[i] - std::exp(log_gaps[i - 1]);
-  for (std::size_t i = at + 1; i < out.size(); ++i) out[i] = out[i - 1] + std::exp(log_gaps[i - 1]);
+  for (std::size_t i = at; i >= 1; --i) out[i - 1] = out[i] - gaps[i - 1];
+  for (std::size_t i = at + 1; i < out.size(); ++i) out[i] = out[i - 1] + gaps[i - 1];
   return out;
 }
 
@@ -383,7 +389,8 @@ GapSlopes by_log_gaps(const CutSlopes &cuts, std::span<const double> log_gaps, i
     return cuts.curvature[cut] + (cut > 0 ? cuts.next[cut - 1] : 0) +
            (cut < gaps ? cuts.next[cut] : 0);
   };
-  const auto gap = [&](std::size_t i) { return std::exp(log_gaps[i - 1]); };
+  const std::vector<double> all = gaps_of(log_gaps);
+  const auto gap = [&](std::size_t i) { return all[i - 1]; };
   const auto entry = [&](std::size_t i, std::size_t j) -> double & {
     return out.curvature[(std::max(i, j) - 1) * std::max(i, j) / 2 + std::min(i, j) - 1];
   };
@@ -406,31 +413,28 @@ GapSlopes by_log_gaps(const CutSlopes &cuts, std::span<const double> log_gaps, i
 std::vector<double> mixed_by_log_gaps(const std::vector<double> &by_cut, std::size_t coefficients,
                                       std::span<const double> log_gaps, int anchor) {
   const std::size_t gaps = log_gaps.size(), at = std::size_t(anchor);
+  const std::vector<double> all = gaps_of(log_gaps);
   std::vector<double> out(gaps * coefficients);
   for (std::size_t j = 0; j < coefficients; ++j) {
     double sum = 0;
     for (std::size_t i = gaps; i > at; --i)
-      out[(i - 1) * coefficients + j] =
-          std::exp(log_gaps[i - 1]) * (sum += by_cut[i * coefficients + j]);
+      out[(i - 1) * coefficients + j] = all[i - 1] * (sum += by_cut[i * coefficients + j]);
     sum = 0;
     for (std::size_t i = 1; i <= at; ++i)
-      out[(i - 1) * coefficients + j] =
-          -std::exp(log_gaps[i - 1]) * (sum += by_cut[(i - 1) * coefficients + j]);
+      out[(i - 1) * coefficients + j] = -all[i - 1] * (sum += by_cut[(i - 1) * coefficients + j]);
   }
   return out;
 }
 
 bool level_before(std::string_view a, std::string_view b) {
-  // Decimals to the last digit, which doubles may not have.
-  const auto left = Decimal::of(a), right = Decimal::of(b);
-  if (left && right && left->magnitude() != right->magnitude()) {
-    if (left->negative != right->negative) return left->negative;
-    return (left->magnitude() < right->magnitude()) != left->negative;
+  const LabelKey x(a), y(b);
+  if (x.number != y.number) return x.number;
+  if (x.number && x.value != y.value) return x.value < y.value;
+  if (x.number && x.decimal != y.decimal) return x.decimal;
+  if (x.number && x.decimal && x.magnitude() != y.magnitude()) {
+    if (x.negative != y.negative) return x.negative;
+    return (x.magnitude() < y.magnitude()) != x.negative;
   }
-  const auto x = number_of_label(a), y = number_of_label(b);
-  if (x && y && *x != *y) return *x < *y;
-  const bool number = x || left, other = y || right;
-  if (number != other) return number;
   return a < b;
 }
 

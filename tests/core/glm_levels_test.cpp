@@ -346,6 +346,38 @@ BOOST_AUTO_TEST_CASE(intervals_contain_the_truth_as_often_as_they_say) {
   });
 }
 
+// Sorting needs that a before b and b before c make a before c, also where texts are the same
+// double.
+BOOST_AUTO_TEST_CASE(labels_have_one_order) {
+  const std::vector<std::string> labels = {"9999999999999999",
+                                           "1e16",
+                                           "10000000000000000",
+                                           "1.0e16",
+                                           "10000000000000001",
+                                           "-0",
+                                           "0",
+                                           "0.0",
+                                           "-1e16",
+                                           "-9999999999999999",
+                                           "-10000000000000000",
+                                           "1e999",
+                                           std::string(400, '9'),
+                                           "0." + std::string(400, '0') + "1",
+                                           "inf",
+                                           "nan",
+                                           "",
+                                           "-",
+                                           ".",
+                                           "1.",
+                                           "A"};
+  for (const std::string &a : labels)
+    for (const std::string &b : labels) {
+      BOOST_TEST((a == b || level_before(a, b) != level_before(b, a)));
+      for (const std::string &c : labels)
+        if (level_before(a, b) && level_before(b, c)) BOOST_TEST(level_before(a, c));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(labels_that_are_numbers_come_first_and_in_their_order) {
   const std::vector<std::string> ordered = {"-1e3", "-21", "-2.5", "0", "2", "10", "1e2", "", "A"};
   for (std::size_t i = 0; i < ordered.size(); ++i)
