@@ -153,6 +153,20 @@ struct GlmPart {
   std::vector<double> mixed;
   GapSlopes dispersion;
   CutSlopes cuts;
+
+  /// Adds what concerns unknowns besides coefficients.
+  void add_extras(const GlmPart &other) {
+    const auto add = [](std::vector<double> &to, const std::vector<double> &from) {
+      to.resize(from.size());
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+    };
+    add(mixed, other.mixed);
+    add(dispersion.slope, other.dispersion.slope);
+    add(dispersion.curvature, other.dispersion.curvature);
+    add(cuts.slope, other.cuts.slope);
+    add(cuts.curvature, other.cuts.curvature);
+    add(cuts.next, other.cuts.next);
+  }
 };
 
 }  // namespace
@@ -405,7 +419,7 @@ struct GlmRows::SumsPass {
   Sums here(RowSource &rows, Control &control) const;
 
  private:
-  void add_extras(const GlmPart &part, std::span<const double> extras, Sums &out) const;
+  void take_extras(const GlmPart &part, std::span<const double> extras, Sums &out) const;
 };
 
 template <class F> void GlmRows::SumsPass::fields(F &f, RowSource &rows) {
@@ -446,6 +460,7 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
     workers.push_back(std::make_unique<Worker>(own, curvature));
   std::vector<GlmPart> parts(static_cast<std::size_t>(plan.slots));
   GlmSums out = nothing(rows);
+  GlmPart total;
   sweep.run(
       plan,
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
@@ -462,16 +477,18 @@ GlmSums GlmRows::SumsPass::here(RowSource &rows, Control &control) const {
         auto at = part.curvature.begin();
         for (int i = 0; curvature && i < p; ++i)
           for (int j = 0; j <= i; ++j) out.curvature(i, j) += *at++;
-        if (gradient) add_extras(part, extras, out);
+        if (!extras.empty()) total.add_extras(part);
       });
+  // A part of a fit may have no rows.
+  if (!extras.empty() && !total.dispersion.slope.empty()) take_extras(total, extras, out);
   for (Eigen::Index i = 0; i < out.curvature.rows(); ++i)
     for (Eigen::Index j = 0; j < i; ++j) out.curvature(j, i) = out.curvature(i, j);
   return out;
 }
 
-/// Adds what concerns unknowns besides coefficients.
-void GlmRows::SumsPass::add_extras(const GlmPart &part, std::span<const double> extras,
-                                   GlmSums &out) const {
+/// Sets what concerns unknowns besides coefficients.
+void GlmRows::SumsPass::take_extras(const GlmPart &part, std::span<const double> extras,
+                                    GlmSums &out) const {
   const int p = coefficients(), q = int(extras.size());
   GapSlopes gaps = part.dispersion;
   std::vector<double> mixed = part.mixed;
@@ -479,12 +496,12 @@ void GlmRows::SumsPass::add_extras(const GlmPart &part, std::span<const double> 
     gaps = by_log_gaps(part.cuts, extras, columns.anchor);
     mixed = mixed_by_log_gaps(part.mixed, std::size_t(p), extras, columns.anchor);
   }
-  for (int i = 0; i < q; ++i) out.gradient(p + i) += gaps.slope[std::size_t(i)];
+  for (int i = 0; i < q; ++i) out.gradient(p + i) = gaps.slope[std::size_t(i)];
   if (!curvature) return;
   auto at = gaps.curvature.begin();
   for (int i = 0; i < q; ++i) {
-    for (int j = 0; j < p; ++j) out.curvature(p + i, j) += mixed[std::size_t(i * p + j)];
-    for (int j = 0; j <= i; ++j) out.curvature(p + i, p + j) += *at++;
+    for (int j = 0; j < p; ++j) out.curvature(p + i, j) = mixed[std::size_t(i * p + j)];
+    for (int j = 0; j <= i; ++j) out.curvature(p + i, p + j) = *at++;
   }
 }
 
