@@ -138,9 +138,7 @@ std::vector<double> Glm::State::draw(std::uint64_t seed, std::uint64_t number) c
   Random random(seed, number);
   std::vector<double> normals(root.empty() ? 0 : size());
   for (double &each : normals) each = random.normal();
-  const double *row = root.data();
-  for (std::size_t i = 0; i < normals.size(); ++i, row += i)
-    for (std::size_t j = 0; j <= i; ++j) out[j] += row[j] * normals[i];
+  add_packed_draw(root, normals, out);
   return out;
 }
 
@@ -159,26 +157,25 @@ std::vector<double> Glm::State::posterior_unknowns(std::size_t count, std::uint6
   return out;
 }
 
-std::vector<double> Glm::quantities_of(std::span<const double> u) const {
+double Glm::of_column(std::span<const double> u, std::size_t k) const {
   const State &s = *state;
-  const std::size_t terms = std::size_t(s.terms.size()),
-                    coefficients = terms * std::size_t(predictors());
+  const std::size_t terms = std::size_t(s.terms.size()), term = k % terms;
+  if (!s.terms.is_intercept(int(term))) return u[k] / s.scales.scale[term];
+  double out = u[k];
+  for (std::size_t i = 1; i < terms; ++i) out -= u[k + i] * s.scales.centre[i] / s.scales.scale[i];
+  return out;
+}
+
+std::vector<double> Glm::quantities_of(std::span<const double> u) const {
+  const std::size_t coefficients = std::size_t(state->terms.size() * predictors());
   std::vector<double> out;
-  const auto add = [&](std::size_t k) {
-    std::vector<double> a(u.size());
-    add_coefficient(s, k / terms * terms, k % terms, 1, a);
-    out.push_back(inner_product(u.data(), a));
-  };
-  for (std::size_t k = 0; k < coefficients; ++k) add(k);
-  if (response_->ordered()) {
-    const double intercept = out[0];
-    out.erase(out.begin());
-    std::vector<double> cuts = cuts_of(u.subspan(coefficients), s.columns.anchor);
-    for (double &cut : cuts) cut -= intercept;
-    out.insert(out.begin(), cuts.begin(), cuts.end());
-    return out;
-  }
-  for (std::size_t k = u.size(); k > coefficients; --k) out.push_back(std::exp(u[k - 1]));
+  if (response_->ordered())
+    for (const double cut : cuts_of(u.subspan(coefficients), state->columns.anchor))
+      out.push_back(cut - of_column(u, 0));
+  for (std::size_t k = response_->ordered() ? 1 : 0; k < coefficients; ++k)
+    out.push_back(of_column(u, k));
+  for (std::size_t k = u.size(); !response_->ordered() && k > coefficients; --k)
+    out.push_back(std::exp(u[k - 1]));
   return out;
 }
 
@@ -200,17 +197,11 @@ Coefficient Glm::combination(std::span<const double> a, double level) const {
   out.mean = inner_product(s.mean.data(), a);
   out.sd = out.lower = out.upper = unknown;
   if (!s.draws.empty()) {
-    const DrawSummary found = summary_of_draws(predictors_of_draws(s, a), level);
     // As in predictions, the mean is that of all draws, and all else is computed from the stored
     // ones.
-    out.sd = found.deviation;
-    out.lower = found.lower;
-    out.upper = found.upper;
+    out.spread(summary_of_draws(predictors_of_draws(s, a), level));
   } else if (!s.root.empty()) {
-    const double reach = -normal_quantile((1 - level) / 2);
-    out.sd = std::sqrt(packed_square(s.root, a));
-    out.lower = out.mean - reach * out.sd;
-    out.upper = out.mean + reach * out.sd;
+    out.spread(std::sqrt(packed_square(s.root, a)), -normal_quantile((1 - level) / 2));
   }
   return out;
 }
@@ -252,14 +243,11 @@ void Glm::coefficients(double level, const TakeCoefficient &take) const {
       DrawSummary found = summary_of_draws(predictors_of_draws(s, a), level);
       if (!s.deviations.empty())
         found = found.moved_to(out.mean, s.deviations[k] * (intercept ? 1 : a[k]));
-      out.sd = found.deviation;
-      out.lower = found.lower;
-      out.upper = found.upper;
+      out.spread(found);
     } else if (!s.root.empty()) {
-      out.sd = intercept ? std::sqrt(packed_square(s.root, a))
-                         : std::sqrt(packed_column_square(s.root, p, k)) * a[k];
-      out.lower = out.mean - z * out.sd;
-      out.upper = out.mean + z * out.sd;
+      out.spread(intercept ? std::sqrt(packed_square(s.root, a))
+                           : std::sqrt(packed_column_square(s.root, p, k)) * a[k],
+                 z);
     }
     take(out);
   }
@@ -394,9 +382,7 @@ Coefficient Glm::exponential(std::size_t unknown, double level) const {
       all.push_back(std::exp(s.draws[at]));
     const DrawSummary found = summary_of_draws(std::move(all), level);
     out.mean = found.mean;
-    out.sd = found.deviation;
-    out.lower = found.lower;
-    out.upper = found.upper;
+    out.spread(found);
     return out;
   }
   const double variance = packed_column_square(s.root, s.size(), unknown),
@@ -428,8 +414,9 @@ std::optional<double> Glm::probability(std::span<const double> row) const {
 
 void Glm::probabilities(std::span<const double> x, std::span<double> out) const {
   if (response_->labelled()) {
-    const auto found = level_means(x);
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = found ? (*found)[k] : unknown;
+    const std::optional<LevelPoints> points = level_points(x);
+    const std::vector<double> p = points ? points->means() : std::vector<double>();
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = points ? p[k] : unknown;
     return;
   }
   if (!response_->binary()) return Model::probabilities(x, out);
@@ -446,7 +433,7 @@ std::optional<Score> Glm::score(std::span<const double> row, double response) co
     throw Error(Errc::invalid_argument, message("the response is {}", describe_number(response)),
                 message("A response of distribution {} must be {}.", response_->name,
                         response_->requirement));
-  if (response_->labelled()) return score_level(*own, std::size_t(response));
+  if (response_->labelled()) return score_level(points_of(*own), std::size_t(response));
   if (!response_->binary()) {
     if (response > own->trials && response_->has_trials())
       throw Error(Errc::invalid_argument,

@@ -337,7 +337,9 @@ class GlmFit {
         options_.seed,
         draws,
         of_chain,
-        [this](const Vector &u, int j) { return of_column(u, j); },
+        [this, p](const Vector &u, int j) {
+          return model_->of_column({u.data(), p}, std::size_t(j));
+        },
         [this, recorded, p](const Vector &u) {
           return recorded ? model_->quantities_of({u.data(), p}) : std::vector<double>();
         }};
@@ -376,18 +378,6 @@ class GlmFit {
     model_->info.objective = std::numeric_limits<double>::quiet_NaN();
   }
 
-  /// Unknown j, coefficients in units of the columns (as in glm.cpp).
-  double of_column(const Vector &u, int j) {
-    const TermScales &scales = state().scales;
-    const int terms = state().terms.size(), predictors = model_->predictors(), term = j % terms;
-    if (j >= terms * predictors) return u(j);
-    if (!state().terms.is_intercept(term)) return u(j) / scales.scale[std::size_t(term)];
-    double out = u(j);
-    for (int i = 1; i < terms; ++i)
-      out -= u(j + i) * scales.centre[std::size_t(i)] / scales.scale[std::size_t(i)];
-    return out;
-  }
-
   /// Stores some of the collected draws in the model; means and deviations are those of all draws.
   void keep(const ChainRun &chains, const std::vector<double> &draws, const DrawMoments &moments,
             GlmRows &data) {
@@ -398,7 +388,7 @@ class GlmFit {
       // converts the intercept in units of the columns back to that of z
       const double own = mean(j);
       mean(j) = 0;
-      mean(j) = own - of_column(mean, j);
+      mean(j) = own - model_->of_column({mean.data(), p}, std::size_t(j));
     }
     model_->info.log_likelihood = data.likelihood(mean, false).log_likelihood;
     state().mean = to_vector(mean);

@@ -163,17 +163,20 @@ void GlmFitStatistics::add(std::span<const double> row, double response) {
 }
 
 void GlmFitStatistics::add_level(std::span<const double> row, double response) {
-  const auto score = model_.score(row, response);
-  if (!score) return leave_out();
+  // It says why there is no such level.
+  if (!(response >= 0 && response < double(model_.levels().size()))) model_.score(row, response);
+  const std::optional<LevelPoints> points = model_.level_points(row);
+  if (!points) return leave_out();
   const PollScope scope(control_);
   poll_here();
-  const std::vector<double> p = *model_.level_means(row);
+  const Score score = model_.score_level(*points, std::size_t(response));
+  const std::vector<double> p = points->means();
   double expected = 0;
   for (const double each : p) expected += 0.5 * each * (1 - each);
   const double most = *std::max_element(p.begin(), p.end());
   ++rows_;
-  log_density_.add(score->log_density);
-  brier_.add(score->error);
+  log_density_.add(score.log_density);
+  brier_.add(score.error);
   expected_brier_.add(expected);
   wrong_.add(p[std::size_t(response)] < most);
   expected_wrong_.add(1 - most);

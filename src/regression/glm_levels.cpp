@@ -64,18 +64,15 @@ double shift_of_gap(double variance) { return 0.5 * variance * std::max(0.0, 1 -
 /// `first_gap`: the first of them that is the logarithm of a gap.
 std::vector<double> posterior_points(const Glm::State &s, std::size_t first_gap) {
   const std::size_t p = s.size();
-  std::vector<double> out(p * level_points_of_normal), off(p), centre = s.mean;
+  std::vector<double> out(p * level_points_of_normal), off(p), normals(p), centre = s.mean;
   for (std::size_t j = first_gap; j < p; ++j)
     centre[j] -= shift_of_gap(packed_column_square(s.root, p, j));
   for (std::size_t i = 0; i < std::size_t(pairs); ++i) {
     poll_here();
     Random random(1, i);
     std::fill(off.begin(), off.end(), 0.0);
-    const double *row = s.root.data();
-    for (std::size_t k = 0; k < p; ++k, row += k) {
-      const double normal = random.normal();
-      for (std::size_t j = 0; j <= k; ++j) off[j] += row[j] * normal;
-    }
+    for (double &each : normals) each = random.normal();
+    add_packed_draw(s.root, normals, off);
     for (std::size_t j = 0; j < p; ++j) {
       out[2 * i * p + j] = centre[j] + off[j];
       out[(2 * i + 1) * p + j] = centre[j] - off[j];
@@ -194,7 +191,12 @@ class RowPredictors {
 
 }  // namespace
 
-LevelPoints Glm::level_points(const GlmRow &own) const {
+std::optional<LevelPoints> Glm::level_points(std::span<const double> row) const {
+  const std::optional<GlmRow> own = in_own_units(row);
+  return own ? std::optional(points_of(*own)) : std::nullopt;
+}
+
+LevelPoints Glm::points_of(const GlmRow &own) const {
   const State &s = *state;
   const RowPredictors predictors(s, own, std::size_t(this->predictors()));
   const std::size_t n = predictors.size();
@@ -231,25 +233,18 @@ LevelPoints Glm::level_points(const GlmRow &own) const {
   return out;
 }
 
-std::optional<std::vector<double>> Glm::level_means(std::span<const double> row) const {
-  const std::optional<GlmRow> own = in_own_units(row);
-  if (!own) return std::nullopt;
-  return level_points(*own).means();
-}
-
 std::optional<std::vector<LevelPrediction>> Glm::predict_levels(std::span<const double> row,
                                                                 double level) const {
   require_level(level);
   if (!response_->labelled())
     throw Error(Errc::wrong_family,
                 message("a response of distribution {} has no levels", response_->name));
-  const std::optional<GlmRow> own = in_own_units(row);
-  if (!own) return std::nullopt;
-  const LevelPoints points = level_points(*own);
-  const std::vector<double> means = points.means();
+  const std::optional<LevelPoints> points = level_points(row);
+  if (!points) return std::nullopt;
+  const std::vector<double> means = points->means();
   std::vector<LevelPrediction> out;
   for (std::size_t k = 0; k < state->levels.size(); ++k) {
-    const auto p = points.of(k);
+    const auto p = points->of(k);
     const DrawSummary found = summary_of_draws({p.begin(), p.end()}, level);
     out.push_back({means[k], found.deviation, found.lower, found.upper});
   }
@@ -257,17 +252,16 @@ std::optional<std::vector<LevelPrediction>> Glm::predict_levels(std::span<const 
 }
 
 std::optional<RowPrediction> Glm::most_probable_level(std::span<const double> row) const {
-  const auto found = level_means(row);
-  if (!found) return std::nullopt;
-  const auto best = std::max_element(found->begin(), found->end());
+  const std::optional<LevelPoints> points = level_points(row);
+  if (!points) return std::nullopt;
+  const std::vector<double> p = points->means();
   RowPrediction out;
-  out.component = int(best - found->begin());
+  out.component = int(std::max_element(p.begin(), p.end()) - p.begin());
   out.label = &state->levels[std::size_t(out.component)];
   return out;
 }
 
-Score Glm::score_level(const GlmRow &own, std::size_t level) const {
-  const LevelPoints points = level_points(own);
+Score Glm::score_level(const LevelPoints &points, std::size_t level) const {
   const std::vector<double> p = points.means();
   // Half the squared distance of the probabilities from 1 for the level and 0 for all others: with
   // two levels, that of a yes or no.
@@ -317,14 +311,10 @@ void Glm::take_cuts(double level, const TakeCoefficient &take) const {
     if (!drawn.empty()) {
       const DrawSummary found = summary_of_draws(std::move(drawn[k]), level);
       out.mean = found.mean;
-      out.sd = found.deviation;
-      out.lower = found.lower;
-      out.upper = found.upper;
+      out.spread(found);
     } else {
       out.mean = cuts[k] + intercept;
-      out.sd = std::sqrt(packed_square(s.root, a));
-      out.lower = out.mean - reach * out.sd;
-      out.upper = out.mean + reach * out.sd;
+      out.spread(std::sqrt(packed_square(s.root, a)), reach);
     }
     take(out);
   }

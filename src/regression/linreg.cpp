@@ -272,12 +272,9 @@ ParameterDraws LinregModel::draw_parameters(std::uint64_t seed) const {
     Random random(seed, number);
     const double noise =
         s.known_variance ? *s.known_variance : s.noise.rate / random.gamma(s.noise.shape);
-    std::vector<double> off(s.size(), 0.0), values;
-    const double *row = s.factor.data();
-    for (std::size_t i = 0; i < s.size(); ++i, row += i) {
-      const double normal = (s.noise_scaled ? std::sqrt(noise) : 1) * random.normal();
-      for (std::size_t j = 0; j <= i; ++j) off[j] += row[j] * normal;
-    }
+    std::vector<double> off(s.size(), 0.0), normals(s.size()), values;
+    for (double &each : normals) each = (s.noise_scaled ? std::sqrt(noise) : 1) * random.normal();
+    add_packed_draw(s.factor, normals, off);
     if (s.intercept) {
       // That of a row with all terms at their means, less what these terms add.
       double value = s.intercept_mean + std::sqrt(noise / s.weight) * random.normal();

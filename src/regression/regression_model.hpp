@@ -10,6 +10,7 @@
 
 #include "base/api.hpp"
 #include "document/model.hpp"
+#include "families/marginal.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {
@@ -27,6 +28,19 @@ struct Coefficient {
   double lower = 0, upper = 0;
   /// the name of the class, and that of the term alone; null unless each has its own
   const std::string *of_class = nullptr, *own_term = nullptr;
+
+  /// Sets all but the mean from draws.
+  void spread(const DrawSummary &found) {
+    sd = found.deviation;
+    lower = found.lower;
+    upper = found.upper;
+  }
+  /// The same of a normal distribution, whose interval reaches so many deviations from the mean.
+  void spread(double deviation, double reach) {
+    sd = deviation;
+    lower = mean - reach * sd;
+    upper = mean + reach * sd;
+  }
 };
 using TakeCoefficient = std::function<void(const Coefficient &)>;
 
@@ -61,6 +75,14 @@ inline double packed_square(std::span<const double> root, std::span<const double
     row += i + 1;
   }
   return out;
+}
+
+/// Adds R'normals to `out`: with standard normal numbers, a draw from Normal(0, R'R).
+inline void add_packed_draw(std::span<const double> root, std::span<const double> normals,
+                            std::span<double> out) {
+  const double *row = root.data();
+  for (std::size_t i = 0; i < normals.size(); ++i, row += i)
+    for (std::size_t j = 0; j <= i; ++j) out[j] += row[j] * normals[i];
 }
 
 /// The sum of squares of column j of R, which has `rows` rows.
