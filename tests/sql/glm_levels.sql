@@ -1,6 +1,6 @@
 -- Responses that are labels: coefficients against those of R, where labels come from, predictions,
 -- scores, corners and errors.
-SELECT plan(62);
+SELECT plan(69);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -183,6 +183,14 @@ FROM (SELECT glm_fit(i % 3, ARRAY[i % 5], '{"response": "ordinal"}', 1 + i % 2) 
   (SELECT glm_fit(i % 3, ARRAY[i % 5], '{"response": "ordinal"}') AS m
     FROM generate_series(1, 60) AS i, generate_series(0, i % 2)) AS g, bayes_coefficients(g.m) AS b
 WHERE a.term = b.term AND a.term = 'x1';
+SELECT ok(abs(a.mean - b.mean) < 0.25 * a.sd AND abs(a.sd / b.sd - 1) < 0.2,
+  'also in draws: ' || a.term)
+FROM (SELECT glm_fit(i % 3, ARRAY[i % 5], '{"response": "ordinal", "method": "slice"}', 1 + i % 2)
+    AS m FROM generate_series(1, 60) AS i) AS f, bayes_coefficients(f.m) AS a,
+  (SELECT glm_fit(i % 3, ARRAY[i % 5], '{"response": "ordinal", "method": "slice", "seed": 2}')
+    AS m FROM generate_series(1, 60) AS i, generate_series(0, i % 2)) AS g,
+  bayes_coefficients(g.m) AS b
+WHERE a.term = b.term ORDER BY a.term;
 SELECT ok(abs(a.mean - b.mean - 7) < 1e-6, 'an offset moves the cuts')
 FROM (SELECT glm_fit(i % 3, ARRAY[i % 5, 7], '{"response": "ordinal", "offset": "x2",
       "prior": {"c_intercept": 1e9}}') AS m FROM generate_series(1, 60) AS i) AS f,
@@ -230,6 +238,16 @@ SELECT throws_ok($$SELECT bayes_contrast(m, '{"b: x: y": 1}') FROM (SELECT
     glm_fit((ARRAY['a', 'b', 'b: x'])[1 + i % 3], r, '{"response": "categorical"}') AS m
   FROM generate_series(1, 30) AS i, LATERAL (SELECT i AS y, i * i AS "x: y") AS r) AS f$$, '22023',
   'two coefficients are called "b: x: y"', 'no coefficient that another may be');
+SELECT refused('i % 4', '{"response": "categorical", "levels": 3}', '22023',
+  'option "levels" is 3, but must be a list');
+SELECT throws_ok($$SELECT glm_fit(i, ARRAY[1], '{"response": "categorical"}')
+  FROM generate_series(1, 1001) AS i$$, '54000',
+  'the response has 1001 different labels, but the limit is 1000', '1001 labels');
+SELECT throws_ok($$SELECT glm_fit(i, array_fill(0, ARRAY[5]), '{"response": "categorical"}')
+  FROM generate_series(1, 1000) AS i$$, '54000',
+  '6 terms for each of 999 labels are more than 5000 coefficients', '5994 coefficients');
+SELECT throws_ok($$SELECT bayes_chart('SELECT sat, (h).* FROM homes', m) FROM ordered$$, '42804',
+  'this model of glm has no chart of rows', 'labels have no chart of rows');
 SELECT throws_ok($$SELECT glm_predict(m, h) FROM ordered, homes$$, '42804',
   'a response of distribution ordinal has no mean', 'labels have no mean');
 SELECT throws_ok($$SELECT glm_probabilities(glm_fit(i, ARRAY[i], '{"response": "poisson"}'),
