@@ -107,7 +107,8 @@ BOOST_AUTO_TEST_SUITE(glm_levels)
 BOOST_AUTO_TEST_CASE(passes_compute_the_likelihood_and_its_derivatives) {
   for_each_response([](const LevelResponse &of) {
     for (const int levels : {2, 3, 5, 8, 26}) {
-      const int n = levels == 26 ? 300 : 600;
+      // Several segments of rows, too.
+      const int n = levels == 26 ? 300 : levels == 3 ? 20000 : 600;
       const Vector u = some_unknowns(of, levels);
       Matrix rows = rows_of_levels(of, n, levels, u, 5);
       // Some anchors have several gaps above, others below.
@@ -301,6 +302,22 @@ BOOST_AUTO_TEST_CASE(probabilities_are_averages_over_the_posterior) {
       for (int k = 0; k < 3; ++k)
         BOOST_TEST(are_close(levels[std::size_t(k)].mean, exact[k] / total, 1e-3));
   });
+}
+
+// With the levels in reverse the cuts are, too: those below the anchor are as well known as those
+// above it.
+BOOST_AUTO_TEST_CASE(cuts_are_alike_from_both_ends) {
+  for (const Link link : {Link::logit, Link::probit}) {
+    const LevelResponse &of = *level_responses()[link == Link::logit ? 0 : 1];
+    Matrix rows = rows_of_levels(of, 500, 6, some_unknowns(of, 6), 12);
+    const auto forward = coefficients_of_levels(*fit_levels(rows, options_of(of, 6)));
+    rows.col(0) = 5 - rows.col(0).array();
+    const auto reverse = coefficients_of_levels(*fit_levels(rows, options_of(of, 6)));
+    for (std::size_t k = 0; k < 5; ++k) {
+      BOOST_TEST(are_close(forward[k].mean, -reverse[4 - k].mean, 1e-6));
+      BOOST_TEST(are_close(forward[k].sd, reverse[4 - k].sd, 1e-6));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(intervals_contain_the_truth_as_often_as_they_say) {
