@@ -236,4 +236,44 @@ BOOST_AUTO_TEST_CASE(dispersions_know_what_the_prior_has_of_the_coefficients) {
     }
 }
 
+// Of such few rows the posterior is a funnel: the mean varies with the root of the dispersion.
+BOOST_AUTO_TEST_CASE(draws_of_few_rows_are_those_of_the_posterior) {
+  const std::vector<double> y = {1, 2, 4, 9};
+  const double count = double(y.size());
+  Matrix rows(4, 1);
+  for (int i = 0; i < 4; ++i) rows(i, 0) = y[std::size_t(i)];
+  const double squares = (rows.array() - rows.mean()).square().sum(), unit = squares / count;
+  double total = 0, mean = 0, square = 0;
+  for (double t = std::log(unit) - 12; t < std::log(unit) + 20; t += 0.01) {
+    const double off = t - std::log(unit);
+    const double density =
+        std::exp(-0.5 * ((count - 1) * t + squares * std::exp(-t) +
+                         std::log(std::exp(t) / count + 100 * unit) + off * off / 9));
+    total += density;
+    mean += density * t;
+    square += density * t * t;
+  }
+  mean /= total;
+  const double deviation = std::sqrt(square / total - mean * mean);
+  MemoryRows packed = support::rows_of(rows, {});
+  Control control;
+  GlmWarnings warnings;
+  const auto model = glm_fit(GlmFamily::glm, packed, {},
+                             Document::object()
+                                 .set("response", "normal")
+                                 .set("method", "slice")
+                                 .set("draws", 4500)
+                                 .set("stored_draws", 8000),
+                             control, warnings);
+  double sum = 0, sum_of_squares = 0;
+  const std::vector<double> &draws = model->state->draws;
+  for (std::size_t at = 1; at < draws.size(); at += 2) {
+    sum += draws[at] - mean;
+    sum_of_squares += (draws[at] - mean) * (draws[at] - mean);
+  }
+  BOOST_TEST(std::fabs(sum / (double(draws.size()) / 2)) < 0.15 * deviation);
+  BOOST_TEST(std::fabs(std::sqrt(sum_of_squares / (double(draws.size()) / 2)) / deviation - 1) <
+             0.15);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
