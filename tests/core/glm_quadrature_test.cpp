@@ -116,6 +116,20 @@ Moments over_grid(const Data &data, const Moments &normal) {
   return out;
 }
 
+/// Four normal responses about a mean whose prior has variance c in units of theirs.
+struct FewRows {
+  static constexpr double y[] = {1, 2, 4, 9}, count = 4;
+  Matrix rows = Eigen::Map<const Matrix>(y, 4, 1);
+  double squares = (rows.array() - rows.mean()).square().sum(), unit = squares / count;
+
+  /// of the log dispersion, with the mean integrated out in closed form
+  double log_posterior(double t, double c) const {
+    const double off = t - std::log(unit);
+    return -0.5 * ((count - 1) * t + squares * std::exp(-t) +
+                   std::log(std::exp(t) / count + c * unit) + off * off / 9);
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(glm_quadrature)
@@ -197,26 +211,17 @@ BOOST_AUTO_TEST_CASE(draws_are_those_of_a_skew_posterior) {
 // Four normal responses about a mean whose prior tells as much as they do: with the mean integrated
 // out in closed form, the posterior of the log dispersion has this mode and this curvature.
 BOOST_AUTO_TEST_CASE(dispersions_know_what_the_prior_has_of_the_coefficients) {
-  const std::vector<double> y = {1, 2, 4, 9};
-  const double count = double(y.size());
-  Matrix rows(4, 1);
-  for (int i = 0; i < 4; ++i) rows(i, 0) = y[std::size_t(i)];
-  const double mean = rows.mean(), squares = (rows.array() - mean).square().sum(),
-               unit = squares / count;
+  const FewRows few;
   for (const double c : {0.01, 0.3, 100.0}) BOOST_TEST_CONTEXT("variance of the intercept: " << c) {
-      const auto log_posterior = [&](double t) {
-        const double off = t - std::log(unit);
-        return -0.5 * ((count - 1) * t + squares * std::exp(-t) +
-                       std::log(std::exp(t) / count + c * unit) + off * off / 9);
-      };
+      const auto log_posterior = [&](double t) { return few.log_posterior(t, c); };
       const double h = 1e-4;
-      double mode = std::log(unit), curvature = 0;
+      double mode = std::log(few.unit), curvature = 0;
       for (int i = 0; i < 50; ++i) {
         const double above = log_posterior(mode + h), below = log_posterior(mode - h);
         curvature = (2 * log_posterior(mode) - above - below) / (h * h);
         mode += (above - below) / (2 * h) / curvature;
       }
-      MemoryRows packed = support::rows_of(rows, {});
+      MemoryRows packed = support::rows_of(few.rows, {});
       Control control;
       GlmWarnings warnings;
       const auto model = glm_fit(GlmFamily::glm, packed, {},
@@ -238,24 +243,18 @@ BOOST_AUTO_TEST_CASE(dispersions_know_what_the_prior_has_of_the_coefficients) {
 
 // Of such few rows the posterior is a funnel: the mean varies with the root of the dispersion.
 BOOST_AUTO_TEST_CASE(draws_of_few_rows_are_those_of_the_posterior) {
-  const std::vector<double> y = {1, 2, 4, 9};
-  const double count = double(y.size());
-  Matrix rows(4, 1);
-  for (int i = 0; i < 4; ++i) rows(i, 0) = y[std::size_t(i)];
-  const double squares = (rows.array() - rows.mean()).square().sum(), unit = squares / count;
+  const FewRows few;
+  const double middle = std::log(few.unit);
   double total = 0, mean = 0, square = 0;
-  for (double t = std::log(unit) - 12; t < std::log(unit) + 20; t += 0.01) {
-    const double off = t - std::log(unit);
-    const double density =
-        std::exp(-0.5 * ((count - 1) * t + squares * std::exp(-t) +
-                         std::log(std::exp(t) / count + 100 * unit) + off * off / 9));
+  for (double t = middle - 12; t < middle + 20; t += 0.01) {
+    const double density = std::exp(few.log_posterior(t, 100));
     total += density;
     mean += density * t;
     square += density * t * t;
   }
   mean /= total;
   const double deviation = std::sqrt(square / total - mean * mean);
-  MemoryRows packed = support::rows_of(rows, {});
+  MemoryRows packed = support::rows_of(few.rows, {});
   Control control;
   GlmWarnings warnings;
   const auto model = glm_fit(GlmFamily::glm, packed, {},
