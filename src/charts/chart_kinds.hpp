@@ -1,6 +1,7 @@
 // The makers of charts, one for each kind (charts.cpp lists them).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "charts/charts.hpp"
 #include "charts/figure.hpp"
 #include "document/model.hpp"
+#include "document/option_table.hpp"
 
 namespace bayes {
 
@@ -18,17 +20,34 @@ struct ChartOptions {
   std::vector<std::string> columns = {};
   double level = 0.95;
   int terms = 10;
-  /// of models that are compared
+  /// of components, or of models that are compared; the first ones, in their order
   std::vector<std::string> names = {};
+  /// of the chart and its axes, instead of its own
+  std::optional<std::string> title = {}, subtitle = {}, x = {}, y = {};
+  /// of a panel in pixels; 0: by the kind of chart
+  int width = 0;
   ChartSample sample = {};
+
+  /// Names series that have others; throws Error(invalid_argument) if there are not as many.
+  void name(std::vector<std::string> &series, std::string_view what) const;
+  /// Sets what the chart has its own of.
+  void complete(Figure &figure) const;
 };
 
 /// `chart`: for messages; `valid`: the options that apply to it, separated by spaces; `most_rows`:
-/// option rows, if it is not given; `max_rows`: its maximum. Throws Error(invalid_argument), also
-/// for options that do not apply.
+/// option rows, if it is not given; `max_rows`: its maximum. Options title, subtitle, names, x, y
+/// and width apply to all. Throws Error(invalid_argument), also for options that do not apply.
 ChartOptions read_chart_options(const Document &options, std::string_view chart,
                                 std::string_view valid, int most_rows = ChartSample().rows,
                                 int max_rows = 5000);
+
+/// Options that charts and pages share; absent if the option is. Throw Error(invalid_argument).
+std::optional<std::string> text_option(OptionReader &reader, std::string_view key,
+                                       const char *hint = "");
+std::vector<std::string> names_option(OptionReader &reader);
+double level_option(OptionReader &reader);
+/// Does this kind of charts of a model have the option?
+bool takes_option(std::string_view kind, std::string_view option);
 
 /// What a maker gets to know, and fills in. The title and the names of series are set.
 struct ChartRequest {
@@ -38,6 +57,8 @@ struct ChartRequest {
   Control &control;
   /// nullptr if the chart is of the model alone
   const ChartRows *rows;
+  /// characters of the plot that is made of it; 0: none
+  int width = 0;
 };
 
 /// The largest number of panels in one chart, and of components, rows and columns in a panel.
@@ -45,6 +66,10 @@ inline constexpr int max_panels = 16, max_shown = 24;
 
 /// "1 row", "2 rows"; `things`: in the plural, which ends in s.
 std::string counted(std::int64_t number, std::string_view things);
+/// "gmm of 2 components", "linreg".
+std::string name_of_model(const Model &model);
+/// The name of a parameter's category, as its column names it; empty if it has none.
+std::string name_of_category(const Model &model, const Parameter &p);
 /// The numbers of the components from 1, or the names that the model gives them.
 std::vector<std::string> names_of_components(const Model &model);
 /// The name of a column, or x[1] for elements of arrays.
@@ -69,6 +94,9 @@ void similarity_chart(const ChartRequest &request);
 /// The name of the first parameter; empty if the model lists none.
 std::string first_parameter(const Model &model);
 void parameters_chart(const ChartRequest &request);
+void coefficients_chart(const ChartRequest &request);
+/// Coefficients as ratios: what a unit of a term multiplies the mean, or the odds, by.
+void ratios_chart(const ChartRequest &request);
 void weights_chart(const ChartRequest &request);
 void transitions_chart(const ChartRequest &request);
 /// Is it the posterior of the parameters of one column, as of conjugate models?

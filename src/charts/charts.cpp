@@ -38,6 +38,9 @@ struct Kind {
   Rows rows;
   bool (*has)(const Model &model);
   void (*make)(const ChartRequest &request);
+  /// of the chart: {parts} are how many components there are ("2 states"), {x} and {y} the titles
+  /// of the axes of the first panel
+  std::string_view title;
   /// the options that mean something in it; if it may show rows, rows and seed are added
   std::string_view options = {};
   /// the family of which it is the default; of others it is the first kind that they have
@@ -49,7 +52,7 @@ constexpr int similar_rows = 60, most_similar_rows = 64;
 
 constexpr Kind kinds[] = {
     {"states", Rows::must, [](const Model &model) { return model.info.family == "hmm"; },
-     states_chart, "rows"},
+     states_chart, "{parts} over time", "rows"},
     {"forecast", Rows::must,
      [](const Model &model) {
        // Of names there is nothing that has an interval.
@@ -58,61 +61,72 @@ constexpr Kind kinds[] = {
          if (model.categories(j).empty()) return true;
        return false;
      },
-     forecast_chart, "rows steps level"},
-    {"predictions", Rows::must, has_numbers, predictions_chart, "level rows seed"},
+     forecast_chart, "Forecast of the steps that follow", "rows steps level"},
+    {"predictions", Rows::must, has_numbers, predictions_chart, "Observed and predicted responses",
+     "level rows seed"},
     {"residuals", Rows::must,
      [](const Model &model) { return has_numbers(model) || model.info.family == "pmf"; },
-     residuals_chart, "rows seed"},
-    {"calibration", Rows::must, has_answers, calibration_chart, "rows seed"},
-    {"rootogram", Rows::must, has_counts, rootogram_chart, "rows seed"},
+     residuals_chart, "What the predictions leave unexplained", "rows seed"},
+    {"calibration", Rows::must, has_answers, calibration_chart,
+     "Predicted probabilities and observed shares", "level rows seed"},
+    {"rootogram", Rows::must, has_counts, rootogram_chart, "Observed and expected counts",
+     "rows seed"},
     {"confusion", Rows::must,
      [](const Model &model) {
        return model.info.family == "nb" && !static_cast<const BayesClassifier &>(model).sparse();
      },
-     confusion_chart, "rows seed", "nb"},
+     confusion_chart, "Observed and predicted classes", "rows seed", "nb"},
     {"shares", Rows::must, [](const Model &model) { return model.info.family == "lda"; },
-     shares_chart},
+     shares_chart, "{parts} by {x}"},
     {"ellipses", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
-     ellipses_chart, "columns"},
+     ellipses_chart, "{x} and {y} in {parts}", "columns"},
     {"columns", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 0; },
-     columns_chart, "columns", "nb"},
+     columns_chart, "Columns in {parts}", "columns", "nb"},
     {"density", Rows::may, [](const Model &model) { return numbers_of_rows(model) >= 2; },
-     density_chart, "columns"},
-    {"similarity", Rows::must, has_similarity, similarity_chart, "rows seed"},
+     density_chart, "Density of {x} and {y}", "columns"},
+    {"similarity", Rows::must, has_similarity, similarity_chart, "Rows that belong together",
+     "rows seed"},
     {"band", Rows::none,
      [](const Model &model) { return model.stored_draws() > 1 && numbers_of_rows(model) >= 1; },
-     band_chart, "columns level seed"},
+     band_chart, "How sure densities are", "columns level seed"},
     {"transitions", Rows::none, [](const Model &model) { return model.info.family == "hmm"; },
-     transitions_chart, "", "hmm"},
-    {"posterior", Rows::none, is_posterior, posterior_chart},
-    {"terms", Rows::none, has_profiles, terms_chart, "terms", "lda"},
-    {"parts", Rows::none, has_many_profiles, parts_chart, "", "nmf"},
-    {"map", Rows::none, has_many_profiles, map_chart},
-    {"coefficients", Rows::none, is_regression, parameters_chart, "level"},
+     transitions_chart, "Transitions between {parts}", "", "hmm"},
+    {"posterior", Rows::none, is_posterior, posterior_chart, "Posterior of the {x}"},
+    {"terms", Rows::none, has_profiles, terms_chart, "Terms of {parts}", "terms", "lda"},
+    {"parts", Rows::none, has_many_profiles, parts_chart, "What {parts} consist of", "", "nmf"},
+    {"map", Rows::none, has_many_profiles, map_chart, "How alike {parts} are"},
+    {"coefficients", Rows::none, is_regression, coefficients_chart, "What the response depends on",
+     "level"},
+    {"ratios", Rows::none,
+     [](const Model &model) {
+       const auto *const found = dynamic_cast<const RegressionModel *>(&model);
+       return found && found->multiplies();
+     },
+     ratios_chart, "", "level"},
     {"parameters", Rows::none,
      [](const Model &model) {
        return !is_regression(model) && !has_profiles(model) && !first_parameter(model).empty();
      },
-     parameters_chart, "level", "bmm"},
+     parameters_chart, "Parameters of {parts}", "level", "bmm"},
     {"weights", Rows::none,
      [](const Model &model) {
        return model.info.components > 1 && first_parameter(model) == "weight";
      },
-     weights_chart, "level"},
+     weights_chart, "Weights of {parts}", "level"},
     {"clusters", Rows::none,
      [](const Model &model) {
        const auto &names = model.draws.quantities;
        return has_draws(model) && std::find(names.begin(), names.end(), "clusters") != names.end();
      },
-     clusters_chart},
+     clusters_chart, "How many clusters there are"},
     {"trace", Rows::none,
      [](const Model &model) {
        return has_draws(model) || std::any_of(model.trace.begin(), model.trace.end(),
                                               [](const auto &run) { return run.size() > 1; });
      },
-     trace_chart},
-    {"ranks", Rows::none, has_draws, ranks_chart},
-    {"ess", Rows::none, has_draws, ess_chart},
+     trace_chart, "The course of the fit"},
+    {"ranks", Rows::none, has_draws, ranks_chart, "Ranks of draws by chain"},
+    {"ess", Rows::none, has_draws, ess_chart, "Effective sample sizes"},
 };
 
 bool shows(const Kind &kind, bool rows) { return kind.rows != (rows ? Rows::none : Rows::must); }
@@ -140,6 +154,17 @@ std::vector<const Kind *> kinds_of(const Model &model, bool rows) {
 }
 
 }  // namespace
+
+bool takes_option(std::string_view kind, std::string_view option) {
+  return std::any_of(std::begin(kinds), std::end(kinds), [&](const Kind &each) {
+    return each.name == kind && each.options.find(option) != each.options.npos;
+  });
+}
+
+std::string name_of_model(const Model &model) {
+  if (model.info.components <= 1 || model.words().response) return model.info.family;
+  return message("{} of {} {}", model.info.family, model.info.components, model.words().parts);
+}
 
 bool is_posterior(const Model &model) {
   return model.words().takes && model.info.components <= 1 && !model.words().response &&
@@ -268,6 +293,32 @@ std::string what_makes_smaller(const Kind &kind, bool rows) {
               "Rows without a NULL can be shown.");
 }
 
+/// The title of a kind of charts, with the words of the model and of its first panel.
+std::string title_of(const Kind &kind, const Model &model, const Figure &figure) {
+  std::string out(kind.title);
+  const auto fill = [&out](std::string_view place, const std::string &text) {
+    if (const std::size_t at = out.find(place); at != out.npos)
+      out.replace(at, place.size(), shortened(text, 30));
+  };
+  const Panel &first = figure.panels[0];
+  fill("{parts}",
+       model.words().response
+           ? std::string(model.words().parts)
+           : message("{} {}", model.info.components,
+                     model.info.components == 1 ? model.words().part : model.words().parts));
+  fill("{x}", first.x.title);
+  fill("{y}", first.y.title);
+  // A letter of ASCII: names of columns stand as they are.
+  if (kind.title.starts_with("{parts}")) out[0] = char(std::toupper(out[0]));
+  return out;
+}
+
+std::string source_of(const Model &model) {
+  std::string out = name_of_model(model);
+  if (model.info.method != Method::exact) out += message(", {}", method_name(model.info.method));
+  return out + ", " + counted(model.info.rows, model.words().takes ? model.words().takes : "rows");
+}
+
 }  // namespace
 
 ChartSample chart_sample(const Model &model, std::string_view kind, const Document &options) {
@@ -289,10 +340,9 @@ Figure chart(const Model &model, std::string_view kind, const Document &options,
   const ModelWords &words = model.words();
   out.series_are = words.part;
   out.series = names_of_components(model);
-  out.title = model.info.components > 1 && !words.response
-                  ? message("{} of {} {}", model.info.family, model.info.components, words.parts)
-                  : model.info.family;
-  chosen->make({model, read, out, control, rows});
+  read.name(out.series, words.parts);
+  out.source = source_of(model);
+  chosen->make({model, read, out, control, rows, width});
   if (rows && rows->seen > std::ssize(rows->rows))
     out.subtitle +=
         message("{}{} of {} rows", out.subtitle.empty() ? "" : "; ", rows->rows.size(), rows->seen);
@@ -301,13 +351,17 @@ Figure chart(const Model &model, std::string_view kind, const Document &options,
                        [](const Layer &layer) { return layer.items.empty(); });
   });
   if (out.panels.empty()) refuse_nothing(*chosen, rows);
+  if (out.title.empty()) out.title = title_of(*chosen, model, out);
+  read.complete(out);
   return out;
 }
 
 namespace {
 
-const std::vector<std::string_view> all_options = {"columns", "level", "terms", "names",
-                                                   "rows",    "seed",  "steps"};
+const std::vector<std::string_view> all_options = {"columns", "level", "terms", "rows",
+                                                   "seed",    "steps", "title", "subtitle",
+                                                   "names",   "x",     "y",     "width"};
+constexpr int min_width = 100, max_width = 2000;
 
 std::vector<std::string> columns_option(const Document &given) {
   std::vector<std::string> out;
@@ -330,9 +384,23 @@ std::vector<std::string> columns_option(const Document &given) {
   return out;
 }
 
-std::vector<std::string> names_option(const Document &given) {
+}  // namespace
+
+std::optional<std::string> text_option(OptionReader &reader, std::string_view key,
+                                       const char *hint) {
+  const Document *const given = reader.raw(key);
+  if (!given || given->is_null()) return std::nullopt;
+  const auto *const text = given->as<std::string>();
+  if (!text)
+    throw Error(Errc::invalid_argument, message("option \"{}\" must be a text", key), {}, hint);
+  return *text;
+}
+
+std::vector<std::string> names_option(OptionReader &reader) {
+  const Document *const given = reader.raw("names");
+  if (!given || given->is_null()) return {};
   std::vector<std::string> out;
-  const auto *const list = given.as<Document::List>();
+  const auto *const list = given->as<Document::List>();
   for (const Document &each : list ? *list : Document::List()) {
     const auto *const name = each.as<std::string>();
     if (!name) break;
@@ -343,7 +411,30 @@ std::vector<std::string> names_option(const Document &given) {
   return out;
 }
 
-}  // namespace
+double level_option(OptionReader &reader) {
+  const double out = reader.number("level", 0.95);
+  if (!(out > 0 && out < 1))
+    throw Error(Errc::invalid_argument,
+                message("option \"level\" is {}, but must be above 0 and below 1", out));
+  return out;
+}
+
+void ChartOptions::name(std::vector<std::string> &series, std::string_view what) const {
+  if (names.size() > series.size())
+    throw Error(Errc::invalid_argument, message("option \"names\" has {} names for {} {}",
+                                                names.size(), series.size(), what));
+  std::copy(names.begin(), names.end(), series.begin());
+}
+
+void ChartOptions::complete(Figure &figure) const {
+  if (title) figure.title = *title;
+  if (subtitle) figure.subtitle = *subtitle;
+  for (Panel &panel : figure.panels) {
+    if (x) panel.x.title = *x;
+    if (y) panel.y.title = *y;
+  }
+  figure.width = width;
+}
 
 ChartOptions read_chart_options(const Document &options, std::string_view chart,
                                 std::string_view valid, int most_rows, int max_rows) {
@@ -353,12 +444,7 @@ ChartOptions read_chart_options(const Document &options, std::string_view chart,
   const auto applies = [valid](std::string_view key) {
     return valid.find(key) != std::string_view::npos;
   };
-  if (applies("level")) {
-    out.level = reader.number("level", out.level);
-    if (!(out.level > 0 && out.level < 1))
-      throw Error(Errc::invalid_argument,
-                  message("option \"level\" is {}, but must be above 0 and below 1", out.level));
-  }
+  if (applies("level")) out.level = level_option(reader);
   if (applies("rows")) out.sample.rows = int(reader.integer("rows", most_rows, 1, max_rows));
   if (applies("seed"))
     out.sample.seed = std::uint64_t(reader.integer("seed", std::int64_t(out.sample.seed), 0,
@@ -366,12 +452,14 @@ ChartOptions read_chart_options(const Document &options, std::string_view chart,
   if (applies("steps")) out.sample.steps = int(reader.integer("steps", out.sample.steps, 1, 1000));
   out.sample.level = out.level;
   if (applies("terms")) out.terms = int(reader.integer("terms", out.terms, 1, 50));
-  const auto given = [&](std::string_view key) {
-    const Document *const found = applies(key) ? reader.raw(key) : nullptr;
-    return found && !found->is_null() ? found : nullptr;
-  };
-  if (const Document *const columns = given("columns")) out.columns = columns_option(*columns);
-  if (const Document *const names = given("names")) out.names = names_option(*names);
+  const Document *const columns = applies("columns") ? reader.raw("columns") : nullptr;
+  if (columns && !columns->is_null()) out.columns = columns_option(*columns);
+  out.names = names_option(reader);
+  out.title = text_option(reader, "title");
+  out.subtitle = text_option(reader, "subtitle");
+  out.x = text_option(reader, "x");
+  out.y = text_option(reader, "y");
+  out.width = int(reader.integer("width", 0, min_width, max_width));
   reader.finish(chart, all_options);
   return out;
 }

@@ -12,6 +12,7 @@
 #include "base/control.hpp"
 #include "charts/figure.hpp"
 #include "document/model.hpp"
+#include "document/option_table.hpp"
 
 namespace bayes {
 
@@ -82,7 +83,9 @@ BAYES_API ChartSample chart_sample(const Model &model, std::string_view kind,
 /// A chart of the model, or of rows under it; `kind` empty: the default one. `width`: characters of
 /// the plot that will be made of it, for which a kind may take fewer rows; 0: none. Options:
 /// columns, the names of columns or their numbers from 1, by default those in which components
-/// differ most; level, of intervals and bands (0.95); terms, the number of terms of a topic (10).
+/// differ most; level, of intervals and bands (0.95); terms, the number of terms of a topic (10);
+/// of every chart title, subtitle, x and y (titles of axes), names (of components) and width (of a
+/// panel, 100 to 2,000 pixels).
 /// Throws Error: invalid_argument for an option or a column that there is not; wrong_family for a
 /// kind that the model does not have, with those that it has.
 BAYES_API Figure chart(const Model &model, std::string_view kind, const Document &options,
@@ -94,5 +97,14 @@ BAYES_API Figure chart(const Model &model, std::string_view kind, const Document
 /// line for each method and form of covariances. Throws Error as above.
 BAYES_API Figure chart(std::span<const std::unique_ptr<Model>> models, std::string_view kind,
                        const Document &options, Control &control);
+
+/// Option scripts of a page (ChartPage::scripts). Throws Error(invalid_argument).
+BAYES_API std::string scripts_option(OptionReader &reader);
+
+/// A page about the model: what it is of, how its fit went, charts, and its parameters. Options:
+/// title, names, level as of charts; scripts, as of chart_page. `date`: when the page is made.
+/// Throws Error(invalid_argument) for an option that there is not.
+BAYES_API std::string model_page(const Model &model, const Document &options, std::string date,
+                                 Control &control);
 
 }  // namespace bayes

@@ -20,6 +20,11 @@ const char *name_of(Mark mark) {
   return "";
 }
 
+std::string title_of_series(const Figure &figure, int series) {
+  const std::string &name = figure.series[std::size_t(series)];
+  return name == std::to_string(series + 1) ? figure.series_are + " " + name : name;
+}
+
 namespace {
 
 /// Controls, and ends of lines and paragraphs of Unicode.

@@ -1,5 +1,5 @@
 // What a chart shows, in terms of the data: panels with axes and layers of marks. Who draws it
-// (figure.hpp, figure.hpp) knows nothing of models, and who makes it nothing of drawing; its
+// (vega_lite.cpp, text_plot.cpp) knows nothing of models, and who makes it nothing of drawing; its
 // items are also what bayes_chart_data returns.
 #pragma once
 
@@ -23,7 +23,7 @@ enum class Mark : char {
   area,
   /// from 0 to the number on the axis that has no categories
   bar,
-  /// from low to high along the axis of numbers, beside a category on the other axis
+  /// from low to high: beside a category on the other axis along that of numbers, else upwards at x
   interval,
   /// around x and y, coloured by value
   cell,
@@ -61,6 +61,10 @@ struct Axis {
   std::vector<std::string> categories = {};
   /// the axis begins at 0
   bool zero = false;
+  /// a number that the axis has, marked by a line across the panel
+  double reference = ChartItem::none;
+  /// equal ratios have equal distances; all numbers are positive
+  bool logarithmic = false;
   /// when the categories are, in milliseconds since 1970, ascending: they have distances; else none
   std::vector<double> times = {};
 };
@@ -68,7 +72,7 @@ struct Axis {
 struct Panel {
   std::string title = {};
   Axis x, y;
-  /// what the values of cells are
+  /// what the values of cells, or of points, are
   std::string value = {};
   /// the extent of a cell on an axis of numbers
   double width = 0, height = 0;
@@ -80,6 +84,10 @@ struct Panel {
 /// Texts are UTF-8, of any length and content: they come from columns and rows.
 struct Figure {
   std::string title, subtitle = {};
+  /// the model that it is of, and its data: "gmm of 2 components, em, 272 rows"
+  std::string source = {};
+  /// the extent of a panel that has numbers across, in pixels; 0: by its kind
+  int width = 0;
   /// what a series is: component, topic
   std::string series_are = {};
   std::vector<std::string> series = {};
@@ -91,6 +99,9 @@ struct Figure {
   /// what makes the chart smaller, for the HINT of one that is too large; empty: nothing
   std::string smaller = {};
 };
+
+/// "topic 3", or the name of a series that has one.
+std::string title_of_series(const Figure &figure, int series);
 
 /// The code point of the character of UTF-8 at `at`, which moves behind it.
 std::uint32_t next_code(std::string_view text, std::size_t &at);
@@ -113,20 +124,42 @@ std::vector<std::string> shortened(const std::vector<std::string> &texts, std::s
 /// taken for an expression. Throws Error(too_large) if it has more than 200,000 bytes.
 BAYES_API Document vega_lite(const Figure &figure);
 
-/// One HTML page that shows so many charts, specifications of Vega-Lite, below each other: chart(i)
-/// returns the JSON of one. `scripts`: where the page finds vega.min.js, vega-lite.min.js and
-/// vega-embed.min.js, a directory or an address; empty: their public address. All texts are
-/// escaped. Throws Error(too_large) if the page has more than 1000 MB.
-BAYES_API std::string chart_page(std::string_view title, std::size_t charts,
-                                 const std::function<std::string(std::size_t)> &chart,
-                                 std::string scripts);
+/// A table of a page: its columns, and rows of as many texts.
+struct PageTable {
+  std::string title;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows = {};
+  /// what stands below it; empty: nothing
+  std::string note = {};
+};
+
+/// One HTML page.
+struct ChartPage {
+  std::string title, subtitle = {};
+  /// where the page finds vega.min.js, vega-lite.min.js and vega-embed.min.js, a directory or an
+  /// address; empty: their public address
+  std::string scripts = {};
+  /// when it was made
+  std::string date = {};
+  std::vector<PageTable> tables_before = {}, tables_after = {};
+};
+
+/// The page with so many charts, specifications of Vega-Lite, side by side where there is room:
+/// chart(i) returns the JSON of one, whose description stands below it. All texts are escaped.
+/// Throws Error(too_large) if the page has more than 1000 MB.
+BAYES_API std::string chart_page(const ChartPage &page, std::size_t charts,
+                                 const std::function<std::string(std::size_t)> &chart);
 
 // Charts for terminals: braille dots, blocks and lines of Unicode.
 
 /// The smallest and the largest width of a plot.
 inline constexpr int min_plot_width = 30, max_plot_width = 1000;
 
-/// The panels one below the other, each line of at most `width` characters.
+/// The width if none is given: that of a terminal of 80 columns, within the frame of psql.
+inline constexpr int plot_width = 72;
+
+/// The panels one below the other, each line of at most `width` characters. A plot of one panel
+/// has, at the default width, at most 20 lines, so that psql shows all of it on 24.
 BAYES_API std::string text_plot(const Figure &figure, int width);
 
 }  // namespace bayes

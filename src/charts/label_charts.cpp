@@ -62,7 +62,7 @@ std::vector<std::int32_t> top_labels(const LabelProfiles &profiles, int componen
 void terms_chart(const ChartRequest &request) {
   const LabelProfiles profiles = *request.model.label_profiles();
   for (const int k : largest_components(profiles, max_panels)) {
-    Panel panel{message("{} {}", request.figure.series_are, k + 1), {profiles.parameter}, {""}};
+    Panel panel{title_of_series(request.figure, k), {profiles.parameter}, {""}};
     panel.x.zero = true;
     Layer bars{Mark::bar};
     for (const std::int32_t label : top_labels(profiles, k, request.options.terms)) {

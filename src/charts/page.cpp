@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/figure.hpp"
+#include "document/model.hpp"
 
 namespace bayes {
 namespace {
@@ -104,10 +105,29 @@ constexpr Script scripts_of_page[] = {
      "sha384-Muy1QRxYFeNrA1zShc1KtN4OfipkR/61gt+HWqN57c1Zxu3Oe16TsilsruVVjfKL"}};
 constexpr std::string_view address = "https://cdn.jsdelivr.net/npm/";
 
+/// One column on a phone, a grid on a wider window; a chart is never wider than its place, and is
+/// not cut by the end of a printed page.
 constexpr std::string_view head =
-    "<style>body { font-family: sans-serif; margin: 2em; } .chart { margin: 1em 0 }\n"
-    ".note { max-width: 45em; line-height: 1.4; border-left: 4px solid #e69f00; "
-    "padding-left: 1em }</style>\n";
+    "<style>\n"
+    "body { font-family: sans-serif; color: #222; margin: 2em auto; max-width: 110em; "
+    "padding: 0 1em; line-height: 1.4 }\n"
+    "h1 { font-size: 1.6em; margin-bottom: 0.2em } h2 { font-size: 1.1em }\n"
+    ".subtitle, footer, figcaption { color: #666 } figcaption { font-size: 0.8em }\n"
+    ".charts { display: grid; gap: 2em; align-items: start; grid-auto-flow: dense; "
+    "grid-template-columns: repeat(auto-fit, minmax(min(100%, 26em), 1fr)) }\n"
+    "@media (min-width: 58em) { .wide { grid-column: span 2 } }\n"
+    "figure { margin: 0; min-width: 0; break-inside: avoid }\n"
+    ".chart, .chart svg { max-width: 100% } .chart svg { height: auto }\n"
+    "table { border-collapse: collapse; font-size: 0.9em }\n"
+    "th, td { text-align: left; padding: 0.2em 1em 0.2em 0; border-bottom: 1px solid #ddd; "
+    "vertical-align: top }\n"
+    "td { font-variant-numeric: tabular-nums }\n"
+    ".table { overflow-x: auto; margin-bottom: 2em } td:first-child { white-space: nowrap }\n"
+    ".note { max-width: 45em; border-left: 4px solid #e69f00; padding-left: 1em }\n"
+    "footer { margin-top: 2em; font-size: 0.8em }\n"
+    "@media print { body { margin: 0 } .chart details { display: none } "
+    ".charts { display: block } figure { margin-bottom: 2em } }\n"
+    "</style>\n";
 
 /// A reader sees the note while the scripts load, and for good if they do not come.
 void write_note(PageWriter &page, std::string_view scripts) {
@@ -145,7 +165,11 @@ constexpr std::string_view draw =
     "  for (const chart of document.querySelectorAll(\".chart\")) {\n"
     "    const specification = JSON.parse(chart.textContent);\n"
     "    delete specification.usermeta;\n"
-    "    vegaEmbed(chart, specification).catch(error => {\n"
+    "    if (specification.concat) chart.parentElement.className = \"wide\";\n"
+    "    if (specification.concat && window.innerWidth < 700) specification.columns = 1;\n"
+    "    if (typeof specification.description === \"string\")\n"
+    "      chart.nextElementSibling.textContent = specification.description;\n"
+    "    vegaEmbed(chart, specification, {renderer: \"svg\"}).catch(error => {\n"
     "      chart.textContent = \"This chart could not be drawn: \" + error;\n"
     "      console.error(error);\n"
     "    });\n"
@@ -153,10 +177,37 @@ constexpr std::string_view draw =
     "}\n"
     "</script>\n</body>\n</html>\n";
 
+void write_tables(PageWriter &page, const std::vector<PageTable> &tables) {
+  for (const PageTable &table : tables) {
+    page.begin("table \"" + table.title + "\"", "Make a page of a smaller model.");
+    page << "<h2>";
+    write_escaped(page, table.title);
+    page << "</h2>\n<div class=\"table\"><table>\n";
+    const auto write_row = [&page](const std::vector<std::string> &texts, std::string_view cell) {
+      page << "<tr>";
+      for (const std::string &text : texts) {
+        page << "<" << cell << ">";
+        write_escaped(page, text);
+        page << "</" << cell << ">";
+      }
+      page << "</tr>\n";
+    };
+    if (!table.columns.empty()) write_row(table.columns, "th");
+    for (const std::vector<std::string> &row : table.rows) write_row(row, "td");
+    page << "</table></div>\n";
+    if (table.note.empty()) continue;
+    page << "<p class=\"subtitle\">";
+    write_escaped(page, table.note);
+    page << "</p>\n";
+  }
+}
+
 }  // namespace
 
-std::string chart_page(std::string_view title, std::size_t charts,
-                       const std::function<std::string(std::size_t)> &chart, std::string scripts) {
+std::string chart_page(const ChartPage &of, std::size_t charts,
+                       const std::function<std::string(std::size_t)> &chart) {
+  const std::string_view title = of.title;
+  std::string scripts = of.scripts;
   while (!scripts.empty() && scripts.back() == '/') scripts.pop_back();
   PageWriter page;
   page.begin("its title", "Give a shorter title.");
@@ -166,15 +217,29 @@ std::string chart_page(std::string_view title, std::size_t charts,
   page << "</title>\n" << head << "</head>\n<body>\n<h1>";
   write_escaped(page, title);
   page << "</h1>\n";
+  if (!of.subtitle.empty()) {
+    page << "<p class=\"subtitle\">";
+    write_escaped(page, of.subtitle);
+    page << "</p>\n";
+  }
+  write_tables(page, of.tables_before);
   page.begin("option \"scripts\"", "It is the directory or the address of three files.");
   write_note(page, scripts);
+  page << "<div class=\"charts\">\n";
   for (std::size_t i = 0; i < charts; ++i) {
     const std::string number = std::to_string(i + 1);
     page.begin("chart " + number, "Make several pages, each of fewer or smaller charts.");
-    page << "<div class=\"chart\" id=\"chart" << number << "\"><script type=\"application/json\">";
+    page << "<figure><div class=\"chart\" id=\"chart" << number
+         << "\"><script type=\"application/json\">";
     write_in_script(page, chart(i));
-    page << "</script></div>\n";
+    page << "</script></div><figcaption></figcaption></figure>\n";
   }
+  page << "</div>\n";
+  write_tables(page, of.tables_after);
+  page.begin("its date", "");
+  page << "<footer>pg_bayes " << library_version << ", ";
+  write_escaped(page, of.date);
+  page << "</footer>\n";
   for (const auto &[name, version, integrity] : scripts_of_page) {
     page << "<script src=\"";
     if (scripts.empty()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "charts/chart_kinds.hpp"
 #include "document/members.hpp"
 #include "mcmc/diagnostics.hpp"
+#include "regression/regression_model.hpp"
 
 namespace bayes {
 namespace {
@@ -34,16 +36,6 @@ std::vector<Kept> parameters_of(const Model &model, std::optional<double> level,
   return out;
 }
 
-/// The category of a parameter, as its column names it.
-std::string category_of(const Model &model, const Parameter &p) {
-  if (p.element >= 0 && std::size_t(p.element) < model.info.columns.size()) {
-    const RowColumn &column = model.info.columns[std::size_t(p.element)];
-    if (const std::string *const label = label_of(column, p.category)) return *label;
-    if (column.kind == ValueKind::boolean) return p.category == 1 ? "true" : "false";
-  }
-  return describe_number(p.category);
-}
-
 /// What tells the parameters of one panel apart.
 std::string name_in_panel(const ChartRequest &request, const Kept &kept) {
   const Parameter &p = kept.of;
@@ -51,7 +43,7 @@ std::string name_in_panel(const ChartRequest &request, const Kept &kept) {
   if (p.component >= 0 && request.model.info.components > 1)
     out = request.figure.series[std::size_t(p.component)];
   std::string rest = kept.label;
-  if (rest.empty() && p.category == p.category) rest = category_of(request.model, p);
+  if (rest.empty()) rest = name_of_category(request.model, p);
   if (out.empty()) return rest.empty() ? p.name : rest;
   return rest.empty() ? out : out + ": " + rest;
 }
@@ -80,6 +72,16 @@ void add_estimates(const ChartRequest &request, Panel &panel, std::span<const Ke
 
 }  // namespace
 
+std::string name_of_category(const Model &model, const Parameter &p) {
+  if (std::isnan(p.category)) return {};
+  if (p.element >= 0 && std::size_t(p.element) < model.info.columns.size()) {
+    const RowColumn &column = model.info.columns[std::size_t(p.element)];
+    if (const std::string *const label = label_of(column, p.category)) return *label;
+    if (column.kind == ValueKind::boolean) return p.category == 1 ? "true" : "false";
+  }
+  return describe_number(p.category);
+}
+
 std::string first_parameter(const Model &model) {
   // Topics have millions of parameters.
   struct Found {
@@ -93,6 +95,88 @@ std::string first_parameter(const Model &model) {
     if (error.code() != Errc::wrong_family) throw;
   }
   return {};
+}
+
+namespace {
+
+/// Parts of a list of coefficients, each of numbers of about one size: beside the effect of a metre
+/// that of a millimetre is not seen. In the order of the list.
+std::vector<std::vector<Kept>> by_size(std::vector<Kept> all) {
+  constexpr double seen = 30;
+  const auto size = [](const Kept &kept) {
+    const Parameter &p = kept.of;
+    return std::isfinite(p.lower + p.upper) ? std::max(std::fabs(p.lower), std::fabs(p.upper))
+                                            : std::fabs(p.value);
+  };
+  std::vector<std::vector<Kept>> out;
+  while (!all.empty()) {
+    double largest = 0;
+    for (const Kept &kept : all) largest = std::max(largest, size(kept));
+    auto rest = std::stable_partition(
+        all.begin(), all.end(), [&](const Kept &kept) { return !(size(kept) * seen < largest); });
+    std::vector<Kept> others(std::make_move_iterator(rest), std::make_move_iterator(all.end()));
+    all.erase(rest, all.end());
+    out.push_back(std::exchange(all, std::move(others)));
+  }
+  return out;
+}
+
+/// Coefficients of terms, without intercepts and the cuts of ordered levels, which come first:
+/// these are in units of the response and would leave the others no room. Of very many those that
+/// are farthest from 0.
+std::vector<Kept> coefficients_of(const ChartRequest &request) {
+  const auto &regression = static_cast<const RegressionModel &>(request.model);
+  const RegressionTerms &terms = regression.terms();
+  const std::size_t slopes = std::size_t(regression.predictors()) *
+                             std::size_t(terms.size() - (terms.intercept() ? 1 : 0));
+  std::vector<Kept> out = parameters_of(request.model, request.options.level, "coefficient");
+  if (slopes > 0) {
+    std::erase_if(out, [](const Kept &kept) { return kept.label.ends_with(intercept_name); });
+    out.erase(out.begin(), out.end() - std::ptrdiff_t(std::min(slopes, out.size())));
+  }
+  std::erase_if(out, [](const Kept &kept) { return !std::isfinite(kept.of.value); });
+  request.figure.subtitle = message("{} % intervals", describe_number(100 * request.options.level));
+  if (out.size() <= 2 * max_shown) return out;
+  request.figure.subtitle +=
+      message("; the {} of {} that are farthest from 0", 2 * max_shown, out.size());
+  std::stable_sort(out.begin(), out.end(), [](const Kept &a, const Kept &b) {
+    poll_here();
+    return std::fabs(a.of.value) > std::fabs(b.of.value);
+  });
+  out.resize(2 * max_shown);
+  return out;
+}
+
+}  // namespace
+
+void coefficients_chart(const ChartRequest &request) {
+  const std::vector<std::vector<Kept>> parts = by_size(coefficients_of(request));
+  for (std::size_t i = 0; i < std::min<std::size_t>(parts.size(), max_panels); ++i) {
+    Panel panel{{}, {"change for one unit more"}, {""}};
+    if (parts.size() > 1)
+      panel.title = i == 0 ? "larger coefficients" : i == 1 ? "smaller ones" : "still smaller ones";
+    panel.x.reference = 0;
+    add_estimates(request, panel, parts[i]);
+    request.figure.panels.push_back(std::move(panel));
+  }
+}
+
+void ratios_chart(const ChartRequest &request) {
+  std::vector<Kept> ratios = coefficients_of(request);
+  for (Kept &kept : ratios)
+    for (double *const each : {&kept.of.value, &kept.of.lower, &kept.of.upper}) {
+      // One that is 0, or infinite, for a computer has no place on a logarithmic axis.
+      *each = std::exp(*each);
+      if (!(*each > 0)) *each = Parameter::none;
+    }
+  const auto &regression = static_cast<const RegressionModel &>(request.model);
+  Panel panel{{}, {"ratio"}, {""}};
+  panel.x.reference = 1;
+  panel.x.logarithmic = true;
+  add_estimates(request, panel, ratios);
+  request.figure.panels.push_back(std::move(panel));
+  request.figure.title = message("What one unit more multiplies the {} by",
+                                 regression.binary() || regression.labelled() ? "odds" : "mean");
 }
 
 void parameters_chart(const ChartRequest &request) {
@@ -112,9 +196,6 @@ void parameters_chart(const ChartRequest &request) {
   request.figure.subtitle = subtitle;
   for (std::size_t i = 0; i < std::min<std::size_t>(panels.size(), max_panels); ++i) {
     std::vector<Kept> &shown = panels[i];
-    // The intercept is in units of the response, and would leave the others no room.
-    if (shown.size() > 1 && request.model.words().response)
-      std::erase_if(shown, [](const Kept &kept) { return kept.label == "(intercept)"; });
     // Of very many, those that are farthest from 0.
     if (shown.size() > 2 * max_shown) {
       std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
@@ -137,8 +218,11 @@ void weights_chart(const ChartRequest &request) {
   // Topics and factors have a parameter for every label, and weights without an interval.
   if (const auto profiles = request.model.label_profiles())
     for (int k = 0; k < profiles->size(); ++k)
-      shown.push_back(
-          {{.component = k, .name = "weight", .value = profiles->weights[std::size_t(k)]}, {}});
+      shown.push_back({{.component = k,
+                        .name = "weight",
+                        .value = profiles->weights[std::size_t(k)],
+                        .known_by = {}},
+                       {}});
   else
     shown = parameters_of(request.model, request.options.level, "weight");
   std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
@@ -237,6 +321,7 @@ void name_series(Figure &figure, const char *what, std::size_t n) {
 Panel lines(const std::vector<std::vector<double>> &values, int first, Axis x, Axis y,
             std::size_t most) {
   Panel out{{}, std::move(x), std::move(y)};
+  out.x.zero = true;
   Layer layer{Mark::line};
   for (std::size_t s = 0; s < values.size(); ++s) {
     const std::size_t n = values[s].size(), shown = std::max<std::size_t>(2, most / values.size());

@@ -335,11 +335,13 @@ Panel number_panel(const ChartRequest &request, RowsShown &shown, int element) {
   return out;
 }
 
-/// The probability of every category and component.
-Panel category_panel(RowsShown &shown, int element) {
+/// The probability of every category within each component.
+Panel category_panel(const ChartRequest &request, RowsShown &shown, int element) {
   RowDistribution &rows = shown.rows();
   const std::vector<double> &categories = rows.categories(element);
-  Panel out{shown.name(element), {shown.name(element)}, {"probability"}};
+  Panel out{shown.name(element),
+            {shown.name(element)},
+            {message("share within each {}", request.figure.series_are)}};
   out.y.zero = true;
   std::vector<std::vector<double>> sums;
   std::vector<double> all(categories.size());
@@ -349,7 +351,10 @@ Panel category_panel(RowsShown &shown, int element) {
       const std::vector<double> own = rows.probabilities_under(part, element);
       for (std::size_t v = 0; v < own.size(); ++v) sum[v] += rows.weights()[part] * own[v];
     }
-    for (std::size_t v = 0; v < all.size(); ++v) all[v] += sum[v];
+    for (std::size_t v = 0; v < all.size(); ++v) {
+      all[v] += sum[v];
+      sum[v] /= component.weight;
+    }
   }
   // Of very many labels the most probable ones.
   std::vector<std::size_t> labels(categories.size());
@@ -417,19 +422,26 @@ void ellipses_chart(const ChartRequest &request) {
 
 void columns_chart(const ChartRequest &request) {
   RowsShown shown(request);
-  request.figure.subtitle = message("each {} by its weight", request.figure.series_are);
   std::vector<int> columns = shown.columns();
+  const auto some = [&](bool numbers) {
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](int j) { return shown.number(j) == numbers; });
+  };
+  if (some(true) && request.model.info.components > 1)
+    request.figure.subtitle =
+        message("{}densities add up to that of all rows", some(false) ? "of numbers, " : "");
   // A line has some 90 items; what the user has named is shown, if it can be.
   const std::size_t most = std::clamp<std::size_t>(
       4000 / (90 * std::max<std::size_t>(1, shown.components().size())), 1, 12);
   if (columns.size() > most && request.options.columns.empty()) {
-    request.figure.subtitle += message("; {} of {} columns", most, columns.size());
+    request.figure.subtitle += message(
+        "{}{} of {} columns", request.figure.subtitle.empty() ? "" : "; ", most, columns.size());
     columns.resize(most);
   }
   for (const int j : columns) {
     poll_here();
     request.figure.panels.push_back(shown.number(j) ? number_panel(request, shown, j)
-                                                    : category_panel(shown, j));
+                                                    : category_panel(request, shown, j));
   }
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "charts/chart_kinds.hpp"
+#include "distributions/standard.hpp"
 #include "document/members.hpp"
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
@@ -95,6 +97,43 @@ Panel steps_panel(const ChartRequest &request, int element, std::size_t first, d
 
 }  // namespace
 
+namespace {
+
+/// A band for each of these states, whose shade is its probability: lines of many steps would be a
+/// comb. Where there are more steps than room, each shade is the mean of some that follow each
+/// other.
+Panel bands_of_states(const ChartRequest &request, std::vector<std::size_t> states) {
+  const ChartRows &rows = *request.rows;
+  const std::size_t k = std::size_t(request.model.info.components), steps = rows.rows.size();
+  std::sort(states.begin(), states.end());
+  const std::size_t room = request.width > 0 ? std::size_t(request.width * 2 / 3 - 2)
+                                             : 2400 / states.size(),
+                    each = (steps + room - 1) / room;
+  Panel panel{{}, {"step"}, {request.figure.series_are}, "probability"};
+  if (each > 1) panel.title = message("means of {} steps", each);
+  panel.width = double(each);
+  panel.least = 0;
+  panel.most = 1;
+  Layer cells{Mark::cell};
+  for (std::size_t place = 0; place < states.size(); ++place) {
+    panel.y.categories.push_back(request.figure.series[states[place]]);
+    for (std::size_t first = 0; first < steps; first += each) {
+      const std::size_t last = std::min(first + each, steps);
+      ChartItem item;
+      item.x = double(first) + double(each + 1) / 2;
+      item.y = double(place);
+      item.value = 0;
+      for (std::size_t t = first; t < last; ++t)
+        item.value += rows.states[t * k + states[place]] / double(last - first);
+      cells.items.push_back(item);
+    }
+  }
+  panel.layers.push_back(std::move(cells));
+  return panel;
+}
+
+}  // namespace
+
 void states_chart(const ChartRequest &request) {
   const ChartRows &rows = *request.rows;
   request.figure.wide = true;
@@ -102,26 +141,16 @@ void states_chart(const ChartRequest &request) {
   for (int j = 0; j < std::min(request.model.info.dimension, 4); ++j)
     request.figure.panels.push_back(steps_panel(request, j, 0, 0));
   // Of many states those that are most of the time.
-  std::vector<std::pair<double, std::size_t>> shares(k);
-  for (std::size_t s = 0; s < k; ++s) shares[s].second = s;
-  for (std::size_t i = 0; i < rows.states.size(); ++i) shares[i % k].first -= rows.states[i];
-  std::sort(shares.begin(), shares.end());
-  shares.resize(std::min<std::size_t>(k, 8));
-  if (k > shares.size())
-    request.figure.subtitle = message("the {} most frequent of {} states", shares.size(), k);
-  Panel panel{{}, {"step"}, {"probability"}};
-  panel.y.zero = true;
-  Layer line{Mark::line};
-  for (const auto &[share, s] : shares)
-    for (std::size_t t = 0; t < rows.rows.size(); ++t) {
-      ChartItem item;
-      item.x = double(t + 1);
-      item.y = rows.states[t * k + s];
-      item.series = int(s);
-      line.items.push_back(item);
-    }
-  panel.layers.push_back(std::move(line));
-  request.figure.panels.push_back(std::move(panel));
+  std::vector<double> times(k);
+  for (std::size_t i = 0; i < rows.states.size(); ++i) times[i % k] += rows.states[i];
+  std::vector<std::size_t> shown(k);
+  std::iota(shown.begin(), shown.end(), std::size_t(0));
+  std::stable_sort(shown.begin(), shown.end(),
+                   [&times](std::size_t a, std::size_t b) { return times[a] > times[b]; });
+  shown.resize(std::min<std::size_t>(k, 8));
+  if (k > shown.size())
+    request.figure.subtitle = message("the {} most frequent of {} states", shown.size(), k);
+  request.figure.panels.push_back(bands_of_states(request, std::move(shown)));
 }
 
 void forecast_chart(const ChartRequest &request) {
@@ -241,10 +270,13 @@ void calibration_chart(const ChartRequest &request) {
   std::vector<PredictedRow> found = predictions(request);
   std::sort(found.begin(), found.end(),
             [](const PredictedRow &a, const PredictedRow &b) { return a.of.mean < b.of.mean; });
-  request.figure.subtitle = "rows in groups of equal size by their probability";
+  const double level = request.options.level;
+  request.figure.subtitle = message(
+      "rows in groups of equal size by their probability; {} intervals of shares", percent(level));
   Panel panel{{}, {"predicted probability"}, {"observed share"}};
   panel.x.zero = panel.y.zero = true;
-  Layer points{Mark::point};
+  panel.value = "rows";
+  Layer points{Mark::point}, intervals{Mark::interval, {}, percent(level)};
   const std::size_t n = found.size(), groups = std::min<std::size_t>(10, n);
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t first = g * n / groups, last = (g + 1) * n / groups;
@@ -254,10 +286,19 @@ void calibration_chart(const ChartRequest &request) {
       item.x += found[i].of.mean / double(last - first);
       item.y += found[i].response / double(last - first);
     }
+    const double of_group = double(last - first), yes = std::round(item.y * of_group);
+    item.value = of_group;
     points.items.push_back(item);
+    // Jeffreys' interval (Brown, Cai and DasGupta 2001), which includes 0 or 1 if all are.
+    const BetaDistribution share{yes + 0.5, of_group - yes + 0.5};
+    item.low = yes == 0 ? 0 : share.quantile((1 - level) / 2);
+    item.high = yes == of_group ? 1 : share.quantile((1 + level) / 2);
+    item.value = ChartItem::none;
+    intervals.items.push_back(item);
   }
-  panel.layers.push_back(std::move(points));
   if (groups > 0) panel.layers.push_back(straight(0, 0, 1, 1));
+  panel.layers.push_back(std::move(intervals));
+  panel.layers.push_back(std::move(points));
   request.figure.panels.push_back(std::move(panel));
 }
 
@@ -350,7 +391,7 @@ void rootogram_chart(const ChartRequest &request) {
   std::vector<double> observed(bars.bars());
   for (const double y : fitted.counts) ++observed[bars.bar_of(y)];
   Panel panel{{}, {"root of the number of rows"}, {"response"}};
-  panel.x.zero = true;
+  panel.x.reference = 0;
   Layer hanging{Mark::interval}, expected{Mark::point};
   hanging.interval = "expected less observed, expected";
   double before = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <string>
@@ -29,23 +30,35 @@ std::string variant_of(const Model &model) {
   return (form ? *form + ", " : std::string()) + std::string(method_name(model.info.method));
 }
 
-void criteria_chart(Models models, Figure &to) {
+/// "3 components, full, em"; `variant` may be empty.
+std::string of_components(const Model &model, const std::string &variant) {
+  const int k = model.info.components;
+  return message("{} {}", k, k == 1 ? model.words().part : model.words().parts) +
+         (variant.empty() ? "" : ", " + variant);
+}
+
+void criteria_chart(Models models, const ChartOptions &options, Figure &to) {
   to.title = message("{} models of {}", models.size(), models[0]->info.family);
   to.series_are = "fit";
   std::map<std::string, std::vector<const Model *>> variants;
   for (const auto &model : models) variants[variant_of(*model)].push_back(model.get());
   struct Criterion {
-    const char *name;
+    const char *name, *axis;
+    bool smaller;
     double (*of)(const Model &model);
   };
-  constexpr Criterion criteria[] = {
-      {"BIC (smaller is better)", [](const Model &model) { return model.bic(); }},
-      {"objective (larger is better)", [](const Model &model) { return model.info.objective; }}};
+  constexpr Criterion criteria[] = {{"least BIC", "BIC (smaller is better)", true,
+                                     [](const Model &model) { return model.bic(); }},
+                                    {"greatest objective", "objective (larger is better)", false,
+                                     [](const Model &model) { return model.info.objective; }}};
   for (const auto &[name, of] : variants) to.series.push_back(name);
+  options.name(to.series, "kinds of fits");
   for (const Criterion &criterion : criteria) {
-    Panel panel{{}, {models[0]->words().parts}, {criterion.name}};
+    Panel panel{{}, {models[0]->words().parts}, {criterion.axis}};
     Layer lines{Mark::line}, points{Mark::point};
     int series = 0;
+    const double sign = criterion.smaller ? 1 : -1;
+    double best = std::numeric_limits<double>::infinity();
     for (auto &[name, of] : variants) {
       std::stable_sort(of.begin(), of.end(), [](const Model *a, const Model *b) {
         return a->info.components < b->info.components;
@@ -58,6 +71,11 @@ void criteria_chart(Models models, Figure &to) {
         if (!std::isfinite(item.y)) continue;
         lines.items.push_back(item);
         points.items.push_back(item);
+        if (sign * item.y >= best) continue;
+        best = sign * item.y;
+        panel.x.reference = item.x;
+        panel.title = message("{}: {}", criterion.name,
+                              of_components(*model, variants.size() > 1 ? name : std::string()));
       }
       ++series;
     }
@@ -67,14 +85,11 @@ void criteria_chart(Models models, Figure &to) {
 }
 
 void posteriors_chart(Models models, const ChartOptions &options, Control &control, Figure &to) {
-  to.title = models[0]->info.family;
+  to.title = message("Posteriors of {} models of {}", models.size(), models[0]->info.family);
   to.series_are = "model";
-  if (options.names.size() > models.size())
-    throw Error(Errc::invalid_argument, message("option \"names\" has {} names for {} models",
-                                                options.names.size(), models.size()));
-  to.series = options.names;
-  for (std::size_t i = to.series.size(); i < models.size(); ++i)
+  for (std::size_t i = 0; i < models.size(); ++i)
     to.series.push_back(i < 26 ? std::string(1, char('A' + i)) : std::to_string(i + 1));
+  options.name(to.series, "models");
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < models.size(); ++i) {
     Figure own;
@@ -120,19 +135,19 @@ Figure chart(Models models, std::string_view kind, const Document &options, Cont
         Errc::wrong_family,
         message("there is no chart \"{}\" of several models of {}", kind, models[0]->info.family),
         {}, message("Their chart is \"{}\".", own));
-  const ChartOptions read =
-      read_chart_options(options, message("chart \"{}\"", own), posteriors ? "names" : "");
+  const ChartOptions read = read_chart_options(options, message("chart \"{}\"", own), "");
   Figure out;
   if (posteriors)
     posteriors_chart(models, read, control, out);
   else
-    criteria_chart(models, out);
+    criteria_chart(models, read, out);
   if (out.panels.empty())
     throw Error(posteriors ? Errc::numeric : Errc::wrong_family,
                 posteriors
                     ? "the posteriors are improper: they have no density"
                     : message("models of {} have no criteria to compare", models[0]->info.family),
                 {}, posteriors ? "Rows or a prior make them proper." : "");
+  read.complete(out);
   return out;
 }
 

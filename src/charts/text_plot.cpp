@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -127,6 +128,8 @@ class PanelPlot {
       }
     if (panel.x.zero) x_.add(0);
     if (panel.y.zero) y_.add(0);
+    x_.add(panel.x.reference);
+    y_.add(panel.y.reference);
     value_.add(panel.least);
     value_.add(panel.most);
   }
@@ -152,8 +155,9 @@ class PanelPlot {
   std::string draw_canvas() const {
     const std::string high = number(y_.high), low = number(y_.low);
     const std::size_t margin = std::max(high.size(), low.size());
-    const int across = std::max(10, width_ - int(margin) - 1), down = std::clamp(across / 4, 5, 18);
+    const int across = std::max(10, width_ - int(margin) - 1), down = lines_of_canvas();
     Canvas canvas(across, down);
+    draw_references(canvas);
     const auto place = [this](const ChartItem &item) {
       return std::pair(x_.share(item.x), y_.share(item.y));
     };
@@ -190,6 +194,21 @@ class PanelPlot {
                          margin, true) +
                   " " + canvas.row(r));
     return out + scale(margin + 1, across);
+  }
+
+  /// So many that the plot fits a terminal, if its panels are few: a wider one is higher.
+  int lines_of_canvas() const {
+    const int panels = int(figure_.panels.size()), lines = 19 * width_ / plot_width - 1;
+    return std::clamp(lines / panels - 4, 5, width_ / 4);
+  }
+
+  /// Dotted lines at the numbers that axes mark.
+  void draw_references(Canvas &canvas) const {
+    constexpr int dots = 40;
+    for (int i = 0; i <= dots; ++i) {
+      canvas.dot(x_.share(panel_.x.reference), double(i) / dots);
+      canvas.dot(double(i) / dots, y_.share(panel_.y.reference));
+    }
   }
 
   /// Where series are lines without names, their highest points tell which is which.
@@ -250,7 +269,8 @@ class PanelPlot {
         for (int c = column(std::min(from, to)); c <= column(std::max(from, to)); ++c)
           cells[std::size_t(c)] = with;
       };
-      if (x_.low < 0 && x_.high > 0) cells[std::size_t(column(0))] = "\xe2\x94\x82";
+      const double mark = std::isnan(panel_.x.reference) ? 0 : panel_.x.reference;
+      if (x_.low < mark && x_.high > mark) cells[std::size_t(column(mark))] = "\xe2\x94\x82";
       fill(0, row.bar, "\xe2\x96\x88");
       fill(row.low, row.high, "\xe2\x94\x80");
       for (const double point : row.points) cells[std::size_t(column(point))] = "\xe2\x97\x8f";
@@ -277,7 +297,7 @@ class PanelPlot {
     // A bar, and its number after it.
     const int room = width_ - int(most) - 2 - 11;
     for (const auto &[which, values] : series) {
-      if (which >= 0) out += line(figure_.series_are + " " + figure_.series[std::size_t(which)]);
+      if (which >= 0) out += line(title_of_series(figure_, which));
       for (std::size_t v = 0; v < n; ++v) {
         if (std::isnan(values[v])) continue;
         const int full = int(std::lround(y_.share(values[v]) * room));
@@ -365,11 +385,32 @@ std::string wrapped(const std::string &text, std::size_t width) {
   return line.empty() ? out : out + line + "\n";
 }
 
+/// Which letter stands for which series, where names are not their numbers.
+std::string letters_of_names(const Figure &figure) {
+  std::set<int> used;
+  for (const Panel &panel : figure.panels) {
+    if (!panel.x.categories.empty() || !panel.y.categories.empty()) continue;
+    for (const Layer &layer : panel.layers)
+      for (const ChartItem &item : layer.items)
+        if (layer.mark == Mark::line || layer.mark == Mark::name) used.insert(item.series);
+  }
+  used.erase(-1);
+  std::string out;
+  bool named = false;
+  for (const int series : used) {
+    const std::string &name = figure.series[std::size_t(series)];
+    named |= name != letter_of(series);
+    out += (out.empty() ? "" : ", ") + letter_of(series) + " " + shortened(name, 40);
+  }
+  return named ? out : std::string();
+}
+
 }  // namespace
 
 std::string text_plot(const Figure &figure, int width) {
   std::string out = shortened(figure.title, std::size_t(width)) + "\n";
   out += wrapped(figure.subtitle, std::size_t(width));
+  out += wrapped(letters_of_names(figure), std::size_t(width));
   for (const Panel &panel : figure.panels) out += "\n" + PanelPlot(figure, panel, width).draw();
   return out;
 }

@@ -17,7 +17,7 @@ constexpr std::size_t title_characters = 80, name_characters = 40, largest = 200
 
 /// Okabe and Ito's colours, which people with any kind of colour blindness can tell apart; the
 /// pale yellow comes last.
-constexpr const char *others_colour = "#bbbbbb";
+constexpr const char *others_colour = "#bbbbbb", *interval_colour = "#999999";
 constexpr const char *palette[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                    "#56b4e9", "#d55e00", "#000000", "#f0e442"};
 
@@ -34,13 +34,20 @@ class Written {
  public:
   void add(double x) {
     if (!std::isfinite(x)) return;
+    whole_ &= x == std::floor(x);
     low_ = std::min(low_, x);
     high_ = std::max(high_, x);
   }
   /// Of a colour the eye cannot tell as many.
   void coarse() { digits_ = 4; }
+  /// Are all of them whole numbers?
+  bool whole() const { return whole_; }
+  /// On a logarithmic axis every number has digits of its own.
+  void logarithmic() { own_digits_ = true; }
   Document operator()(double x) const {
-    const double range = high_ > low_ ? high_ - low_ : std::fabs(high_);
+    const double range = own_digits_    ? std::fabs(x)
+                         : high_ > low_ ? high_ - low_
+                                        : std::fabs(high_);
     const double unit = range > 0 ? std::pow(10, std::floor(std::log10(range)) - digits_) : 1;
     // The digits of a multiple of the unit, without those that it gets by rounding.
     char text[32];
@@ -54,6 +61,7 @@ class Written {
  private:
   double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
   int digits_ = 6;
+  bool own_digits_ = false, whole_ = true;
 };
 
 Document texts(const std::vector<std::string> &from) {
@@ -72,6 +80,8 @@ class PanelWriter {
   PanelWriter(const Figure &figure, const Panel &panel)
       : panel_(panel),
         wide_(figure.wide),
+        given_width_(figure.width),
+        titled_(figure.panels.size() > 1 || figure.title.empty()),
         series_are_(shortened(figure.series_are, name_characters)),
         series_(shortened(figure.series, name_characters)) {
     for (const Panel &each : figure.panels)
@@ -87,6 +97,10 @@ class PanelWriter {
         written_[across ? 0 : 1].add(item.high);
         values_.add(item.value);
       }
+    for (const int which : {0, 1}) {
+      written_[which].add(axis(which).reference);
+      if (axis(which).logarithmic) written_[which].logarithmic();
+    }
     if (std::isfinite(panel.most)) {
       values_.add(panel.least);
       values_.add(panel.most);
@@ -102,13 +116,16 @@ class PanelWriter {
 
   Document write() const {
     Document::List layers;
+    for (const int axis : {0, 1})
+      if (std::isfinite(this->axis(axis).reference)) layers.push_back(reference(axis));
     for (const Layer &layer : panel_.layers) {
       if (layer.items.empty()) continue;
       layers.push_back(write(layer));
       if (layer.mark == Mark::area && layer.stacked) layers.push_back(pointed_at(layer));
     }
     Document out = object({{"width", width()}, {"height", height()}});
-    if (!panel_.title.empty()) out.set("title", shortened(panel_.title, title_characters));
+    if (!panel_.title.empty() && titled_)
+      out.set("title", shortened(panel_.title, title_characters));
     out.set("layer", std::move(layers));
     return out;
   }
@@ -116,20 +133,26 @@ class PanelWriter {
  private:
   int extent(int axis) const {
     const std::size_t n = names_[axis].size();
-    if (n == 0) return wide_ ? 680 : 320;
+    if (n == 0) return axis == 0 && given_width_ > 0 ? given_width_ : wide_ ? 680 : 320;
     return int(std::clamp<std::size_t>((n <= 8 ? 30 : 18) * n, over_time(axis) ? 320 : 60, 720));
   }
   int width() const { return extent(0); }
-  int height() const { return names_[1].empty() ? (wide_ ? 120 : 220) : extent(1); }
+  int height() const {
+    if (!names_[1].empty()) return extent(1);
+    return wide_ ? 120 : std::clamp(extent(0) * 11 / 16, 120, 400);
+  }
+  const Axis &axis(int which) const { return which ? panel_.y : panel_.x; }
 
   static bool has_series(const Layer &layer) {
     return std::any_of(layer.items.begin(), layer.items.end(),
                        [](const ChartItem &item) { return item.series >= 0; });
   }
   bool cells() const { return panel_.layers[0].mark == Mark::cell; }
-  const std::vector<double> &times(int axis) const {
-    return axis ? panel_.y.times : panel_.x.times;
+  bool estimates() const {
+    return std::any_of(panel_.layers.begin(), panel_.layers.end(),
+                       [](const Layer &layer) { return layer.mark == Mark::interval; });
   }
+  const std::vector<double> &times(int axis) const { return this->axis(axis).times; }
   /// The names of its categories are times, which have distances.
   bool over_time(int axis) const { return !times(axis).empty(); }
   bool discrete(int axis) const { return !names_[axis].empty(); }
@@ -149,12 +172,20 @@ class PanelWriter {
       out.set("type", "nominal").set("scale", domain(names_[axis])).set("sort", Document());
     } else {
       out.set("type", "quantitative");
-      const bool zero = (axis ? panel_.y : panel_.x).zero;
-      Document scale = object({{"zero", zero}, {"nice", false}});
-      if (!zero && !cells()) scale.set("padding", 8);
+      // Panels over time have the same axis, whatever their marks.
+      const bool zero = this->axis(axis).zero, close = cells() || (wide_ && axis == 0);
+      Document scale = object({{"nice", !close && !this->axis(axis).logarithmic}});
+      if (!zero && !close) scale.set("padding", 8);
+      if (this->axis(axis).logarithmic)
+        scale.set("type", "log");
+      else
+        scale.set("zero", zero);
       out.set("scale", std::move(scale));
     }
-    if (cells()) out.set("axis", object({{"grid", false}}));
+    if (cells())
+      out.set("axis", object({{"grid", false}}));
+    else if (!discrete(axis) && !over_time(axis) && written_[axis].whole())
+      out.set("axis", object({{"tickMinStep", 1}}));
     return out.set("title", titles_[axis]);
   }
 
@@ -180,7 +211,8 @@ class PanelWriter {
     } else if (!std::isnan(first.y)) {
       axis(1, "y");
     }
-    const std::string interval = layer.interval.empty() ? "" : " (" + layer.interval + ")";
+    const std::string interval =
+        layer.interval.empty() ? std::string() : " (" + layer.interval + ")";
     if (!std::isnan(first.low) && !layer.stacked) {
       add("l", "quantitative", "lower" + interval);
       add("h", "quantitative", "upper" + interval);
@@ -235,6 +267,17 @@ class PanelWriter {
     return object({{"values", std::move(values)}});
   }
 
+  /// A line across the panel at a number of the axis.
+  Document reference(int which) const {
+    const char *const field = which ? "y" : "x";
+    const Document at = object({{field, written_[which](axis(which).reference)}});
+    return object({{"data", object({{"values", Document::List{at}}})},
+                   {"mark", object({{"type", "rule"},
+                                    {"color", interval_colour},
+                                    {"strokeDash", Document::List{Document(4), Document(3)}}})},
+                   {"encoding", object({{field, position(which, field)}})}});
+  }
+
   /// What an area tells of who points at it need not be the item that is there: each has a rule,
   /// which nobody sees.
   Document pointed_at(const Layer &layer) const {
@@ -254,7 +297,11 @@ class PanelWriter {
     encoding.set("x", position(0, "x")).set("y", position(1, "y"));
     const auto plain = [](const char *field) { return object({{"field", field}}); };
     switch (layer.mark) {
-      case Mark::point: mark.set("type", "point").set("filled", true).set("size", 30); break;
+      case Mark::point:
+        // Estimates lie on their intervals, rows on each other.
+        mark.set("type", "point").set("filled", true).set("size", estimates() ? 70 : 30);
+        if (estimates()) mark.set("opacity", 1);
+        break;
       case Mark::line:
         mark.set("type", "line");
         encoding.set("detail", object({{"field", "p"}, {"type", "nominal"}}));
@@ -265,10 +312,15 @@ class PanelWriter {
         mark.set("type", "area").set("opacity", coloured ? 0.85 : 0.3);
         encoding.set("y", position(1, "l")).set("y2", plain("h"));
         break;
-      case Mark::bar: mark.set("type", "bar"); break;
+      case Mark::bar:
+        mark.set("type", "bar");
+        // Bars that are not parts of one whole stand beside each other.
+        if (coloured && !layer.stacked && discrete(0))
+          encoding.set("xOffset", object({{"field", "s"}, {"sort", Document()}}));
+        break;
       case Mark::interval: {
-        mark.set("type", "rule").set("size", 2);
-        const int numbers = discrete(0) ? 1 : 0;
+        mark.set("type", "rule").set("size", 4).set("color", interval_colour);
+        const int numbers = bounds_;
         const char *const at[] = {"x", "y"}, *const to[] = {"x2", "y2"};
         encoding.set(at[numbers], position(numbers, "l")).set(to[numbers], plain("h"));
         break;
@@ -307,6 +359,9 @@ class PanelWriter {
 
   const Panel &panel_;
   const bool wide_;
+  const int given_width_;
+  /// The panel has a title of its own beside that of the figure.
+  const bool titled_;
   const std::string series_are_;
   const std::vector<std::string> series_;
   std::set<int> used_;
@@ -321,10 +376,12 @@ class PanelWriter {
 
 Document vega_lite(const Figure &figure) {
   Document out = object({{"$schema", "https://vega.github.io/schema/vega-lite/v6.json"}});
-  Document title = object({{"text", shortened(figure.title, title_characters)}});
+  if (!figure.source.empty()) out.set("description", shortened(figure.source, name_characters * 4));
+  Document title =
+      object({{"text", shortened(figure.title, title_characters)}, {"anchor", "start"}});
   if (!figure.subtitle.empty())
     title.set("subtitle", shortened(figure.subtitle, 2 * title_characters));
-  out.set("title", std::move(title));
+  if (!figure.title.empty() || !figure.subtitle.empty()) out.set("title", std::move(title));
   if (figure.panels.size() == 1) {
     out.set_all(PanelWriter(figure, figure.panels[0]).write());
   } else {
@@ -336,6 +393,8 @@ Document vega_lite(const Figure &figure) {
     // Every panel has its own axes, but series have one colour in all of them.
     out.set("resolve", object({{"scale", object({{"color", "shared"}})}}));
   }
+  // Below the panels, as a chart beside another has no room.
+  out.set("config", object({{"legend", object({{"orient", "bottom"}, {"columns", 8}})}}));
   if (const std::size_t size = out.to_json().size(); size > largest)
     throw Error(Errc::too_large,
                 message("the chart has {} bytes, but may have at most {}", size, largest), {},

@@ -48,7 +48,7 @@ CREATE VIEW eruptions AS SELECT row_number() OVER (ORDER BY id)::text AS number,
 CREATE TABLE alike AS SELECT * FROM bayes_chart_data('SELECT x FROM faithful ORDER BY id',
     of('gmm'), 'similarity')
   WITH ORDINALITY AS c(panel, title, mark, series, path, x, x_label, y, y_label, lower, upper,
-    value, n);
+    value, x_time, n);
 SELECT never($$SELECT x_label, y_label, NOT near(value, CASE WHEN x_label = y_label THEN 1
     ELSE (SELECT sum(u * v) FROM unnest(bayes_probabilities(of('gmm'), a.x),
       bayes_probabilities(of('gmm'), b.x)) AS p(u, v)) END) AS wrong
@@ -164,7 +164,7 @@ SELECT set_eq($$SELECT x_label, series::int, round(y::numeric, 10) FROM bayes_ch
 CREATE TABLE shares AS SELECT * FROM bayes_chart_data('SELECT day - extract(day FROM day)::int + 1,
     words FROM documents ORDER BY random()', of('lda'), 'shares')
   WITH ORDINALITY AS c(panel, title, mark, series, path, x, x_label, y, y_label, lower, upper,
-    value, n);
+    value, x_time, n);
 SELECT never($$SELECT x_label, NOT (count(*) = 4 AND near(min(lower), 0) AND near(max(upper), 1)
     AND near(sum(y), 1) AND bool_and(near(upper - lower, y)) AND bool_and(mark = 'area')) AS wrong
   FROM shares GROUP BY x_label$$, 'areas that lie on each other');
@@ -251,7 +251,7 @@ SELECT results_eq($$SELECT chart #>> '{title,text}', chart #>> '{title,subtitle}
     chart #>> '{layer,0,encoding,x,title}', chart #>> '{layer,0,encoding,y,title}'
     FROM (SELECT bayes_chart('SELECT ''a'' AS part, ''{index}''::text[] UNION ALL SELECT ''b'',
       ''{qqq}''', of('lda')) AS chart) AS c$$,
-  $$VALUES ('lda of 4 topics',
+  $$VALUES ('4 topics by part',
     'mean proportions of 1 document; left out: 1 without a known term (all of 1 group)', 'part',
     'mean proportion')$$, 'which the chart says');
 SELECT is(bayes_chart('SELECT CASE WHEN id % 4 > 0 THEN place END, CASE WHEN id % 5 > 0 THEN words
@@ -267,7 +267,7 @@ FROM bayes_chart_data('SELECT id % 60, CASE WHEN id % 60 < 48 THEN words ELSE ''
 SELECT is(chart #>> '{layer,0,encoding,x,title}', 'group', 'an expression has no name')
 FROM (SELECT bayes_chart('SELECT 1, words FROM documents', of('lda')) AS chart) AS c;
 SELECT ok(bayes_plot('SELECT jsonb_build_object(''index'', 3)->''index'', ''{"index": 3}''::jsonb',
-    of('lda'), width => 40) LIKE E'lda of 4 topics\n%topic 1\n%3  %', 'counts, in psql');
+    of('lda'), width => 40) LIKE E'4 topics by group\n%topic 1\n%3  %', 'counts, in psql');
 SELECT throws_ok($$SELECT bayes_chart('SELECT id % 49, words FROM documents', of('lda'))$$, '54000',
   'there are more than 48 groups', 'too many groups');
 SELECT matches(complaint(format($$SELECT bayes_chart('SELECT %s, words FROM documents',

@@ -558,6 +558,15 @@ std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, Cha
   return chart(*model, kind, options, control, &rows, width);
 }
 
+/// The date in the session's time zone, which stays the same during a transaction.
+std::string date_of_transaction() {
+  return guarded([] {
+    return std::string(text_to_cstring(DatumGetTextPP(DirectFunctionCall2(
+        timestamptz_to_char, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
+        CStringGetTextDatum("YYYY-MM-DD")))));
+  });
+}
+
 Datum text_of(const std::string &utf8) {
   return guarded([text = utf8.c_str(), size = utf8.size()] {
     return CStringGetTextDatum(server_of_utf8(text, size));
@@ -566,13 +575,18 @@ Datum text_of(const std::string &utf8) {
 
 /// A position on an axis: a number, or the name of a category.
 struct Place {
-  Cell number, name;
+  Cell number, name, time;
   Place(const Axis &axis, double x) {
     if (std::isnan(x)) return;
     if (axis.categories.empty())
       number = x;
     else
       name = Cell::text(axis.categories[std::size_t(x)]);
+    if (axis.times.empty()) return;
+    constexpr double day = 86400000;
+    const double since_2000 =
+        axis.times[std::size_t(x)] - double(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * day;
+    time = Cell::datum(TimestampGetDatum(Timestamp(since_2000 * 1000)), TIMESTAMPOID);
   }
 };
 
@@ -597,7 +611,7 @@ Datum show_chart_data(FunctionCallInfo fcinfo, ChartOf of) {
                     Cell::text(name_of(layer.mark)),
                     item.series < 0 ? Cell() : Cell::text(figure->series[std::size_t(item.series)]),
                     item.path, x.number, x.name, y.number, y.name, Cell::or_null(item.low),
-                    Cell::or_null(item.high), Cell::or_null(item.value)});
+                    Cell::or_null(item.high), Cell::or_null(item.value), x.time});
       }
   }
   return Datum(0);
@@ -616,7 +630,7 @@ Datum show_chart_data(FunctionCallInfo fcinfo, ChartOf of) {
 Datum show_plot(FunctionCallInfo fcinfo, ChartOf of) {
   // after the model, the kind and the options
   const int at = arguments_of(of), last = at + 2;
-  const int width = PG_ARGISNULL(last) ? 72 : PG_GETARG_INT32(last);
+  const int width = PG_ARGISNULL(last) ? plot_width : PG_GETARG_INT32(last);
   if (width < min_plot_width || width > max_plot_width)
     throw Error(Errc::invalid_argument, message("width is {}, but must be from {} to {}", width,
                                                 min_plot_width, max_plot_width));
@@ -626,6 +640,25 @@ Datum show_plot(FunctionCallInfo fcinfo, ChartOf of) {
   const std::optional<Figure> figure = chart_of_arguments(fcinfo, at, of, width);
   if (!figure) PG_RETURN_NULL();
   return text_of(text_plot(*figure, width));
+}
+
+Datum page_of_charts(FunctionCallInfo fcinfo, const std::vector<Datum> &charts) {
+  const Document options = PG_ARGISNULL(2) ? Document() : document_of_jsonb(PG_GETARG_DATUM(2));
+  if (options.find("$schema"))
+    throw Error(Errc::invalid_argument, "the third argument is a chart, but must be options", {},
+                "Give several charts as an array: bayes_page(title, ARRAY[chart, chart]).");
+  OptionReader reader(options);
+  const ChartPage page{text_argument(fcinfo, 0), {}, scripts_option(reader), date_of_transaction()};
+  reader.finish();
+  const auto json = [&charts](std::size_t i) {
+    const JsonbObject chart(charts[i]);
+    if (!chart.is_object())
+      throw Error(Errc::invalid_argument,
+                  message("chart {} is {}, but must be an object", i + 1, chart.form()), {},
+                  "Charts are what bayes_chart() returns.");
+    return chart.json();
+  };
+  return text_of(chart_page(page, charts.size(), json));
 }
 
 }  // namespace
@@ -651,47 +684,25 @@ BAYES_FUNCTION(bayes_plot_models) { return show_plot(fcinfo, ChartOf::models); }
 /// bayes_plot(query, model [, kind [, options [, width]]]) -> text
 BAYES_FUNCTION(bayes_plot_rows) { return show_plot(fcinfo, ChartOf::rows); }
 
-/// bayes_page(title, charts [, options]) -> text
+/// bayes_page(model [, options]) -> text
+BAYES_FUNCTION(bayes_page_model) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const Document options = PG_ARGISNULL(1) ? Document() : document_of_jsonb(PG_GETARG_DATUM(1));
+  ServerControl control;
+  return text_of(
+      model_page(*load_model(PG_GETARG_DATUM(0)), options, date_of_transaction(), control));
+}
+
+/// bayes_page(title, chart [, options]) -> text
 BAYES_FUNCTION(bayes_page) {
   if (PG_ARGISNULL(1)) PG_RETURN_NULL();
-  const Document options = PG_ARGISNULL(2) ? Document() : document_of_jsonb(PG_GETARG_DATUM(2));
-  if (options.find("$schema"))
-    throw Error(Errc::invalid_argument, "the third argument is a chart, but must be options", {},
-                "Give several charts as an array: bayes_page(title, ARRAY[chart, chart]).");
-  OptionReader reader(options);
-  std::string scripts;
-  if (const Document *const given = reader.raw("scripts"); given && !given->is_null()) {
-    const auto *const text = given->as<std::string>();
-    if (!text)
-      throw Error(Errc::invalid_argument, "option \"scripts\" must be a text", {},
-                  "It is the directory or the address of vega.min.js, vega-lite.min.js and "
-                  "vega-embed.min.js.");
-    scripts = *text;
-  }
-  reader.finish();
-  const Oid given = argument_type(fcinfo, 1),
-            type = guarded([given] { return getBaseType(given); });
+  return page_of_charts(fcinfo, {PG_GETARG_DATUM(1)});
+}
+/// bayes_page(title, charts [, options]) -> text
+BAYES_FUNCTION(bayes_page_charts) {
+  if (PG_ARGISNULL(1)) PG_RETURN_NULL();
   std::vector<Datum> charts;
-  if (type == JSONBOID) {
-    charts.push_back(PG_GETARG_DATUM(1));
-  } else if (type == UNKNOWNOID) {  // a literal
-    charts.push_back(
-        guarded([fcinfo] { return DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(1)); }));
-  } else if (type != JSONBARRAYOID) {
-    throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("charts are of type {}", name_of_type(type)),
-                   "A chart is a jsonb, and several are an array of them.",
-                   "Charts are what bayes_chart() returns.");
-  } else {
-    for (const NullableDatum &each : elements_of(PG_GETARG_DATUM(1)))
-      if (!each.isnull) charts.push_back(each.value);
-  }
-  const auto json = [&charts](std::size_t i) {
-    const JsonbObject chart(charts[i]);
-    if (!chart.is_object())
-      throw Error(Errc::invalid_argument,
-                  message("chart {} is {}, but must be an object", i + 1, chart.form()), {},
-                  "Charts are what bayes_chart() returns.");
-    return chart.json();
-  };
-  return text_of(chart_page(text_argument(fcinfo, 0), charts.size(), json, scripts));
+  for (const NullableDatum &each : elements_of(PG_GETARG_DATUM(1)))
+    if (!each.isnull) charts.push_back(each.value);
+  return page_of_charts(fcinfo, charts);
 }
