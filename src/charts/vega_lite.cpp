@@ -291,6 +291,19 @@ class PanelWriter {
          {"encoding", std::move(encoding)}});
   }
 
+  /// The edges of cells, computed from their middles: two numbers less for each.
+  Document::List edges_of(const Layer &layer) const {
+    Document::List edges;
+    const auto edge = [&edges](const char *middle, const char *from, const char *to, double half) {
+      const std::string of = std::string("datum.") + middle;
+      edges.push_back(object({{"calculate", message("{} - {}", of, half)}, {"as", from}}));
+      edges.push_back(object({{"calculate", message("{} + {}", of, half)}, {"as", to}}));
+    };
+    if (layer.mark == Mark::cell && !discrete(0)) edge("x0", "x", "x2", panel_.width / 2);
+    if (layer.mark == Mark::cell && !discrete(1)) edge("y0", "y", "y2", panel_.height / 2);
+    return edges;
+  }
+
   Document write(const Layer &layer) const {
     Document mark = Document::object(), encoding = Document::object();
     const bool coloured = has_series(layer);
@@ -344,16 +357,8 @@ class PanelWriter {
     if (layer.mark != Mark::area || !layer.stacked) encoding.set("tooltip", tooltip(layer));
     Document out = object(
         {{"data", data(layer)}, {"mark", std::move(mark)}, {"encoding", std::move(encoding)}});
-    // The edges of cells are computed from their middles: two numbers less for each.
-    Document::List edges;
-    const auto edge = [&edges](const char *middle, const char *from, const char *to, double half) {
-      const std::string of = std::string("datum.") + middle;
-      edges.push_back(object({{"calculate", message("{} - {}", of, half)}, {"as", from}}));
-      edges.push_back(object({{"calculate", message("{} + {}", of, half)}, {"as", to}}));
-    };
-    if (layer.mark == Mark::cell && !discrete(0)) edge("x0", "x", "x2", panel_.width / 2);
-    if (layer.mark == Mark::cell && !discrete(1)) edge("y0", "y", "y2", panel_.height / 2);
-    if (!edges.empty()) out.set("transform", std::move(edges));
+    if (Document::List edges = edges_of(layer); !edges.empty())
+      out.set("transform", std::move(edges));
     return out;
   }
 

@@ -67,7 +67,8 @@ SELECT is(bayes_chart(of('logreg')) #> '{concat,0,layer,0,data,values}', '[{"x":
 SELECT set_eq($$SELECT y_label, x, lower, upper FROM bayes_chart_data(of('logreg'), 'ratios')
     WHERE mark = 'interval'$$,
   $$SELECT term, exp(mean) AS m, exp(lower) AS l, exp(upper) AS u
-    FROM bayes_coefficients(of('logreg')) WHERE term <> '(intercept)'$$, 'ratios are exponentials of coefficients');
+    FROM bayes_coefficients(of('logreg')) WHERE term <> '(intercept)'$$,
+  'ratios are exponentials of coefficients');
 SELECT is(bayes_chart(of('logreg'), 'ratios') #>> '{layer,1,encoding,x,scale,type}', 'log',
   'on an axis of equal ratios');
 SELECT set_eq($$SELECT y_label FROM bayes_chart_data(of('ordered')) WHERE mark = 'point'$$,
@@ -106,9 +107,9 @@ SELECT cmp_ok(array_length(string_to_array(bayes_plot(of('gmm')), E'\n'), 1), '<
 SELECT never($$SELECT name, NOT (page LIKE '%<td>converged after%' OR name = 'linreg') OR
     page !~ '<figure>.*</figure>' OR page NOT LIKE '%' || current_date || '</footer>%' AS wrong
   FROM models, bayes_page(model) AS page$$, 'models of all families have a page');
-SELECT set_eq($$SELECT m[1]::numeric AS v, m[2]::numeric AS l FROM regexp_matches(bayes_page(of('logreg'),
-    '{"level": 0.5}'), '<td>coefficient</td><td>[^<]*</td><td>([^<]*)</td><td>[^<]*</td><td>'
-    '([^<]*)</td>', 'g') AS m$$,
+SELECT set_eq($$SELECT m[1]::numeric AS v, m[2]::numeric AS l
+    FROM regexp_matches(bayes_page(of('logreg'), '{"level": 0.5}'),
+    '<td>coefficient</td><td>[^<]*</td><td>([^<]*)</td><td>[^<]*</td><td>([^<]*)</td>', 'g') AS m$$,
   $$SELECT to_char(mean, '9.99999EEEE')::numeric AS v,
       to_char(lower, '9.99999EEEE')::numeric AS l
     FROM bayes_coefficients(of('logreg'), 0.5)$$, 'with its parameters, to six digits');
