@@ -87,6 +87,14 @@ my %installed = map {
 } qw(vega vega-lite vega-embed);
 is_deeply(\%named, \%installed, 'scripts are of exact versions, and have their hashes');
 
+my $model = opened('model');
+is_deeply($model->{said}, [], 'the console of the page of a model is empty');
+cmp_ok($model->{charts} // 0, '>=', 5, 'it shows charts');
+is($model->{charts}, $model->{wanted}, 'all of them');
+like($model->{text} // '',
+    qr/^<i>\n.*converged after.*gmm of 2 components, vi, 299 rows.*Parameters.*<\/script>/s,
+    'its facts, captions and parameters');
+
 my $missing = opened('missing');
 is($missing->{charts}, 0, 'without programs nothing is drawn');
 like($missing->{note} // '', qr/vega\.min\.js, .*, from nowhere\..*npm install vega\@\d/s,

@@ -1,5 +1,6 @@
 -- Charts of models of all families, of all kinds, and of rows, for tests/charts/charts.pl: in
--- directory :out one JSON object a line, a page of all, and pages without programs beside them.
+-- directory :out one JSON object a line, a page of all, that of a model, and pages without programs
+-- beside them.
 \set ON_ERROR_STOP on
 SET client_min_messages = error;
 
@@ -105,6 +106,9 @@ SELECT bayes_page('Charts </title><script>document.title = "broken"</script>',
 FROM charts WHERE is_default;
 \o public.html
 SELECT bayes_page('Old Faithful', chart) FROM charts WHERE name = 'gmm' AND is_default AND of_rows;
+\o model.html
+SELECT bayes_page(model, '{"title": "<i>", "names": ["</script><script>x"], "scripts": "scripts"}')
+FROM models WHERE name = 'hostile';
 \o missing.html
 SELECT bayes_page('Old Faithful', chart, '{"scripts": "nowhere"}')
 FROM charts WHERE name = 'gmm' AND is_default AND of_rows;
