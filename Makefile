@@ -37,6 +37,7 @@ help:
 	@echo 'On a machine with nothing but git and make; they touch no server and no other directory:'
 	@echo 'make deps           install what building and testing needs (Debian, Ubuntu)'
 	@echo 'make demo           fit real data on a throwaway server and show the results'
+	@echo 'make psql           psql on a throwaway server with the extension and the data of examples'
 	@echo 'make test           everything that can find a wrong answer, on throwaway servers;'
 	@echo '                    parts: $(addprefix test-,$(tests))'
 	@echo '                    make test-core SUITES="bmm gmm" builds and runs these suites alone,'
@@ -73,6 +74,10 @@ demo:
 	@tests/lib/deps demo
 	@tests/lib/demo
 
+psql:
+	@tests/lib/deps demo
+	@tests/lib/demo psql
+
 bench: deps
 	@tests/lib/bench
 
@@ -82,7 +87,7 @@ fuzz: deps
 dist:
 	@tests/lib/dist
 
-.PHONY: all help deps check test test-quick test-all demo bench fuzz dist \
+.PHONY: all help deps check test test-quick test-all demo psql bench fuzz dist \
   $(addprefix test-,$(tests) $(more) $(by_hand))
 
 # ---- what needs PostgreSQL's development files ----

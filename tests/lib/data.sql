@@ -138,6 +138,12 @@ CREATE TABLE eustockmarkets (day int PRIMARY KEY, dax float8, smi float8, cac fl
 -- minutes. (R: MASS::geyser)
 CREATE TABLE geyser (t int PRIMARY KEY, waiting float8, duration float8);
 \copy geyser FROM 'tests/data/geyser.csv' CSV HEADER
+-- The same as somebody would note it: by day a duration, at night a word, and NULL for the other.
+CREATE TABLE geyser_log (eruption int PRIMARY KEY, waiting int, duration numeric, noted text);
+INSERT INTO geyser_log
+SELECT t, waiting, CASE WHEN duration NOT IN (2, 3, 4) THEN round(duration::numeric, 2) END,
+       CASE duration WHEN 2 THEN 'short' WHEN 3 THEN 'medium' WHEN 4 THEN 'long' END
+FROM geyser;
 
 -- Ratings of lectures by students of ETH Zurich, from 1 (poor) to 5 (very good): one of a lecturer
 -- by a student, and the department of the lecture; names are numbers. (R: lme4::InstEval, GPL
