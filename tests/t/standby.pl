@@ -37,8 +37,9 @@ for my $question (
     ['parameters of a fit', 'SELECT md5(string_agg(p::text, chr(32)))
         FROM bayes_parameters((SELECT gmm_fit(x, 3) FROM iris)) AS p'],
     ['of one whose rows go to a file', "SET maintenance_work_mem = '1MB'; SELECT md5(string_agg(
-        p::text, chr(32))) FROM bayes_parameters((SELECT gmm_fit(x, 2, '{\"covariance\":
-        \"diagonal\", \"restarts\": 1, \"max_iter\": 3}') FROM digits, generate_series(1, 3))) AS p"],
+        p::text, chr(32))) FROM bayes_parameters((SELECT gmm_fit(x, 2, '{\"max_iter\": 3,
+        \"covariance\": \"diagonal\", \"restarts\": 1}')
+        FROM digits, generate_series(1, 3))) AS p"],
     ['fits over the text of a query', "SELECT * FROM gmm_fit('SELECT x FROM faithful', 2)"],
     ['fits under way can be seen', 'SELECT count(*) FROM bayes_progress']) {
     my ($name, $sql) = @$question;
