@@ -49,6 +49,7 @@ help:
 	@echo 'make test-faults    whether the tests find small faults in the kernel; takes hours'
 	@echo 'UPDATE_DOCS=1 make test-docs     write what the examples print into the documentation'
 	@echo 'make bench          measure speed'
+	@echo 'make site           the manual as a static site with search: build/site (by mkdocs)'
 	@echo 'make fuzz           fuzz the decoders with libFuzzer, ten minutes each (needs clang)'
 
 deps:
@@ -84,10 +85,14 @@ bench: deps
 fuzz: deps
 	@tests/lib/fuzz
 
+site:
+	@tests/lib/deps site
+	@tests/lib/site
+
 dist:
 	@tests/lib/dist
 
-.PHONY: all help deps check test test-quick test-all demo psql bench fuzz dist \
+.PHONY: all help deps check test test-quick test-all demo psql bench fuzz site dist \
   $(addprefix test-,$(tests) $(more) $(by_hand))
 
 # ---- what needs PostgreSQL's development files ----
