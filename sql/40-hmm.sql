@@ -166,6 +166,58 @@ COMMENT IS 'How surprising every row is after those before it: -log p(observatio
   ' Here a name or label unknown to the model has the probability that it has in '
   'hmm_log_likelihood.';
 
+-- ---- one observation at a time ----
+
+CREATE TYPE hmm_state AS (
+  steps bigint, log_likelihood float8, surprise float8, probabilities float8[], next float8[],
+  model uuid, recursion float8[], counting float8[]
+);
+COMMENT ON TYPE hmm_state IS
+  'A sequence up to now, from which hmm_advance goes on. steps: the number of observations; '
+  'log_likelihood: theirs, as of hmm_log_likelihood; surprise: -log p(last observation | those '
+  'before) in nats, as of hmm_surprise; probabilities: of the K states at the last step, given the '
+  'observations so far, as of hmm_filter; next: those of the states of the next step (hmm_current '
+  'gives both as rows); model: the fingerprint of the model; recursion, counting: what the '
+  'computation goes on from.';
+
+DEFINE @hmm_advanced =
+  'state: one that hmm_advance has returned under the same model; NULL begins a sequence. The '
+  'result equals, to the last bit, hmm_filter and hmm_surprise over the whole sequence; but an '
+  'observation that is impossible after those before has the surprise Infinity and counts as '
+  'missing. observation: a number, a boolean or a name, as in the fit of the model, or a record, '
+  'as of the window functions; a NULL is missing. NULL for a NULL model. 22023 for a state of '
+  'another model, one that no sequence has, or an invalid element; 2202E for an observation of '
+  'another shape; 42804 for a model of another family.';
+
+CREATE FUNCTION hmm_advance(model bayes_model, state hmm_state, observation anynonarray)
+  RETURNS hmm_state
+  AS 'MODULE_PATHNAME' @of_labels_given COST 100;
+COMMENT IS 'A sequence taken on by one observation, in some microseconds: its state after it. '
+  @hmm_advanced;
+
+CREATE FUNCTION _hmm_advance_transition(
+  state internal, model bayes_model, start hmm_state, observation anynonarray
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'hmm_advance_transition' @immutable COST 100;
+COMMENT IS 'Internal. Takes a sequence on by one observation.';
+CREATE FUNCTION _hmm_advance_final(state internal) RETURNS hmm_state
+  AS 'MODULE_PATHNAME', 'hmm_advance_final' @immutable COST 100;
+COMMENT IS 'Internal. The state of a sequence after its last observation.';
+CREATE AGGREGATE hmm_advance_all(model bayes_model, state hmm_state, observation anynonarray) (
+  SFUNC = _hmm_advance_transition, STYPE = internal, SSPACE = 32768, PARALLEL = SAFE,
+  FINALFUNC = _hmm_advance_final
+);
+COMMENT IS 'A sequence taken on by many observations: hmm_advance_all(model, state, x ORDER BY t) '
+  'is the state after all of them, NULL without rows. Rows with a NULL model are skipped. '
+  @hmm_advanced;
+
+CREATE FUNCTION hmm_current(state hmm_state)
+  RETURNS TABLE (state int, probability float8, next float8)
+  AS 'MODULE_PATHNAME' @strict COST 10 ROWS 10;
+COMMENT IS 'The states at the last step of a sequence, numbered from 1: the probability of each '
+  'given the observations so far, and that it is the state of the next step. 22023 for a state '
+  'that no sequence has.';
+
 -- ---- relations: a query in, a relation out ----
 
 CREATE FUNCTION hmm_fit(

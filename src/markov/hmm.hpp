@@ -111,6 +111,28 @@ struct HmmPath {
   std::vector<int> states;
 };
 
+/// A sequence of which observations come one at a time, between two of them: numbers that can be
+/// stored (HiddenMarkovModel::Filter::advance).
+struct HmmProgress {
+  /// observations so far; 0: the sequence has not begun, and nothing else counts
+  std::int64_t steps = 0;
+  /// of all observations so far, as log_likelihood() has it
+  double log_likelihood = 0;
+  /// -log p(last observation | earlier ones); NaN if it is missing
+  double surprise = 0;
+  /// K numbers each: p(state | observations so far), p(next state | observations so far)
+  std::vector<double> states, next;
+  /// The recursion, without its last rounding: 3 + K numbers for each draw of the parameters under
+  /// which the observations are possible (without draws, one): the number of the draw, from 1, the
+  /// logarithm of its share, the scale and the forward variables.
+  std::vector<double> recursion;
+  /// The same for the likelihood, in which unseen categories have probabilities; empty as long as
+  /// both are equal.
+  std::vector<double> counting;
+};
+/// Throws Error(invalid_argument): these are the numbers of no sequence.
+[[noreturn]] BAYES_API void refuse_progress(const char *what);
+
 struct ComponentDensities;
 class HmmScorer;
 class UnseenCategories;
@@ -213,12 +235,21 @@ class BAYES_API HiddenMarkovModel final : public Model {
     /// log p(the last observation | earlier ones); 0 for a missing observation, -infinity for an
     /// impossible one. After gibbs draws count in proportion to their p(earlier observations).
     double log_predictive() const { return log_predictive_; }
+    /// Takes a sequence on by one observation, from where it stood, whatever this filter has seen
+    /// before: states are those of next(), and the surprise is that of pass(), to the last bit. An
+    /// impossible observation counts as missing for those after it. Throws Error(invalid_argument)
+    /// for numbers that no sequence under the model has.
+    void advance(HmmProgress &at, std::span<const double> x);
 
    private:
     class Part;
     bool add(std::span<const double> x, bool count_unseen);
+    void skip();
+    void load(std::span<const double> recursion);
+    std::vector<double> save() const;
+    void describe(std::vector<double> &states, std::vector<double> &next) const;
     const HiddenMarkovModel &model_;
-    std::vector<Part> parts_;               // one for each draw, or one
+    std::vector<Part> parts_;               // one for each draw, or one; possible() or not
     std::vector<UnseenCategories> unseen_;  // of each draw; empty until one is seen
     Buffer block_, scores_;
     std::vector<double> out_;

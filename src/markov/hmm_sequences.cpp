@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/message.hpp"
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "families/product/product_options.hpp"
@@ -102,18 +103,17 @@ std::vector<double> HiddenMarkovModel::categories(int element) const {
 /// The recursion under one point.
 class HiddenMarkovModel::Filter::Part {
  public:
-  /// `draw`: its number
-  Part(const ScoredChain &point, std::size_t draw)
-      : draw(draw),
-        chain_(point.chain),
+  explicit Part(const ScoredChain &point)
+      : chain_(point.chain),
         table_(point.emissions->table()),
         worker_(table_ ? nullptr : point.emissions->worker()),
         emission_(std::size_t(chain_->padded()), minus_infinity),
         forward_(2 * std::size_t(chain_->padded())) {}
 
-  std::size_t draw;
-  /// log p(observations so far | draw), less that of all draws together
+  /// log p(observations so far | draw), less that of all draws together; -infinity if they are
+  /// impossible under this one, which then stays as it is
   double log_weight = 0;
+  bool possible() const { return log_weight > minus_infinity; }
 
   /// Processes the next observation, which is also in the first row of `block`; `scores` is
   /// workspace, K x block_rows, and `unseen`, if it is not null, scores its unseen categories.
@@ -144,12 +144,50 @@ class HiddenMarkovModel::Filter::Part {
 
   /// Adds the probabilities of the states after the last observation.
   void add_states(std::span<double> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += probability(i);
+  }
+  /// Adds those of the states of the step that comes next.
+  void add_next(std::span<double> out) const {
+    const double *row = chain_->transition();
+    for (std::size_t i = 0; i < out.size(); ++i, row += chain_->padded())
+      for (std::size_t j = 0; j < out.size(); ++j) out[j] += probability(i) * row[j];
+  }
+
+  void begin(double log_share) {
+    log_weight = log_share;
+    steps_ = 0;
+  }
+  /// The scale and K forward variables; of logarithms, which sum to 1, the scale is not used again.
+  void save(std::vector<double> &out) const {
     const double *const forward = forward_.data() + chain_->padded();
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] += chain_->safe() ? forward[i] / scale_[1] : std::exp(forward[i]);
+    out.push_back(chain_->safe() ? scale_[1] : 1);
+    out.insert(out.end(), forward, forward + chain_->states());
+  }
+  /// Goes on from numbers of save(); false if these cannot be.
+  bool load(const double *from) {
+    double *const forward = forward_.data() + chain_->padded();
+    const double scale = *from++;
+    double sum = 0;
+    for (int i = 0; i < chain_->states(); ++i) {
+      sum += chain_->safe() ? from[i] : std::exp(from[i]);
+      if (chain_->safe() && !(from[i] >= 0)) return false;
+      forward[i] = from[i];
+    }
+    scale_[1] = scale;
+    steps_ = 1;
+    return (chain_->safe() ? scale > least_scale : scale == 1) &&
+           std::abs(sum - scale) <= 1e-9 * scale;
   }
 
  private:
+  /// A scaled recursion divides by no less (MarkovChain::safe).
+  static constexpr double least_scale = 1e-200;
+
+  double probability(std::size_t i) const {
+    const double *const forward = forward_.data() + chain_->padded();
+    return chain_->safe() ? forward[i] / scale_[1] : std::exp(forward[i]);
+  }
+
   /// Recurs from the step before to this one, whose log densities under the states are in
   /// emission_.
   double recurse() {
@@ -188,15 +226,12 @@ HiddenMarkovModel::Filter::Filter(const HiddenMarkovModel &model)
       block_(std::size_t(model.dimension()) * block_rows),
       scores_(std::size_t(model.size()) * block_rows),
       out_(std::size_t(model.size())) {
-  const std::vector<ScoredChain> &points = model.scorer().points();
-  for (const ScoredChain &point : points) {
-    parts_.emplace_back(point, parts_.size());
-    parts_.back().log_weight = -std::log(double(points.size()));
-  }
+  for (const ScoredChain &point : model.scorer().points()) parts_.emplace_back(point);
+  load({});
 }
 HiddenMarkovModel::Filter::~Filter() = default;
 
-/// Processes an observation, and leaves only the parts under which it is possible; if there are
+/// Processes an observation, and leaves only the parts possible under which it is; if there are
 /// none, leaves all and returns false.
 bool HiddenMarkovModel::Filter::add(std::span<const double> x, bool count_unseen) {
   for (std::size_t j = 0; j < x.size(); ++j) block_[j * block_rows] = x[j];
@@ -205,34 +240,133 @@ bool HiddenMarkovModel::Filter::add(std::span<const double> x, bool count_unseen
   std::vector<double> logs;
   for (Part &part : parts_) {
     if (logs.size() % 16 == 15) poll_here();
-    logs.push_back(part.log_weight + part.add(x, block_.data(), scores_.data(),
-                                              unseen ? &unseen_[part.draw] : nullptr));
+    logs.push_back(part.possible()
+                       ? part.log_weight + part.add(x, block_.data(), scores_.data(),
+                                                    unseen ? &unseen_[logs.size()] : nullptr)
+                       : minus_infinity);
   }
   log_predictive_ = logs.size() == 1 ? logs[0] : log_sum_exp(logs);
   if (!(log_predictive_ > minus_infinity)) return false;
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    if (!(logs[i] > minus_infinity)) continue;
-    if (i != left) parts_[left] = std::move(parts_[i]);
-    parts_[left++].log_weight = logs[i] - log_predictive_;
-  }
-  parts_.erase(parts_.begin() + std::ptrdiff_t(left), parts_.end());
+  for (std::size_t i = 0; i < logs.size(); ++i) parts_[i].log_weight = logs[i] - log_predictive_;
   return true;
+}
+
+/// After an impossible observation.
+void HiddenMarkovModel::Filter::skip() {
+  for (Part &part : parts_)
+    if (part.possible()) part.skip();
 }
 
 std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> x) {
   if (!add(x, false)) throw_impossible("the observation is impossible after those before it");
   std::fill(out_.begin(), out_.end(), 0.0);
-  for (const Part &part : parts_) part.add_states(out_);
-  if (parts_.size() > 1)
-    for (double &p : out_) p /= double(parts_.size());
+  double possible = 0;
+  for (const Part &part : parts_) {
+    if (!part.possible()) continue;
+    part.add_states(out_);
+    ++possible;
+  }
+  for (double &p : out_) p /= possible;
   return out_;
 }
 
 double HiddenMarkovModel::Filter::pass(std::span<const double> x) {
-  if (!add(x, true))
-    for (Part &part : parts_) part.skip();
+  if (!add(x, true)) skip();
   return log_predictive_;
+}
+
+// ---- a sequence between two of its observations ----
+
+void refuse_progress(const char *what) {
+  throw Error(Errc::invalid_argument, message("the state of a sequence is invalid: {}", what),
+              "No sequence has such a state.",
+              "Take a state as hmm_advance has returned it, or begin with NULL.");
+}
+
+namespace {
+
+/// Are both equal, but for rounding?
+bool agree(std::span<const double> a, std::span<const double> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return std::abs(x - y) <= 1e-6; });
+}
+
+}  // namespace
+
+/// Goes on from what save() returned; empty: begins.
+void HiddenMarkovModel::Filter::load(std::span<const double> recursion) {
+  const double all = double(parts_.size());
+  for (Part &part : parts_) part.begin(recursion.empty() ? -std::log(all) : minus_infinity);
+  if (recursion.empty()) return;
+  const std::size_t width = 3 + std::size_t(model_.size());
+  double before = 0, total = 0;
+  if (recursion.size() % width != 0) refuse_progress("its length is wrong");
+  for (; !recursion.empty(); recursion = recursion.subspan(width)) {
+    const double draw = recursion[0], log_weight = recursion[1];
+    if (!(draw > before && draw <= all && draw == std::floor(draw)))
+      refuse_progress("the model has no such draw");
+    Part &part = parts_[std::size_t(draw) - 1];
+    if (!part.load(&recursion[2])) refuse_progress("its probabilities do not sum to 1");
+    part.log_weight = log_weight;
+    total += std::exp(log_weight);
+    before = draw;
+  }
+  if (!(std::abs(total - 1) <= 1e-6)) refuse_progress("the shares of its draws do not sum to 1");
+}
+
+std::vector<double> HiddenMarkovModel::Filter::save() const {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].possible()) continue;
+    out.push_back(double(i + 1));
+    out.push_back(parts_[i].log_weight);
+    parts_[i].save(out);
+  }
+  return out;
+}
+
+/// The probabilities of the states after the last observation, and of those of the next step.
+void HiddenMarkovModel::Filter::describe(std::vector<double> &states,
+                                         std::vector<double> &next) const {
+  states.assign(out_.size(), 0);
+  next.assign(out_.size(), 0);
+  double possible = 0;
+  for (const Part &part : parts_) {
+    if (!part.possible()) continue;
+    part.add_states(states);
+    part.add_next(next);
+    ++possible;
+  }
+  for (std::vector<double> *const each : {&states, &next})
+    for (double &p : *each) p /= possible;
+}
+
+void HiddenMarkovModel::Filter::advance(HmmProgress &at, std::span<const double> x) {
+  const std::vector<double> before = at.steps > 0 ? at.recursion : std::vector<double>();
+  load(before);
+  if (at.steps == 0) {
+    at = {};
+  } else {
+    std::vector<double> states, next;
+    describe(states, next);
+    if (before.empty() || !agree(states, at.states) || !agree(next, at.next))
+      refuse_progress("its probabilities are not those of its recursion");
+    if (!(at.log_likelihood < std::numeric_limits<double>::infinity()))
+      refuse_progress("its log likelihood is NaN or infinite");
+    if (!at.counting.empty()) load(at.counting);
+  }
+  at.log_likelihood += pass(x);
+  const bool known = std::any_of(x.begin(), x.end(), [](double e) { return e == e; });
+  at.surprise = known || has_unseen(x) ? 0 - log_predictive_  // not -0
+                                       : std::numeric_limits<double>::quiet_NaN();
+  if (!at.counting.empty() || has_unseen(x)) {
+    at.counting = save();
+    load(before);
+    if (!add(x, false)) skip();
+  }
+  at.recursion = save();
+  ++at.steps;
+  describe(at.states, at.next);
 }
 
 }  // namespace bayes

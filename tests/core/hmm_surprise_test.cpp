@@ -125,6 +125,103 @@ BOOST_AUTO_TEST_CASE(after_an_impossible_step_it_goes_on) {
   }
 }
 
+// One filter for all cases of a model: each call goes on from numbers alone.
+BOOST_AUTO_TEST_CASE(a_state_goes_on_where_it_stood) {
+  for (const Case &each : cases()) BOOST_TEST_CONTEXT(each.name) {
+      const HiddenMarkovModel &model = *each.model;
+      const std::size_t d = at(model.dimension()), k = at(model.size());
+      HiddenMarkovModel::Filter states(model), surprises(model), any(model);
+      bayes::HmmProgress now;
+      double sum = 0;
+      for (std::size_t t = 0; t < each.x.size() / d; ++t) {
+        const std::span<const double> x(each.x.data() + t * d, d);
+        const std::vector<double> before = now.next;
+        any.advance(now, x);
+        const auto p = states.next(x);
+        sum += surprises.pass(x);
+        BOOST_TEST(now.steps == std::int64_t(t + 1));
+        BOOST_TEST(std::equal(p.begin(), p.end(), now.states.begin(), now.states.end()));
+        BOOST_TEST(now.log_likelihood == sum);
+        const bool known = std::any_of(
+            x.begin(), x.end(), [](double v) { return !std::isnan(v) || bayes::is_unseen(v); });
+        BOOST_TEST(known == !std::isnan(now.surprise));
+        if (known) BOOST_TEST(now.surprise == -surprises.log_predictive());
+        BOOST_TEST(now.recursion.size() % (3 + k) == 0u);
+        // A step of which nothing is known has the predicted states.
+        if (t > 0 && !known)
+          for (std::size_t i = 0; i < k; ++i) BOOST_TEST(std::abs(p[i] - before[i]) < 1e-14);
+      }
+      const bool unseen = bayes::has_unseen(each.x);
+      BOOST_TEST(now.counting.empty() == !unseen);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(after_an_impossible_step_a_state_goes_on) {
+  Data data(1, {{0.1, -0.2, 0.3, 3.2, 2.9, 3.3}, {0.2, 0, 2.8, 3, 3.1}});
+  for (const char *const topology : {"ergodic", "left-to-right"}) {
+    const Fitted model =
+        fitted(data, 2,
+               {{"method", "em"}, {"emission", "normal"}, {"topology", topology}, {"max_iter", 3}});
+    HiddenMarkovModel::Filter any(*model);
+    bayes::HmmProgress with, without;
+    for (const double v : {1e158, 0.2, 1e158, 1e158, 3.0}) {
+      const double known = v > 1e100 ? hole : v;
+      any.advance(with, {&v, 1});
+      any.advance(without, {&known, 1});
+      BOOST_TEST(with.states == without.states);
+      BOOST_TEST(with.next == without.next);
+      BOOST_TEST(std::isinf(with.surprise) == (v > 1e100));
+      BOOST_TEST(std::isinf(with.log_likelihood));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(states_that_no_sequence_has_are_refused) {
+  using Progress = bayes::HmmProgress;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::vector<std::function<void(Progress &)>> forgeries = {
+      [](Progress &p) { p.recursion.clear(); },
+      [](Progress &p) { p.recursion.pop_back(); },
+      [](Progress &p) { p.recursion[0] = 0; },
+      [](Progress &p) { p.recursion[0] = 1.5; },
+      [](Progress &p) { p.recursion[0] = 1e9; },
+      [](Progress &p) { p.recursion[0] = hole; },
+      [](Progress &p) { p.recursion[1] = 1; },
+      [](Progress &p) { p.recursion[1] = inf; },
+      [](Progress &p) { p.recursion[1] = hole; },
+      [](Progress &p) { p.recursion[2] = 0; },
+      [](Progress &p) { p.recursion[2] = inf; },
+      [](Progress &p) { p.recursion[2] *= 2; },
+      [](Progress &p) { p.recursion[3] += 1; },
+      [](Progress &p) { p.recursion[3] = hole; },
+      [](Progress &p) { p.recursion[3] = p.recursion[4] = -inf; },
+      [](Progress &p) {
+        p.recursion.insert(p.recursion.end(), p.recursion.begin(), p.recursion.begin() + 5);
+      },
+      [](Progress &p) { p.counting = p.recursion, p.counting.back() += 1; },
+      [](Progress &p) { p.states[0] += 0.1; },
+      [](Progress &p) { p.states.pop_back(); },
+      [](Progress &p) { p.next[1] = hole; },
+      [](Progress &p) { p.log_likelihood = hole; },
+      [](Progress &p) { p.log_likelihood = inf; },
+  };
+  for (const Case &each : cases()) BOOST_TEST_CONTEXT(each.name) {
+      HiddenMarkovModel::Filter any(*each.model);
+      Progress good;
+      const std::span<const double> x(each.x.data(), at(each.model->dimension()));
+      any.advance(good, x);
+      for (std::size_t i = 0; i < forgeries.size(); ++i) {
+        Progress forged = good;
+        forgeries[i](forged);
+        bayes::Errc code = bayes::Errc::internal;
+        message_of([&] { any.advance(forged, x); }, &code);
+        BOOST_TEST(bool(code == bayes::Errc::invalid_argument), i);
+      }
+      any.advance(good, x);
+      BOOST_TEST(good.steps == 2);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_step_is_a_row_of_the_mixture_of_emissions) {
   for (const Case &each : cases()) {
     if (each.model->stored_draws() > 0) continue;  // hmm_draws_test.cpp

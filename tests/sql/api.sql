@@ -43,6 +43,7 @@ SELECT never($$SELECT signature,
   'sums move along a window, and are what they are elsewhere');
 SELECT never($$SELECT signature, a.aggtransspace
   <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse|drift)$|_profile$|_make_pass$' OR
+      proname = 'hmm_advance_all' OR
       signature ~ '^bayes_rollup\(bayes_model' THEN 32768
     WHEN proname ~ '^linreg' OR signature ~ '^bayes_rollup\(linreg_stats' THEN 16384
     WHEN proname ~ '^nb_|_answers$' THEN 65536
@@ -82,7 +83,8 @@ SELECT results_eq($$SELECT objid::regtype::text FROM members
   ('bmm_bootstrap_test'),
   ('bmm_selection'), ('bmm_statistics'),
   ('glm_prediction'),
-  ('gmm_selection'), ('hmm_selection'), ('linreg_prediction'), ('linreg_stats')$$, 'the types');
+  ('gmm_selection'), ('hmm_selection'), ('hmm_state'),
+  ('linreg_prediction'), ('linreg_stats')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -190,7 +192,9 @@ SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s),
 SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w,
   hmm_probabilities(observation => x[1], model => m) OVER w,
   hmm_filter(model => m, observation => x[1]) OVER w,
-  hmm_surprise(model => m, observation => x[1]) OVER w FROM faithful,
+  hmm_surprise(model => m, observation => x[1]) OVER w,
+  hmm_advance_all(m, NULL, x[1]) OVER w,
+  hmm_current(state => hmm_advance(observation => x[1], state => NULL, model => m)) FROM faithful,
   (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m
   FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f
 WINDOW w AS (ORDER BY id)$$, 'in windows too');

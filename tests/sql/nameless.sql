@@ -1,6 +1,6 @@
 -- Records whose columns have no names, as those of ROW(a, b): they are not matched by position with
 -- columns that have names.
-SELECT plan(34);
+SELECT plan(35);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -34,6 +34,7 @@ FROM (VALUES ('SELECT gmm_predict(gmm, %s) FROM models, people'),
   ('SELECT hmm_decode(hmm, %s) OVER () FROM models, people'),
   ('SELECT hmm_filter(hmm, %s) OVER (ORDER BY age) FROM models, people'),
   ('SELECT hmm_surprise(hmm, %s) OVER (ORDER BY age) FROM models, people'),
+  ('SELECT hmm_advance(hmm, NULL, %s) FROM models, people'),
   ('SELECT bayes_log_density(hmm, %s) FROM models, people'),
   ('SELECT hmm_log_likelihood(hmm, ARRAY[%s]) FROM models, people')) AS v(statement);
 SELECT is(bayes_log_density(gmm, r), bayes_log_density(gmm, ARRAY[30, 1500]), form)

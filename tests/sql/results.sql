@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(182);
+SELECT plan(183);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -170,6 +170,9 @@ INSERT INTO calls VALUES
   ('bayes_impute(bayes_model,anyelement,integer,bigint)',
    'SELECT r AS filled FROM models, bayes_impute(model, ''{1,NULL}''::int[], 2, 1) AS r
     WHERE family = ''gmm'' AND NOT model::jsonb ? ''row_columns'' '),
+  ('hmm_current(hmm_state)',
+   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM names) AS f,
+      hmm_current(hmm_advance(m, NULL, ''a''::text)) AS r'),
   ('hmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, hmm_sample(model, 2, 1) AS r WHERE family = ''hmm'''),
   ('hmm_paths(bayes_model,anyarray,integer)',

@@ -227,6 +227,10 @@ $session->run("CREATE TABLE chains AS SELECT n AS name,
       hmm_fit(x, 2, jsonb_build_object('method', 'em', 'seed', n)) AS model
       FROM (SELECT array_agg(waiting ORDER BY id) AS x FROM faithful) AS f,
       generate_series(1, 2) AS n GROUP BY n");
+is(parses(1, "SELECT count(hmm_advance(model, NULL, waiting)) FROM faithful, chains
+      WHERE name = 1", 'hmm_advance'), '272', 'for every row');
+is(parses(1, "SELECT (hmm_advance_all(model, NULL, waiting ORDER BY id)).steps FROM faithful, chains
+      WHERE name = 1", 'hmm_advance_all'), '272', 'for every step');
 for my $score ('hmm_decode', 'hmm_probabilities', 'hmm_filter', 'hmm_log_likelihood',
     'hmm_surprise') {
     is(parses(1, "SELECT count($score(model, ARRAY[waiting])) FROM faithful, chains WHERE name = 1",
