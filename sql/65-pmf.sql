@@ -10,6 +10,9 @@ DEFINE @pmf_new =
 DEFINE @pmf_line =
   'side: ''row'', or ''column'' for a new column; then its cells are given by row keys, and the '
   'other key is that of a row. 22023 if it is neither.';
+DEFINE @pmf_weight =
+  'A cell of weight 0 or NULL is left out; 22023 if a weight is negative, not finite or above '
+  '1e150, or if all are zero.';
 DEFINE @pmf_options = ' options: see docs/pmf.md; NULL means none.';
 
 -- ---- aggregates: cells in, a model out ----
@@ -20,13 +23,14 @@ COMMENT IS 'Internal. Factorizes the collected table.';
 
 -- No combine function, as for nmf_fit.
 CREATE FUNCTION _pmf_fit_transition(
-  state internal, row_key "any", column_key "any", value "any", rank "any" [, options "any"]
+  state internal, row_key "any", column_key "any", value "any", rank "any"
+  [, options "any" [, weight "any"]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME', 'pmf_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one cell.';
 
 CREATE AGGREGATE pmf_fit(
-  row_key "any", column_key "any", value float8, rank int [, options jsonb]
+  row_key "any", column_key "any", value float8, rank int [, options jsonb [, weight float8]]
 ) (
   SFUNC = _pmf_fit_transition, @state, FINALFUNC = _pmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
@@ -42,8 +46,13 @@ COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers
   'more than 10000000 keys, or more numbers than memory allows.';
 COMMENT IS 'The same with options.'
   @pmf_options;
+COMMENT IS 'The same with a weight for each cell, by which its precision is multiplied: the '
+  'variance of its noise is noise_variance / weight. '
+  @pmf_weight
+  @pmf_options;
 CREATE AGGREGATE pmf_fit(
-  row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
+  row_key "any", column_key "any", value float8, start bayes_model
+  [, options jsonb [, weight float8]]
 ) (
   SFUNC = _pmf_fit_transition, @state, FINALFUNC = _pmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
@@ -54,6 +63,9 @@ COMMENT IS 'Fits a probabilistic matrix factorization, of the same rank, startin
   'here are left out. Options means, rated and repeated and the prior are those of the start, '
   'unless options name others. Errors: 42804 for a model of another family; others as above.';
 COMMENT IS 'The same with options.'
+  @pmf_options;
+COMMENT IS 'The same with options and weights. '
+  @pmf_weight
   @pmf_options;
 
 -- ---- relations ----
@@ -78,8 +90,9 @@ CREATE FUNCTION pmf_fit(
 COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query and returns its rows '
   'and columns, as pmf_keys does: '
   @pmf_keys
-  ' query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
-  'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
+  ' query: one SELECT of row, column and number of each cell, with its weight if there is a fourth '
+  'column, of an array of numbers for each row, or of a key and such an array; it is run as the '
+  'caller, read-only. 22023 for any other query. '
   'Other errors: as the aggregate pmf_fit.'
   @from_start
   @pmf_options;

@@ -6,12 +6,13 @@
 namespace bayes {
 
 void pack_document(const DocumentTerms &document, double *to) {
-  const std::size_t n = document.size();
-  to[0] = double(n);
+  const std::size_t n = document.size(), weights = document.weights.size();
+  to[0] = weights ? -double(n) : double(n);
   if (n == 0) return;
   std::memcpy(to + 1, document.counts.data(), n * sizeof(double));
-  to[packed_doubles(n) - 1] = 0;  // the unused half, if the number of terms is odd
-  std::memcpy(to + 1 + n, document.terms.data(), n * sizeof(std::int32_t));
+  if (weights) std::memcpy(to + 1 + n, document.weights.data(), n * sizeof(double));
+  to[packed_doubles(document) - 1] = 0;  // the unused half, if the number of terms is odd
+  std::memcpy(to + 1 + n + weights, document.terms.data(), n * sizeof(std::int32_t));
 }
 
 void CorpusTotals::add(const DocumentTerms &document) {
@@ -32,7 +33,7 @@ std::int64_t Corpus::stretch_of(std::int64_t document) {
 }
 
 void MemoryCorpus::append(const DocumentTerms &document) {
-  const std::size_t doubles = packed_doubles(document.size());
+  const std::size_t doubles = packed_doubles(document);
   if (used_ + doubles > data_.size())
     data_.resize(std::max(used_ + doubles, data_.size() + data_.size() / 2));
   if (extents_.empty() || extents_.back().entries >= piece_entries(totals_.vocabulary))

@@ -26,6 +26,8 @@ class RemoteCorpus;
 struct DocumentTerms {
   std::span<const std::int32_t> terms;
   std::span<const double> counts;
+  /// of the cells of a table that has weights, > 0; empty: all are 1
+  std::span<const double> weights = {};
 
   std::size_t size() const { return terms.size(); }
   /// the sum of the counts, in order
@@ -44,19 +46,25 @@ struct CorpusPiece {
   std::int64_t first;
 };
 
-/// Packed size in doubles of a document with this number of distinct terms: the number of terms,
-/// the counts, and the terms, two in a double.
-inline std::size_t packed_doubles(std::size_t terms) { return 1 + terms + (terms + 1) / 2; }
+/// Packed size in doubles of a document with this number of distinct terms: the number of terms
+/// (negative if there are weights), the counts, the weights, and the terms, two in a double.
+inline std::size_t packed_doubles(std::size_t terms, bool weighted = false) {
+  return 1 + (weighted ? 2 : 1) * terms + (terms + 1) / 2;
+}
+inline std::size_t packed_doubles(const DocumentTerms &document) {
+  return packed_doubles(document.size(), !document.weights.empty());
+}
 BAYES_API void pack_document(const DocumentTerms &document, double *to);
 
 /// Calls f(index, document) for the documents of a piece, until it returns false.
 template <class F> void each_document(const CorpusPiece &piece, F f) {
   const double *at = piece.data;
   for (std::int64_t i = 0; i < piece.documents; ++i) {
-    const std::size_t n = std::size_t(at[0]);
-    const auto *const terms = reinterpret_cast<const std::int32_t *>(at + 1 + n);
-    if (!f(piece.first + i, DocumentTerms{{terms, n}, {at + 1, n}})) return;
-    at += packed_doubles(n);
+    const bool weighted = at[0] < 0;
+    const std::size_t n = std::size_t(weighted ? -at[0] : at[0]), weights = weighted ? n : 0;
+    const auto *const terms = reinterpret_cast<const std::int32_t *>(at + 1 + n + weights);
+    if (!f(piece.first + i, DocumentTerms{{terms, n}, {at + 1, n}, {at + 1 + n, weights}})) return;
+    at += packed_doubles(n, weighted);
   }
 }
 

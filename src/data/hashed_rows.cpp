@@ -53,6 +53,8 @@ void DataHash::add(Corpus &corpus, Control &control) {
           one = split_mix(one * factor + std::uint64_t(document.terms[e]));
           one = split_mix(one * factor + std::bit_cast<std::uint64_t>(document.counts[e]));
         }
+        for (const double weight : document.weights)
+          one = split_mix(one * factor + std::bit_cast<std::uint64_t>(weight));
         sum += one;
         return true;
       });

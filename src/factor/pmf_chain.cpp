@@ -43,15 +43,17 @@ struct Workspace {
   Buffer precision;
   /// the sums of r v and v, r = x - b
   Buffer linear, total;
+  /// vectors of cells times the roots of their weights; empty unless there are weights
+  Buffer weighed;
   /// the right-hand side, and R'^-1 times it
   Buffer right, solved;
   /// 1 / R_kk; lower limits of the pivots
   Buffer inverse, min_pivot;
   Buffer vector;
-  /// the sums of r and r^2
-  double sum = 0, squares = 0;
+  /// the sums of the weights, r and r^2
+  double weight = 0, sum = 0, squares = 0;
   const double *vectors[cells_at_once];
-  double numbers[cells_at_once];
+  double numbers[cells_at_once], roots[cells_at_once];
   WorkPoll poll;
 };
 
@@ -86,15 +88,15 @@ void add_all_products(const double *const *vectors, int cells, double *sums, int
   }
 }
 
-/// Adds r v and v, summed over cells.
-void add_vectors(const double *const *vectors, const double *numbers, int cells, double *linear,
-                 double *total, int stride) {
+/// Adds r v and v, summed over cells, of which all numbers are multiplied by the roots of weights.
+void add_vectors(const double *const *vectors, const double *numbers, const double *roots,
+                 int cells, double *linear, double *total, int stride) {
   for (int q = 0; q < stride; q += lanes) {
     Lanes h = load(linear + q), s = load(total + q);
     for (int c = 0; c < cells; ++c) {
       const Lanes v = load(vectors[c] + q);
       h = madd(numbers[c], v, h);
-      s += v;
+      s = madd(roots[c], v, s);
     }
     store(linear + q, h);
     store(total + q, s);
@@ -165,7 +167,7 @@ class VectorDraw {
     // tiles.
     double first = 0, inverse = 0;
     if (has_means_) {
-      inverse = 1 / std::sqrt(double(cells.size()) * share_ + 1 / prior_.spread);
+      inverse = 1 / std::sqrt(own.weight * share_ + 1 / prior_.spread);
       first = (own.sum * share_ + prior_.level / prior_.spread) * inverse;
       scale(share_ * inverse, own.total.data(), 0, stride_);
     }
@@ -197,7 +199,7 @@ class VectorDraw {
     std::fill(own.precision.begin(), own.precision.end(), 0.0);
     std::fill(own.linear.begin(), own.linear.end(), 0.0);
     std::fill(own.total.begin(), own.total.end(), 0.0);
-    own.sum = own.squares = 0;
+    own.sum = own.squares = own.weight = 0;
     for (std::size_t from = 0; from < cells.size(); from += cells_at_once) {
       const int count = int(std::min<std::size_t>(cells_at_once, cells.size() - from));
       for (int c = 0; c < count; ++c) {
@@ -207,12 +209,33 @@ class VectorDraw {
         double r = (cells.counts[from + std::size_t(c)] - units_.center) * units_.inverse;
         if (has_means_) r -= given_.means[std::size_t(key)];
         own.numbers[c] = r;
-        own.sum += r;
-        own.squares += r * r;
+      }
+      weigh(cells.weights.empty() ? nullptr : cells.weights.data() + from, count, own);
+      for (int c = 0; c < count; ++c) {
+        own.sum += own.roots[c] * own.numbers[c];
+        own.squares += own.numbers[c] * own.numbers[c];
       }
       add_all_products(own.vectors, count, own.precision.data(), stride_);
-      add_vectors(own.vectors, own.numbers, count, own.linear.data(), own.total.data(), stride_);
+      add_vectors(own.vectors, own.numbers, own.roots, count, own.linear.data(), own.total.data(),
+                  stride_);
       own.poll(std::size_t(count) * std::size_t(stride_) * std::size_t(stride_ / 2));
+    }
+  }
+
+  /// Multiplies the numbers and vectors of cells by the roots of their weights, nullptr: 1, which
+  /// multiplies the precisions of the cells by the weights.
+  void weigh(const double *weights, int cells, Workspace &own) const {
+    std::fill_n(own.roots, cells, 1.0);
+    own.weight += weights ? 0 : cells;
+    if (!weights) return;
+    own.weighed.resize(std::size_t(cells_at_once) * std::size_t(stride_));
+    for (int c = 0; c < cells; ++c) {
+      const double root = own.roots[c] = std::sqrt(weights[c]);
+      own.weight += weights[c];
+      own.numbers[c] *= root;
+      double *const to = own.weighed.data() + std::size_t(c) * std::size_t(stride_);
+      for (int q = 0; q < stride_; q += lanes) store(to + q, root * load(own.vectors[c] + q));
+      own.vectors[c] = to;
     }
   }
 
@@ -416,7 +439,8 @@ double PmfChain::log_joint() const {
 }
 
 double PmfChain::root_mean_square() const {
-  return std::sqrt(sums_[pmf_second].squared_residuals / cells_);
+  return std::sqrt(sums_[pmf_second].squared_residuals /
+                   (task_.weight > 0 ? task_.weight : cells_));
 }
 
 double PmfChain::norm() const {

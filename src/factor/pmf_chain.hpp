@@ -16,7 +16,8 @@ namespace bayes {
 //
 // A cell has the distribution x_ij ~ Normal(a_i + b_j + u_i'v_j, noise), where a and b exist only
 // if the model has means. Given v and b, the vectors (u_i, a_i) are independent and normal, each
-// with a precision that is a sum over the cells of key i plus that of the prior.
+// with a precision that is a sum over the cells of key i plus that of the prior. The precision of a
+// cell, 1 / noise, is multiplied by its weight, here and below.
 
 /// One side of the table: vectors, keys x rank, and means of the keys, empty if the model has none.
 struct PmfSide {
@@ -139,6 +140,8 @@ struct PmfTask {
   PmfUnits units;
   PmfPrior prior;
   std::uint64_t seed = 1;
+  /// the sum of the cells' weights; 0: they have none
+  double weight = 0;
 };
 
 /// What a chain begins with: the second side, given which the first one is drawn first.

@@ -147,14 +147,15 @@ FactorTableOptions::Repeated repeated_of(const std::string &name) {
 
 class SampledPmf final : public ChainSampler {
  public:
+  /// `log_jacobian`: of the numbers in standard units, and of the weights
   SampledPmf(const PmfTask &task, int number, std::optional<PmfState> start, double scale,
-             Side document_side, PmfModel::State &state)
+             double log_jacobian, Side document_side, PmfModel::State &state)
       : chain_(task, number, std::move(start)),
         hierarchical_(task.prior.hierarchical),
         scale_(scale),
         document_side_(document_side),
         state_(state),
-        log_jacobian_(-double(task.table.totals().entries) * std::log(scale)) {}
+        log_jacobian_(log_jacobian) {}
 
   double sweep(int index, Control &control) override {
     chain_.sweep(index, control);
@@ -231,8 +232,8 @@ std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Contr
 /// norm (the root mean square of u_i'v_j over all pairs of keys) and, unless the prior is
 /// hierarchical, c: in the units of the numbers, and invariant under rotations of the vectors.
 /// begin(chain): the state in which a chain begins, if it is given.
-void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side document_side,
-                PmfModel::State &state, FitRun &run, Control &control,
+void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, double log_jacobian,
+                Side document_side, PmfModel::State &state, FitRun &run, Control &control,
                 const std::function<std::optional<PmfState>(int chain)> &begin) {
   const double keys =
       double(task.table.totals().documents) + double(task.transposed.totals().documents);
@@ -265,7 +266,8 @@ void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side d
     state.exchange(of_record, std::size_t(stored), each);
   };
   ChainRun chains = run_chains(settings, control, [&](int chain) {
-    return std::make_unique<SampledPmf>(task, chain, begin(chain), scale, document_side, state);
+    return std::make_unique<SampledPmf>(task, chain, begin(chain), scale, log_jacobian,
+                                        document_side, state);
   });
   run.take(std::move(chains));
 }
@@ -284,16 +286,17 @@ class PmfFit {
   std::unique_ptr<PmfModel> run() {
     const CorpusTotals &totals = table_.documents.totals();
     require_room();
-    run_.set_weight(double(totals.entries), totals.entries);
     find_units();
+    run_.set_weight(weight_, totals.entries);
     const PmfTask task{table_.documents, *table_.transposed, options_.rank, {center_, 1 / scale_},
-                       prior(),          options_.seed};
+                       prior(),          options_.seed,      weight_};
     PmfModel::State &state = *model_->state;
     state.center = center_;
     state.scale = scale_;
     const PmfPlace place{center_, scale_, other(table_.document_side), table_.term_keys};
-    sample_pmf(task, options_.chains, scale_, table_.document_side, state, run_, control_,
-               [&](int chain) -> std::optional<PmfState> {
+    sample_pmf(task, options_.chains, scale_,
+               log_weights_ / 2 - double(totals.entries) * std::log(scale_), table_.document_side,
+               state, run_, control_, [&](int chain) -> std::optional<PmfState> {
                  if (!start_) return std::nullopt;
                  return pmf_state_of_model(*start_, chain, options_.chains.chains, task, place);
                });
@@ -354,12 +357,19 @@ class PmfFit {
         {}, "Rescale the numbers.");
   }
 
-  /// Sets center and scale to the mean and standard deviation of the numbers, or without means to 0
-  /// and the root mean square. Sums are in units of the largest number, so that they do not
-  /// overflow.
+  /// Sets center and scale to the mean and standard deviation of the numbers, by their weights, or
+  /// without means to 0 and the root mean square; and sums of the weights. Sums of numbers are in
+  /// units of the largest one, so that they do not overflow.
   void find_units() {
     double largest = 0;
+    weight_ = double(table_.documents.totals().entries);
+    bool weighted = false;
     each_document_of(table_.documents, [&](std::int64_t document, const DocumentTerms &cells) {
+      if (!cells.weights.empty() && !std::exchange(weighted, true)) weight_ = 0;
+      for (const double w : cells.weights) {
+        weight_ += w;
+        log_weights_ += std::log(w);
+      }
       for (std::size_t i = 0; i < cells.size(); ++i) {
         const double x = std::abs(cells.counts[i]);
         if (!(x <= max_number)) refuse(document, cells.terms[i], cells.counts[i]);
@@ -367,22 +377,25 @@ class PmfFit {
       }
     });
     if (largest < 1e-300) return;  // practically 0
-    const double n = double(table_.documents.totals().entries);
+    const auto weight = [](const DocumentTerms &cells, std::size_t i) {
+      return cells.weights.empty() ? 1 : cells.weights[i];
+    };
     double sum = 0, squares = 0;
     if (options_.means) {
       each_document_of(table_.documents, [&](std::int64_t, const DocumentTerms &cells) {
-        for (const double x : cells.counts) sum += x / largest;
+        for (std::size_t i = 0; i < cells.size(); ++i)
+          sum += weight(cells, i) * (cells.counts[i] / largest);
       });
-      center_ = sum / n * largest;
+      center_ = sum / weight_ * largest;
     }
     each_document_of(table_.documents, [&](std::int64_t, const DocumentTerms &cells) {
-      for (const double x : cells.counts) {
-        const double z = x / largest - center_ / largest;
-        squares += z * z;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const double z = cells.counts[i] / largest - center_ / largest;
+        squares += weight(cells, i) * (z * z);
       }
     });
     // If all numbers are equal, their differences are rounding errors.
-    const double share = std::sqrt(squares / n);
+    const double share = std::sqrt(squares / weight_);
     scale_ = share > 1e-12 ? share * largest : largest;
     scale_ = std::max(scale_, 1e-300);
   }
@@ -445,6 +458,8 @@ class PmfFit {
   FitRun run_;
   const Keys rows_, columns_;
   double center_ = 0, scale_ = 1;
+  /// the sum of the weights, which are 1 without weights, and that of their logarithms
+  double weight_ = 0, log_weights_ = 0;
 };
 
 }  // namespace

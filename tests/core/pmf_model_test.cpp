@@ -222,6 +222,39 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads) {
   BOOST_TEST((one == bytes(3)));
 }
 
+BOOST_AUTO_TEST_CASE(weights_are_shares_of_the_noise) {
+  const Cells table = ratings::synthetic(120, 40, 2, 0.3, 5).fitted;
+  const auto fit = [](const Cells &cells, double noise) {
+    Document prior = Document::object();
+    if (noise > 0) prior.set("noise_variance", noise).set("c", 0.7);
+    Document options = chains_of(2, 12);
+    auto out = ratings::fit(cells, 2, options.set("rated", false).set("prior", std::move(prior)));
+    out->info.seconds = 0;
+    return out;
+  };
+  const auto one = [](std::size_t) { return 1.0; };
+  const auto some = [](std::size_t i) { return double(1 + i % 4); };
+  const auto four = [](std::size_t) { return 4.0; };
+  BOOST_TEST((fit(table, 0)->to_bytes() == fit(ratings::weighted(table, one), 0)->to_bytes()));
+  const auto usual = fit(table, 0.2), less = fit(ratings::weighted(table, four), 0.8),
+             weights = fit(ratings::weighted(table, some), 0.2),
+             copies = fit(ratings::weighted(table, some, true), 0.2);
+  BOOST_TEST(weights->info.rows == std::int64_t(table.cells.size()));
+  for (std::int32_t i = 0; i < 40; ++i) {
+    BOOST_TEST(std::abs(weights->predict(i, i).mean - copies->predict(i, i).mean) < 1e-7);
+    BOOST_TEST(std::abs(usual->predict(i, i).mean - less->predict(i, i).mean) < 1e-7);
+  }
+  // noise_sd, rmse and norm of every draw, and log_joint
+  const std::vector<double> &a = usual->draws.values, &b = less->draws.values;
+  const std::vector<std::string> &names = usual->draws.quantities;
+  BOOST_REQUIRE((a.size() == b.size() && a.size() % names.size() == 0));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double factor = names[i % names.size()] == "noise_sd" ? 2 : 1;
+    BOOST_TEST(std::abs(b[i] - factor * a[i]) < 1e-6 * (1 + std::abs(a[i])),
+               names[i % names.size()]);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(recommendations_leave_out_rated_columns) {
   const PmfModel &model = usual_model();
   std::vector<bool> rated(250);

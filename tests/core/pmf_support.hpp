@@ -20,6 +20,8 @@ using namespace bayes;
 struct Cell {
   std::int32_t row, column;
   double x;
+  /// 0: the table has no weights
+  double weight = 0;
 };
 
 struct Cells {
@@ -35,13 +37,25 @@ inline void fill(MemoryCorpus &corpus, std::int32_t lines, std::vector<Cell> cel
   std::size_t at = 0;
   for (std::int32_t line = 0; line < lines; ++line) {
     std::vector<std::int32_t> terms;
-    std::vector<double> counts;
+    std::vector<double> counts, weights;
     for (; at < cells.size() && cells[at].row == line; ++at) {
       terms.push_back(cells[at].column);
       counts.push_back(cells[at].x);
+      if (cells[at].weight > 0) weights.push_back(cells[at].weight);
     }
-    corpus.append({terms, counts});
+    corpus.append({terms, counts, weights});
   }
+}
+
+/// With `weight(i)` for cell i, or with as many copies of it.
+inline Cells weighted(Cells of, double (*weight)(std::size_t i), bool copies = false) {
+  std::vector<Cell> out;
+  for (std::size_t i = 0; i < of.cells.size(); ++i) {
+    if (!copies) of.cells[i].weight = weight(i);
+    for (int n = 0; n < (copies ? int(weight(i)) : 1); ++n) out.push_back(of.cells[i]);
+  }
+  of.cells = std::move(out);
+  return of;
 }
 
 inline Cells transposed(Cells of) {

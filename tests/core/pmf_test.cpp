@@ -33,8 +33,9 @@ PmfSide random_side(std::int32_t keys, int rank, bool means, std::uint64_t seed)
 }
 
 /// Lines that all have the same cells are as many draws from one normal distribution.
-void check_draws(int rank, int cells_of_line, bool means) {
-  BOOST_TEST_CONTEXT("rank " << rank << ", " << cells_of_line << " cells, means " << means) {
+void check_draws(int rank, int cells_of_line, bool means, bool weighted = false) {
+  BOOST_TEST_CONTEXT("rank " << rank << ", " << cells_of_line << " cells, means " << means
+                             << ", weights " << weighted) {
     const std::int32_t lines = 4000, others = 100;
     const PmfSide side = random_side(others, rank, means, 5);
     const PmfSidePrior prior = uneven_prior(rank);
@@ -42,13 +43,15 @@ void check_draws(int rank, int cells_of_line, bool means) {
     const PmfUnits units{2, 0.5};
     MemoryCorpus corpus(others);
     std::vector<std::int32_t> terms;
-    std::vector<double> counts;
+    std::vector<double> counts, weights;
     Random random(9, 1);
     for (int c = 0; c < cells_of_line; ++c) {
       terms.push_back(c);
       counts.push_back(3 * random.normal());
+      if (weighted) weights.push_back(5 * random.uniform());
     }
-    for (std::int32_t i = 0; i < lines; ++i) corpus.append({terms, counts});
+    for (std::int32_t i = 0; i < lines; ++i) corpus.append({terms, counts, weights});
+    const auto weight = [&](int c) { return weighted ? weights[std::size_t(c)] : 1; };
     PmfSide drawn{PaddedMatrix(lines, rank), Buffer(means ? std::size_t(lines) : 0)};
     Control control;
     control.threads = 2;
@@ -73,8 +76,8 @@ void check_draws(int rank, int cells_of_line, bool means) {
       for (int k = 0; k < rank; ++k) design(k, c) = side.vectors.row(c)[k];
       if (means) design(rank, c) = 1;
       r(c) = (counts[std::size_t(c)] - 2) / 2 - (means ? side.means[std::size_t(c)] : 0);
-      precision += design.col(c) * design.col(c).transpose() / noise;
-      right += design.col(c) * r(c) / noise;
+      precision += weight(c) * design.col(c) * design.col(c).transpose() / noise;
+      right += weight(c) * design.col(c) * r(c) / noise;
     }
     Matrix lower;
     BOOST_REQUIRE(cholesky(precision, lower));
@@ -97,7 +100,7 @@ void check_draws(int rank, int cells_of_line, bool means) {
       first += z / lines;
       second += z * z.transpose() / lines;
       for (int c = 0; c < cells_of_line; ++c)
-        squared_residuals += std::pow(r(c) - design.col(c).dot(w), 2);
+        squared_residuals += weight(c) * std::pow(r(c) - design.col(c).dot(w), 2);
       vectors += w.head(rank);
       products += w.head(rank) * w.head(rank).transpose();
       if (means) {
@@ -113,7 +116,8 @@ void check_draws(int rank, int cells_of_line, bool means) {
     const auto close = [](double a, double b, double scale) {
       return std::abs(a - b) <= 1e-9 * (1 + std::abs(scale));
     };
-    BOOST_TEST(close(sums.squared_residuals, squared_residuals, double(lines) * r.squaredNorm()));
+    const double all = (weighted ? 5 : 1) * r.squaredNorm();
+    BOOST_TEST(close(sums.squared_residuals, squared_residuals, double(lines) * all));
     BOOST_TEST(close(sums.means, sum_of_means, lines));
     BOOST_TEST(close(sums.squared_means, squared_means, lines));
     for (int p = 0; p < rank; ++p) {
@@ -163,6 +167,34 @@ BOOST_AUTO_TEST_CASE(vectors_have_their_conditional_distribution) {
     check_draws(8, 70, means);  // more cells than are added up at a time
     check_draws(17, 6, means);  // fewer cells than the rank
     check_draws(2, 0, means);   // the prior
+    check_draws(3, 5, means, true);
+    check_draws(9, 70, means, true);
+  }
+}
+
+/// The same random numbers, so the same draws.
+BOOST_AUTO_TEST_CASE(a_weight_multiplies_the_precision_of_a_cell) {
+  const Cells table = ratings::synthetic(300, 70, 4, 0.2, 8).fitted;
+  const auto after = [](const Cells &cells, const PmfPrior &prior) {
+    MemoryCorpus lines(cells.columns), others(cells.rows);
+    ratings::fill(lines, cells.rows, cells.cells);
+    ratings::fill(others, cells.columns, ratings::transposed(cells).cells);
+    return after_sweeps(lines, others, prior, 2);
+  };
+  const auto one = [](std::size_t) { return 1.0; };
+  const auto some = [](std::size_t i) { return double(1 + i % 4); };
+  for (const bool means : {false, true}) {
+    PmfPrior prior;
+    prior.means = means;
+    BOOST_TEST((after(table, prior) == after(ratings::weighted(table, one), prior)));
+    // The number of cells, which copies raise, counts for the noise alone.
+    prior.noise = 0.3;
+    const auto weights = after(ratings::weighted(table, some), prior),
+               copies = after(ratings::weighted(table, some, true), prior);
+    BOOST_REQUIRE(weights.size() == copies.size());
+    for (std::size_t i = 3; i < weights.size(); ++i)
+      if (std::abs(weights[i] - copies[i]) > 1e-8) BOOST_ERROR(i << ": " << weights[i]);
+    BOOST_TEST(std::abs(weights[1] - copies[1]) < 1e-8);
   }
 }
 
@@ -187,9 +219,8 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_threads_or_files) {
 
 /// u_i and v_j of rank 1 given a table of three rows and two columns, with cells missing. Given v,
 /// the numbers of a row are normal with u integrated out, so that two dimensions are left.
-BOOST_AUTO_TEST_CASE(rank_one_agrees_with_quadrature) {
+void check_rank_one(const std::vector<Cell> &cells) {
   const double c = 1.2, noise = 0.4;
-  const std::vector<Cell> cells = {{0, 0, 1.1}, {0, 1, -0.7}, {1, 0, 0.4}};
   const int missing[3][2] = {{0, 1}, {1, 1}, {2, 0}};
   // E of u_0 v_1, u_1 v_1, u_2 v_0, and of their squares
   double mass = 0, exact[6] = {};
@@ -202,8 +233,9 @@ BOOST_AUTO_TEST_CASE(rank_one_agrees_with_quadrature) {
         double precision = 1 / c, right = 0;
         for (const Cell &cell : cells)
           if (cell.row == i) {
-            precision += both[cell.column] * both[cell.column] / noise;
-            right += both[cell.column] * cell.x / noise;
+            const double share = (cell.weight > 0 ? cell.weight : 1) / noise;
+            precision += both[cell.column] * both[cell.column] * share;
+            right += both[cell.column] * cell.x * share;
           }
         mean[i] = right / precision;
         variance[i] = 1 / precision;
@@ -251,6 +283,11 @@ BOOST_AUTO_TEST_CASE(rank_one_agrees_with_quadrature) {
       BOOST_TEST(error < 0.03);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(rank_one_agrees_with_quadrature) {
+  check_rank_one({{0, 0, 1.1}, {0, 1, -0.7}, {1, 0, 0.4}});
+  check_rank_one({{0, 0, 1.1, 0.3}, {0, 1, -0.7, 1.5}, {1, 0, 0.4, 4}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

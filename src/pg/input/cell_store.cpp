@@ -124,6 +124,18 @@ class CellNumbers {
 
 }  // namespace
 
+DocumentTerms WeightedLine::of(const DocumentTerms &line) {
+  terms_.clear();
+  numbers_.clear();
+  weights_.clear();
+  for (std::size_t e = 0; e + 1 < line.size(); e += 2) {
+    terms_.push_back(line.terms[e] / 2);
+    numbers_.push_back(line.counts[e]);
+    weights_.push_back(line.counts[e + 1]);
+  }
+  return {terms_, numbers_, weights_};
+}
+
 void CellOrder::run(CellStore &cells, const CellMap &map, const Take &take) {
   take_ = &take;
   done_ = 0;

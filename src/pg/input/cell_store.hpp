@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "data/corpus.hpp"
@@ -22,6 +23,10 @@ struct TableCell {
   std::int32_t line, other;
   double number;
 };
+
+/// In a table with weights a cell is two: after its number its weight, with this added to `other`,
+/// which is above all keys.
+inline constexpr std::int32_t weight_mark = 1 << 30;
 
 /// Cells in order of arrival.
 class CellStore {
@@ -86,12 +91,28 @@ struct CellMap {
   std::span<const std::int32_t> lines, others;
   /// swaps the keys, after mapping them
   bool transposed = false;
+  /// Cells have weights: key j becomes 2 j for the number, and 2 j + 1 for the weight.
+  bool weighted = false;
 
   TableCell operator()(const TableCell &cell) const {
-    const std::int32_t line = lines.empty() ? cell.line : lines[std::size_t(cell.line)],
-                       other = others.empty() ? cell.other : others[std::size_t(cell.other)];
-    return transposed ? TableCell{other, line, cell.number} : TableCell{line, other, cell.number};
+    const std::int32_t key = cell.other & ~weight_mark;
+    std::int32_t line = lines.empty() ? cell.line : lines[std::size_t(cell.line)],
+                 other = others.empty() ? key : others[std::size_t(key)];
+    if (transposed) std::swap(line, other);
+    if (weighted) other = 2 * other + (key != cell.other);
+    return {line, other, cell.number};
   }
+};
+
+/// A line of a table with weights, put together again from numbers and weights.
+class WeightedLine {
+ public:
+  /// Valid until the next call.
+  DocumentTerms of(const DocumentTerms &line);
+
+ private:
+  std::vector<std::int32_t> terms_;
+  std::vector<double> numbers_, weights_;
 };
 
 /// Orders cells by distributing them, without comparisons between lines.

@@ -4,18 +4,14 @@
 
 namespace bayes::pg {
 
-void WeightedCollector::leave_out(const NullableDatum &weight) {
-  if (!weight.isnull) {
-    const double w = DatumGetFloat8(weight.value);
-    if (w != 0)
-      throw Error(Errc::invalid_argument,
-                  message("weight of {} {} is {}", item_name(), seen_, format_number(w)),
-                  message("A weight must be finite and not negative: it is the number of times "
-                          "that the {} counts.",
-                          item_name()));
-    ++zero_weights_;
-  }
-  rows.skip();
+void Collector::count_zero(double weight) {
+  if (weight != 0)
+    throw Error(Errc::invalid_argument,
+                message("weight of {} {} is {}", item_name(), seen_, format_number(weight)),
+                message("A weight must be finite and not negative: it is the number of times "
+                        "that the {} counts.",
+                        item_name()));
+  ++zero_weights_;
 }
 
 void warn_of_failure(const Error &error, const char *result) {

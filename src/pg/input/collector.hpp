@@ -47,7 +47,7 @@ class Collector {
   /// There are no items to fit.
   virtual bool empty() const = 0;
   /// There are items, but all have weight 0.
-  virtual bool all_weights_zero() const { return false; }
+  bool all_weights_zero() const { return empty() && zero_weights_ > 0; }
   /// "row", "sequence", "document", "cell"
   const char *item_name() const { return item_name_; }
   /// as it was given
@@ -68,10 +68,21 @@ class Collector {
     if (seen_++ % items_between_shown == 0) progress.read(seen_);
   }
 
+  /// Does an item count? Those of weight 0 or NULL are skipped. Throws Error for an invalid weight.
+  bool has_weight(const NullableDatum *weight) {
+    if (!weight) return true;
+    if (!weight->isnull && usable(DatumGetFloat8(weight->value))) return true;
+    if (!weight->isnull) count_zero(DatumGetFloat8(weight->value));
+    return false;
+  }
+
   const MemoryContext context_;
-  std::int64_t seen_ = 0;
+  std::int64_t seen_ = 0, zero_weights_ = 0;
 
  private:
+  static bool usable(double weight) { return weight > 0 && weight <= max_abs_element; }
+  void count_zero(double weight);
+
   const char *item_name_;
 };
 
@@ -84,27 +95,18 @@ class WeightedCollector : public Collector {
   RowSource &source() { return rows; }
 
   bool empty() const override { return rows.rows() == 0; }
-  bool all_weights_zero() const override { return empty() && zero_weights_ > 0; }
 
  protected:
   WeightedCollector(MemoryContext context, bool weighted, const char *item_name)
       : Collector(context, item_name),
         rows(context, weighted) {}
 
-  /// Is an item to be used? Items of weight 0 or NULL are skipped. Throws Error for an invalid
-  /// weight.
+  /// Is an item to be used? Others are counted as skipped.
   bool admit(const NullableDatum *weight) {
-    if (!weight) return true;
-    if (!weight->isnull && usable(DatumGetFloat8(weight->value))) return true;
-    leave_out(*weight);
+    if (has_weight(weight)) return true;
+    rows.skip();
     return false;
   }
-
-  std::int64_t zero_weights_ = 0;
-
- private:
-  static bool usable(double weight) { return weight > 0 && weight <= max_abs_element; }
-  void leave_out(const NullableDatum &weight);
 };
 
 /// The weight of an admitted item.

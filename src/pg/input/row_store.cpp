@@ -288,7 +288,7 @@ DocumentStore::DocumentStore(MemoryContext context, std::int32_t vocabulary, std
 
 void DocumentStore::append(const DocumentTerms &document) {
   if (tail_entries_ >= piece_entries(totals_.vocabulary)) close_piece();
-  const std::size_t doubles = packed_doubles(document.size());
+  const std::size_t doubles = packed_doubles(document);
   if (tail_doubles_ + doubles > tail_.size())
     tail_.resize(std::max(tail_doubles_ + doubles, tail_.size() + tail_.size() / 2));
   pack_document(document, tail_.data() + tail_doubles_);

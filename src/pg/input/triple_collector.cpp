@@ -229,13 +229,16 @@ void TripleCollector::begin_cells() {
 void TripleCollector::add(const Item &item) {
   if (lines_) throw Error(Errc::internal, "cell added after the end");
   count();
-  if (form_.values == 3)
-    add_cell(item.values);
+  if (!has_weight(item.weight))
+    ++skipped_;
+  else if (form_.values == 3)
+    add_cell(item);
   else
     add_row(item);
 }
 
-void TripleCollector::add_cell(const NullableDatum *values) {
+void TripleCollector::add_cell(const Item &item) {
+  const NullableDatum *const values = item.values;
   const std::int32_t row = row_ = values[0].isnull ? -1 : rows_.number(values[0].value);
   const std::int32_t column = values[1].isnull ? -1 : columns_.number(values[1].value);
   check_keys();
@@ -244,7 +247,7 @@ void TripleCollector::add_cell(const NullableDatum *values) {
     null_numbers_ += row >= 0 && column >= 0;
     return;
   }
-  add_number(row, column, DatumGetFloat8(values[2].value));
+  add_number(row, column, DatumGetFloat8(values[2].value), weight_of(item));
 }
 
 void TripleCollector::add_row(const Item &item) {
@@ -291,7 +294,8 @@ void TripleCollector::add_row(const Item &item) {
   }
 }
 
-void TripleCollector::add_number(std::int32_t row, std::int32_t column, double number) {
+void TripleCollector::add_number(std::int32_t row, std::int32_t column, double number,
+                                 double weight) {
   if (!std::isfinite(number) || (options_.non_negative && number < 0))
     refuse_number(row, column, number);
   if (number == 0) {
@@ -299,6 +303,7 @@ void TripleCollector::add_number(std::int32_t row, std::int32_t column, double n
     number = 0;  // not -0
   }
   cells_->add({row, column, number});
+  if (form_.weighted) cells_->add({row, column | weight_mark, weight});
 }
 
 void TripleCollector::refuse_number(std::int32_t row, std::int32_t column, double number) const {
@@ -341,8 +346,9 @@ Side TripleCollector::choose_lines(const std::vector<std::string> &row_keys,
   std::uint64_t by_row = 0, by_column = 0;
   cells_->each([&](std::span<const TableCell> some) {
     for (const TableCell &cell : some) {
-      const std::int32_t row = row_places[std::size_t(cell.line)],
-                         column = column_places[std::size_t(cell.other)];
+      const std::int32_t key = cell.other & ~weight_mark, row = row_places[std::size_t(cell.line)],
+                         column = column_places[std::size_t(key)];
+      if (key != cell.other && cell.number == 1) continue;  // as if there were no weights
       by_row += hash_of_cell(row, column, cell.number);
       by_column += hash_of_cell(column, row, cell.number);
     }
@@ -362,18 +368,19 @@ std::uint64_t TripleCollector::hash(Control &control) {
 /// How the cells of this table are put together.
 CellRules TripleCollector::rules_of(const FactorTable &table) const {
   return {options_.repeated, options_.missing,
-          [&table](std::int32_t line, std::int32_t other, double first, double second) {
+          [&table, keys = form_.weighted ? 2 : 1](std::int32_t line, std::int32_t other,
+                                                  double first, double second) {
             throw Error(Errc::invalid_argument,
                         message("there is more than one number of {}: {} and {}",
-                                name_of_cell(table, line, other), format_number(first),
+                                name_of_cell(table, line, other / keys), format_number(first),
                                 format_number(second)),
                         "A cell of the table has one number.",
                         "GROUP BY row and column first, or set option repeated, which combines "
                         "such numbers.");
           },
-          [&table](std::int32_t line, std::int32_t other) {
+          [&table, keys = form_.weighted ? 2 : 1](std::int32_t line, std::int32_t other) {
             throw Error(Errc::numeric, message("the sum of the numbers of {} overflows",
-                                               name_of_cell(table, line, other)));
+                                               name_of_cell(table, line, other / keys)));
           }};
 }
 
@@ -415,7 +422,7 @@ void TripleCollector::arrange(Control &) {
   if (!apart.empty())
     held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.term_keys.size()), 0,
                                                 budget_ / std::size_t(hold_out_->every()));
-  write_lines({row_places, column_places, !by_row}, rules, table, apart);
+  write_lines({row_places, column_places, !by_row, form_.weighted}, rules, table, apart);
   if (!apart.empty()) leave_out(apart, table);
   if (options_.transposed) {
     transposed_ = std::make_unique<DocumentStore>(
@@ -456,8 +463,10 @@ void TripleCollector::write_lines(const CellMap &map, const CellRules &rules,
   const auto lines = std::int32_t((map.transposed ? map.others : map.lines).size());
   CellOrder order(context_, lines, budget_ / 4, rules);
   std::size_t number = 0;
+  WeightedLine whole;
   order.run(*cells_, map, [&](const DocumentTerms &line) {
-    (!apart.empty() && apart[table.key_of(number)] ? held_out_ : lines_)->append(line);
+    (!apart.empty() && apart[table.key_of(number)] ? held_out_ : lines_)
+        ->append(map.weighted ? whole.of(line) : line);
     ++number;
   });
   lines_->finish();
@@ -470,13 +479,21 @@ void TripleCollector::write_transposed(const CellRules &rules, std::size_t bytes
   for (std::int64_t i = 0; i < lines_->stretches(); ++i)
     for (const CorpusPiece &piece : lines_->stretch(i))
       each_document(piece, [&cells](std::int64_t index, const DocumentTerms &line) {
-        for (std::size_t e = 0; e < line.size(); ++e)
+        for (std::size_t e = 0; e < line.size(); ++e) {
           cells.add({line.terms[e], std::int32_t(index), line.counts[e]});
+          if (!line.weights.empty())
+            cells.add({line.terms[e], std::int32_t(index) | weight_mark, line.weights[e]});
+        }
         return true;
       });
   cells.finish();
   CellOrder order(context_, lines_->totals().vocabulary, budget_ / 4, rules);
-  order.run(cells, {}, [this](const DocumentTerms &line) { transposed_->append(line); });
+  CellMap map;
+  map.weighted = form_.weighted;
+  WeightedLine whole;
+  order.run(cells, map, [&](const DocumentTerms &line) {
+    transposed_->append(map.weighted ? whole.of(line) : line);
+  });
   transposed_->finish();
 }
 

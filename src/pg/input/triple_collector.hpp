@@ -83,7 +83,7 @@ class TripleCollector final : public Collector {
 
   /// An item of three values is a cell: two keys of any type, and a float8. An item of two values
   /// is the key of a row and the array of its numbers; an item of one value is such an array, whose
-  /// key is the number of the row.
+  /// key is the number of the row. Cells may have weights.
   TripleCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
@@ -111,9 +111,9 @@ class TripleCollector final : public Collector {
   friend class PushedTable;
 
   void begin_cells();
-  void add_cell(const NullableDatum *values);
+  void add_cell(const Item &item);
   void add_row(const Item &item);
-  void add_number(std::int32_t row, std::int32_t column, double number);
+  void add_number(std::int32_t row, std::int32_t column, double number, double weight = 1);
   void check_keys() const;
   [[noreturn]] void refuse_number(std::int32_t row, std::int32_t column, double number) const;
   Side choose_lines(const std::vector<std::string> &row_keys,

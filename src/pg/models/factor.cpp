@@ -23,23 +23,29 @@ Oid base_of_column(TupleDesc columns, int index) {
   return guarded([declared] { return getBaseType(declared); });
 }
 
-/// The columns of the query: row, column and number; or an array; or a key and an array.
+/// The columns of the query: row, column and number, and possibly a weight; or an array; or a key
+/// and an array.
 class TableColumns {
  public:
-  explicit TableColumns(TupleDesc columns) : count_(columns->natts) {
-    if (count_ < 1 || count_ > 3)
+  TableColumns(TupleDesc columns, bool weights) : count_(std::min(columns->natts, 3)) {
+    if (columns->natts < 1 || columns->natts > (weights ? 4 : 3))
       throw Error(Errc::invalid_argument,
-                  message("query returns {} columns, but must return one to three", count_), {},
-                  table_hint);
+                  message("query returns {} columns, but must return one to {}", columns->natts,
+                          weights ? "four" : "three"),
+                  weights ? "The fourth column is the weight of a cell." : "", table_hint);
+    form.weighted = columns->natts > 3;
     form.values = count_;
     form.type = TupleDescAttr(columns, 0)->atttypid;
     form.second_type = count_ > 1 ? TupleDescAttr(columns, 1)->atttypid : InvalidOid;
     const Oid last = base_of_column(columns, count_ - 1);
     number_ = last;
+    if (form.weighted)
+      require(columns, 3, is_number_type(weight_ = base_of_column(columns, 3)),
+              "The fourth column is the weight of a cell.");
     if (count_ == 3)
-      require(columns, is_number_type(last), "The third column is the number in a cell.");
+      require(columns, 2, is_number_type(last), "The third column is the number in a cell.");
     else
-      require(columns, is_number_type(guarded([last] {
+      require(columns, count_ - 1, is_number_type(guarded([last] {
                 const Oid element = get_element_type(last);
                 return OidIsValid(element) ? getBaseType(element) : InvalidOid;
               })),
@@ -53,14 +59,17 @@ class TableColumns {
     for (int i = 0; i < count_; ++i) values_[i] = {row->tts_values[i], row->tts_isnull[i]};
     if (count_ == 3 && !values_[2].isnull)
       values_[2].value = Float8GetDatum(number_of(values_[2].value, number_));
-    return {values_, nullptr};
+    if (!form.weighted) return {values_, nullptr};
+    values_[3] = {row->tts_values[3], row->tts_isnull[3]};
+    if (!values_[3].isnull) values_[3].value = Float8GetDatum(number_of(values_[3].value, weight_));
+    return {values_, &values_[3]};
   }
 
  private:
-  /// Throws Error unless `suits`: the last column is not of the type `expected`.
-  static void require(TupleDesc columns, bool suits, const char *expected) {
+  /// Throws Error unless `suits`: the column is not of the type `expected`.
+  static void require(TupleDesc columns, int index, bool suits, const char *expected) {
     if (suits) return;
-    const Form_pg_attribute column = TupleDescAttr(columns, columns->natts - 1);
+    const Form_pg_attribute column = TupleDescAttr(columns, index);
     const Oid type = column->atttypid;
     const char *const name = guarded([type] { return format_type_be(type); });
     throw Error(Errc::invalid_argument,
@@ -69,8 +78,8 @@ class TableColumns {
   }
 
   int count_;
-  Oid number_ = InvalidOid;
-  NullableDatum values_[3] = {};
+  Oid number_ = InvalidOid, weight_ = InvalidOid;
+  NullableDatum values_[4] = {};
 };
 
 const char *name_of(Side side) { return side == Side::row ? "row" : "column"; }
@@ -123,12 +132,12 @@ Side side_argument(FunctionCallInfo fcinfo, int argument) {
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<FitData<TripleCollector>> &data,
                    const std::function<void(FitData<TripleCollector> &table)> &begin,
-                   const PushedFit *push) {
+                   const PushedFit *push, bool weights) {
   std::optional<TableColumns> columns;
   const char *const sql = query_text(fcinfo, table_hint);
   if (push) {
     PushedTable table(data, push->request, [&](TupleDesc description, std::string &reason) {
-      const ItemForm form = TableColumns(description).form;
+      const ItemForm form = TableColumns(description, weights).form;
       if (form.values == 3) reason = "a row may have cells on several servers";
       if (push->request.start) reason = "the fit begins at a model, whose rows are here";
       data.emplace(context, form);
@@ -140,7 +149,7 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
   run_query(
       sql, table_hint,
       [&](TupleDesc description) {
-        columns.emplace(description);
+        columns.emplace(description, weights);
         data.emplace(context, columns->form);
         begin(*data);
       },
@@ -158,7 +167,8 @@ std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCo
   const auto begin = [&request, &binding](FitData<TripleCollector> &table) {
     table.begin(request, binding.check);
   };
-  collect_table(fcinfo, context, data, begin, pushed.methods.empty() ? nullptr : &how);
+  collect_table(fcinfo, context, data, begin, pushed.methods.empty() ? nullptr : &how,
+                pushed.methods.empty());
   auto model = fit_model(binding, request, *data, bytes);
   push.end();
   return model;

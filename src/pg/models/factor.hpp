@@ -19,15 +19,15 @@ namespace bayes::pg {
 
 /// Reads the table of a function F(query bayes_query, ...) into `data`, which is allocated below
 /// `context`; `begin` is called before the query runs. `push`: for a function that has option
-/// push_down; else null.
+/// push_down; else null. `weights`: cells may have weights.
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<FitData<TripleCollector>> &data,
                    const std::function<void(FitData<TripleCollector> &table)> &begin,
-                   const PushedFit *push = nullptr);
+                   const PushedFit *push = nullptr, bool weights = false);
 
 /// Fits the table of a function F(query bayes_query, roles...), as fit_model does. `pushed`:
 /// methods that can be computed where the rows are; if there are none, the function has no option
-/// push_down.
+/// push_down, and cells may have weights.
 std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
                                  std::span<const Role> roles, std::string *bytes,
                                  const PushedMethods &pushed = {});
