@@ -25,6 +25,7 @@ INSERT INTO families VALUES
   ('lda', 'SELECT lda_fit(d, %s, %L) FROM documents', '2', '{vi,em,svi,cvb0,gibbs,collapsed}'),
   ('nmf', 'SELECT nmf_fit(r, c, n, %s, %L) FROM cells', '2', '{vi,svi,em,squared}'),
   ('pmf', 'SELECT pmf_fit(r, c, n, %s, %L) FROM cells', '2', '{gibbs}'),
+  ('pmf of weights', 'SELECT pmf_fit(r, c, n, %s, %L, 0.5 + n) FROM cells', '2', '{gibbs}'),
   ('dpmm', 'SELECT dpmm_fit(x, %s%L) FROM flowers', '', '{collapsed,gibbs,slice,vi}'),
   ('gmm of holes', 'SELECT gmm_fit(x, %s, %L) FROM holes', '2', '{em,vi,gibbs,collapsed}'),
   ('gmm of weights', 'SELECT gmm_fit(x, %s, %L, weight) FROM holes', '2', '{em,vi}'),

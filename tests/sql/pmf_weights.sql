@@ -1,5 +1,5 @@
 -- Weights of cells in probabilistic matrix factorizations.
-SELECT plan(23);
+SELECT plan(24);
 \ir ../lib/checks.sql
 \ir ../lib/ratings.sql
 SET client_min_messages = error;
@@ -71,6 +71,9 @@ SELECT throws_ok($$SELECT nmf_model('SELECT u, f, 1, w FROM ratings', 2)$$, '220
 SELECT same(timeless(pmf_fit(u, f, x, m, '{"draws": 10}', 1)),
   timeless(pmf_fit(u, f, x, m, '{"draws": 10}')), 'from a start model, weights of 1')
 FROM ratings, (SELECT pmf_fit(u, f, x, 2, '{"draws": 10}') AS m FROM ratings) AS s;
+SELECT throws_ok($$SELECT pmf_fit(u, f, x, m, '{"resume": true}', 2 * w) FROM ratings, (SELECT
+    pmf_fit(u, f, x, 2, '{"draws": 10, "resumable": true, "max_seconds": 1e-9}', w) AS m
+    FROM ratings) AS s$$, '22023', NULL, 'a fit is resumed with its weights');
 SELECT is((i.rows, i.skipped, i.components), ((SELECT count(*) FROM ratings WHERE u > 3),
   (SELECT count(*) FROM ratings WHERE u <= 3), 2), 'weights of 0 and NULL leave cells out')
 FROM (SELECT pmf_fit(u, f, x, m, '{"draws": 10}', CASE WHEN u = 1 THEN 0 WHEN u > 3 THEN w END)
