@@ -76,7 +76,7 @@ struct Parameter {
   /// the quantiles of the posterior that bound an interval of the requested level
   double lower = none, upper = none;
   /// one of the constants above; empty if the model has no posterior
-  std::string_view known_by;
+  std::string_view known_by = {};
 
   /// its index among the numbers of a component's point estimate; -1: none
   int number = -1;

@@ -179,6 +179,8 @@ BOOST_AUTO_TEST_CASE(after_an_impossible_step_a_state_goes_on) {
 BOOST_AUTO_TEST_CASE(states_that_no_sequence_has_are_refused) {
   using Progress = bayes::HmmProgress;
   constexpr double inf = std::numeric_limits<double>::infinity();
+  // Of an impossible state it is -infinity.
+  static constexpr auto raise = [](double &forward) { forward = std::max(forward, 0.0) + 1; };
   const std::vector<std::function<void(Progress &)>> forgeries = {
       [](Progress &p) { p.recursion.clear(); },
       [](Progress &p) { p.recursion.pop_back(); },
@@ -192,13 +194,13 @@ BOOST_AUTO_TEST_CASE(states_that_no_sequence_has_are_refused) {
       [](Progress &p) { p.recursion[2] = 0; },
       [](Progress &p) { p.recursion[2] = inf; },
       [](Progress &p) { p.recursion[2] *= 2; },
-      [](Progress &p) { p.recursion[3] += 1; },
+      [](Progress &p) { raise(p.recursion[3]); },
       [](Progress &p) { p.recursion[3] = hole; },
       [](Progress &p) { p.recursion[3] = p.recursion[4] = -inf; },
       [](Progress &p) {
         p.recursion.insert(p.recursion.end(), p.recursion.begin(), p.recursion.begin() + 5);
       },
-      [](Progress &p) { p.counting = p.recursion, p.counting.back() += 1; },
+      [](Progress &p) { p.counting = p.recursion, raise(p.counting.back()); },
       [](Progress &p) { p.states[0] += 0.1; },
       [](Progress &p) { p.states.pop_back(); },
       [](Progress &p) { p.next[1] = hole; },

@@ -153,14 +153,19 @@ INSERT INTO calls VALUES
       SELECT NULL, 1) AS t, bayes_conditional(model, t) AS r
     WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
   ('bayes_chart_data(bayes_model,text,jsonb)',
-   'SELECT r.* FROM models, bayes_chart_data(model) AS r'),
+   'SELECT r.panel, r.title, r.mark, r.series, r.path, r.x, r.x_label, r.y, r.y_label, r.lower,
+      r.upper, r.value FROM models, bayes_chart_data(model) AS r'),
   ('bayes_chart_data(bayes_model[],text,jsonb)',
    'SELECT r.series, r.path, r.x, r.y, r.panel, r.mark
     FROM models, bayes_chart_data(ARRAY[model, model]) AS r WHERE family = ''gmm'''),
   ('bayes_chart_data(bayes_query,bayes_model,text,jsonb)',
    'SELECT r.* FROM (SELECT nb_fit(species, x) AS n FROM iris) AS m,
       unnest(ARRAY[''columns'', ''confusion'']) AS kind,
-      bayes_chart_data(''SELECT species, x FROM iris'', n, kind) AS r'),
+      bayes_chart_data(''SELECT species, x FROM iris'', n, kind) AS r
+    UNION ALL
+    SELECT r.* FROM models, bayes_chart_data(
+      ''SELECT date ''''2024-01-01'''' + g, s FROM names, generate_series(0, 1) AS g'', model) AS r
+    WHERE family = ''lda'' '),
   ('bayes_mutual_information(bayes_model,jsonb)',
    'SELECT r.* FROM models, bayes_mutual_information(model, ''{"draws": 9}'') AS r
     WHERE family = ''bmm'' '),
