@@ -386,7 +386,8 @@ void ranks_chart(const ChartRequest &request) {
         for (std::size_t b = std::size_t(from); b < bins && double(b) < to; ++b)
           counts[c][b] += (std::min(to, double(b) + 1) - std::max(from, double(b))) / (to - from);
       }
-    Panel panel = lines(counts, 1, {"rank, in twentieths"}, {draws.quantities[q]}, items_of_chart);
+    Panel panel = lines(counts, 1, {"rank, in twentieths"}, {"draws"}, items_of_chart);
+    panel.title = draws.quantities[q];
     panel.y.zero = true;
     request.figure.panels.push_back(std::move(panel));
   }
@@ -399,7 +400,7 @@ void ess_chart(const ChartRequest &request) {
   request.figure.subtitle = "effective sample sizes of the first draws: a line if chains mix well";
   for (std::size_t q = 0; q < std::min<std::size_t>(draws.quantities.size(), max_panels); ++q) {
     const std::vector<std::vector<double>> values = draws_of(draws, q);
-    Panel panel{{}, {"draws of each chain"}, {draws.quantities[q]}};
+    Panel panel{draws.quantities[q], {"draws of each chain"}, {"effective sample size"}};
     panel.x.zero = panel.y.zero = true;
     Layer layer{Mark::line};
     constexpr int steps = 20;

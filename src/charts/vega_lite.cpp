@@ -121,6 +121,7 @@ class PanelWriter {
     for (const Layer &layer : panel_.layers) {
       if (layer.items.empty()) continue;
       layers.push_back(write(layer));
+      if (written_out(layer)) layers.push_back(numbers_of(layer));
       if (layer.mark == Mark::area && layer.stacked) layers.push_back(pointed_at(layer));
     }
     Document out = object({{"width", width()}, {"height", height()}});
@@ -134,7 +135,12 @@ class PanelWriter {
   int extent(int axis) const {
     const std::size_t n = names_[axis].size();
     if (n == 0) return axis == 0 && given_width_ > 0 ? given_width_ : wide_ ? 680 : 320;
-    return int(std::clamp<std::size_t>((n <= 8 ? 30 : 18) * n, over_time(axis) ? 320 : 60, 720));
+    const bool spacious = !panel_.layers.empty() && written_out(panel_.layers[0]);
+    return int(std::clamp<std::size_t>((spacious ? 48
+                                        : n <= 8 ? 30
+                                                 : 18) *
+                                           n,
+                                       over_time(axis) ? 320 : 60, 720));
   }
   int width() const { return extent(0); }
   int height() const {
@@ -182,7 +188,15 @@ class PanelWriter {
         scale.set("zero", zero);
       out.set("scale", std::move(scale));
     }
-    if (cells())
+    const auto longest = [](const std::vector<std::string> &names) {
+      std::size_t size = 0;
+      for (const std::string &name : names) size = std::max(size, name.size());
+      return size;
+    };
+    if (axis == 0 && discrete(axis) && !over_time(axis) && names_[0].size() <= 24 &&
+        longest(names_[0]) <= (names_[0].size() <= 8 ? 4 : 2))
+      out.set("axis", object({{"grid", false}, {"labelAngle", 0}}));
+    else if (cells())
       out.set("axis", object({{"grid", false}}));
     else if (!discrete(axis) && !over_time(axis) && written_[axis].whole())
       out.set("axis", object({{"tickMinStep", 1}}));
@@ -289,6 +303,33 @@ class PanelWriter {
          {"mark",
           object({{"type", "rule"}, {"strokeWidth", std::max(2, int(between))}, {"opacity", 0}})},
          {"encoding", std::move(encoding)}});
+  }
+
+  /// Cells that are few have their numbers in them.
+  bool written_out(const Layer &layer) const {
+    constexpr std::size_t most = 8;
+    return layer.mark == Mark::cell && discrete(0) && discrete(1) && names_[0].size() <= most &&
+           names_[1].size() <= most;
+  }
+  Document numbers_of(const Layer &layer) const {
+    double least = panel_.least, most = panel_.most;
+    for (const ChartItem &item : layer.items) {
+      least = std::fmin(least, item.value);
+      most = std::fmax(most, item.value);
+    }
+    // The shades of large numbers are bright.
+    const Document colour = object(
+        {{"condition",
+          object({{"test", message("datum.v > {}", (least + most) / 2)}, {"value", "black"}})},
+         {"value", "white"}});
+    return object(
+        {{"data", data(layer)},
+         {"mark", object({{"type", "text"}})},
+         {"encoding",
+          object({{"x", position(0, "x")},
+                  {"y", position(1, "y")},
+                  {"text", object({{"field", "v"}, {"type", "quantitative"}, {"format", ".3~g"}})},
+                  {"color", colour}})}});
   }
 
   /// The edges of cells, computed from their middles: two numbers less for each.
