@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "pg/server/server_control.hpp"
+#include "pg/server/versions.hpp"
 #include "pg/values/results.hpp"
 
 using namespace bayes;
@@ -11,24 +12,9 @@ using namespace bayes::pg;
 
 namespace {
 
-/// Copies of the slots of all backends, made at the first call in a transaction, as for
-/// pg_stat_activity. Number i from 1. Raises.
-const PgBackendStatus &backend_number(int i) {
-#if PG_VERSION_NUM >= 160000
-  return pgstat_get_local_beentry_by_index(i)->backendStatus;
-#else
-  return pgstat_fetch_stat_local_beentry(i)->backendStatus;
-#endif
-}
-
 /// Whether pg_stat_activity would show what this role does to the current one. Raises.
 bool may_see(Oid role) {
-#if PG_VERSION_NUM >= 150000
-  const bool all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-#else
-  const bool all = is_member_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-#endif
-  return all || has_privs_of_role(GetUserId(), role);
+  return reads_all_statistics(GetUserId()) || has_privs_of_role(GetUserId(), role);
 }
 
 Cell oid_cell(Oid oid) { return Cell::datum(ObjectIdGetDatum(oid), OIDOID); }

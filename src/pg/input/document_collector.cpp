@@ -377,7 +377,7 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
     last = hash;
     const bool apart = hold_out_ && hold_out_->takes(hash_of_copy(hash, before, part_.value_or(0)));
     if (part_ && !apart) order_.push_back(std::int64_t(hash));
-    const char *const packed = DatumGetPointer(row->tts_values[1]);
+    const auto *const packed = static_cast<const char *>(DatumGetPointer(row->tts_values[1]));
     const std::size_t n =
         std::size_t(VARSIZE_ANY_EXHDR(packed)) / (sizeof(double) + sizeof(std::int32_t));
     counts.resize(n);

@@ -117,7 +117,7 @@ void DocumentReader::read_words(Datum document, const Take &take) {
     }
     return;
   }
-  const bits8 *const nulls = array.null_bitmap();
+  const uint8 *const nulls = array.null_bitmap();
   const char *at = array.data();
   for (std::size_t i = 0; i < count; ++i) {
     if (i % between_polls == between_polls - 1) poll_interrupts();

@@ -35,7 +35,7 @@ bool is_model(Role role) {
 /// Identifies a varlena without reading more of it than necessary.
 ModelIdentity identity(Role role, Datum value) {
   if (is_model(role)) return ModelIdentity::of(value);
-  const char *const datum = DatumGetPointer(value);
+  const auto *const datum = static_cast<const char *>(DatumGetPointer(value));
   if (VARATT_IS_EXTERNAL(datum) && !VARATT_IS_EXTERNAL_ONDISK(datum)) return {'x', 0, {}};
   return {'r', VARSIZE_ANY(datum), {datum, std::size_t(VARSIZE_ANY(datum))}};
 }
@@ -111,7 +111,7 @@ std::string Parameters::contents_of(Role role, Datum value) {
   }
   auto *const plain = guarded([value] { return PG_DETOAST_DATUM(value); });
   std::string contents(reinterpret_cast<const char *>(plain), VARSIZE(plain));
-  if (reinterpret_cast<Pointer>(plain) != DatumGetPointer(value)) pfree(plain);
+  if (plain != DatumGetPointer(value)) pfree(plain);
   return contents;
 }
 

@@ -28,7 +28,7 @@ std::uint64_t version_of([[maybe_unused]] HeapTupleHeader record) {
 
 bool RecordFields::open(Datum record) {
   copy_ = nullptr;  // after an error its memory has already been freed
-  const char *const datum = DatumGetPointer(record);
+  const auto *const datum = static_cast<const char *>(DatumGetPointer(record));
   if (VARATT_IS_4B_U(datum)) {
     header_ = reinterpret_cast<HeapTupleHeader>(DatumGetPointer(record));
   } else if (VARATT_IS_1B(datum) && !VARATT_IS_1B_E(datum)) {
@@ -98,7 +98,7 @@ void RecordFields::lay_out() {
 void RecordFields::locate() {
   if (std::size_t(HeapTupleHeaderGetNatts(header_)) < layout_.size()) return locate_added();
   const char *const data = reinterpret_cast<const char *>(header_) + header_->t_hoff;
-  const bits8 *const nulls = header_->t_infomask & HEAP_HASNULL ? header_->t_bits : nullptr;
+  const uint8 *const nulls = header_->t_infomask & HEAP_HASNULL ? header_->t_bits : nullptr;
   std::size_t i = 0, offset = 0;
   if (!nulls) {
     for (; i < fixed_; ++i) places_[i] = data + layout_[i].offset;
@@ -131,7 +131,7 @@ void RecordFields::deform() {
 void RecordFields::locate_added() {
   deform();
   for (std::size_t i = 0; i < layout_.size(); ++i) {
-    char *place = DatumGetPointer(values_[i]);
+    auto *place = static_cast<char *>(DatumGetPointer(values_[i]));
     if (layout_[i].by_value) {
       place = reinterpret_cast<char *>(&values_[i]);
       store_att_byval(place, values_[i], layout_[i].length);

@@ -283,7 +283,7 @@ void TripleCollector::add_row(const Item &item) {
   elements_.use(array.element_type());
   numbers_.resize(std::size_t(length));
   ArrayWalk(array, elements_, nullptr).next(numbers_);
-  const bits8 *const nulls = array.null_bitmap();
+  const uint8 *const nulls = array.null_bitmap();
   for (std::int32_t i = 0; i < length; ++i) {
     if (nulls && !(nulls[i / 8] & (1 << (i % 8)))) {
       ++skipped_;

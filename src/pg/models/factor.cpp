@@ -261,7 +261,7 @@ void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t
   types_[0].use(array.element_type());
   numbers_.resize(length);
   ArrayWalk(array, types_[0], nullptr).next(numbers_);
-  const bits8 *const nulls = array.null_bitmap();
+  const uint8 *const nulls = array.null_bitmap();
   for (std::size_t i = 0; i < length; ++i) {
     poll_in_loop(i);
     if (nulls && !(nulls[i / 8] & (1 << (i % 8)))) continue;

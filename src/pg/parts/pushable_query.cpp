@@ -5,7 +5,7 @@
 #include "pg/input/query.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
-#include "pg/server/postgres.hpp"
+#include "pg/server/versions.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -66,11 +66,7 @@ const char *form_of_entry(const RangeTblEntry *entry) {
 /// The expression or list with the columns of the subquery number `index` replaced.
 Node *replaced(Node *in, int index, RangeTblEntry *entry) {
   bool sublinks = false;
-  return ReplaceVarsFromTargetList(in, index, 0, entry, entry->subquery->targetList,
-#if PG_VERSION_NUM >= 180000
-                                   0,
-#endif
-                                   REPLACEVARS_REPORT_ERROR, 0, &sublinks);
+  return replace_columns(in, index, entry, &sublinks);
 }
 
 /// Raises.

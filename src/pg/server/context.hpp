@@ -96,7 +96,7 @@ class Detoasted {
     plain_ = guarded([value] { return PG_DETOAST_DATUM(value); });
   }
   ~Detoasted() {
-    if (reinterpret_cast<Pointer>(plain_) != original_) pfree(plain_);
+    if (plain_ != original_) pfree(plain_);
   }
   Detoasted(const Detoasted &) = delete;
   Detoasted &operator=(const Detoasted &) = delete;
@@ -105,7 +105,7 @@ class Detoasted {
   }
 
  private:
-  Pointer original_;
+  const void *original_;
   struct varlena *plain_;
 };
 

@@ -30,10 +30,6 @@ void _PG_init(void) {
                            nullptr, &bayes::pg::progress_setting, false, PGC_USERSET, 0, nullptr,
                            nullptr, nullptr);
   bayes::pg::watch_catalogs();
-#if PG_VERSION_NUM >= 150000
-  MarkGUCPrefixReserved("pg_bayes");
-#else
   EmitWarningsOnPlaceholders("pg_bayes");
-#endif
 }
 #pragma GCC visibility pop

@@ -5,6 +5,7 @@
 // parallel form pays for small inputs from an expensive plan; for large ones it would exceed the
 // memory limit. The planner asks this function for the cost of deserialising.
 #include "pg/server/boundary.hpp"
+#include "pg/server/versions.hpp"
 
 using namespace bayes::pg;
 
@@ -18,11 +19,7 @@ constexpr double tuple_bytes = 100;
 
 /// Bytes of all rows of the query's join, or -1 if unknown.
 double input_bytes(PlannerInfo *root) {
-#if PG_VERSION_NUM >= 160000
-  const Relids relations = root->all_query_rels;
-#else
-  const Relids relations = root->all_baserels;
-#endif
+  const Relids relations = joined_relations(root);
   int relid;
   RelOptInfo *input = nullptr;
   if (bms_get_singleton_member(relations, &relid)) {
@@ -38,11 +35,11 @@ double input_bytes(PlannerInfo *root) {
 /// (internal) -> internal
 BAYES_FUNCTION(bayes_rows_support) {
   auto *const node = reinterpret_cast<Node *>(PG_GETARG_POINTER(0));
-  if (!IsA(node, SupportRequestCost)) PG_RETURN_POINTER(nullptr);
+  if (!IsA(node, SupportRequestCost)) return Datum(0);
   auto *const request = reinterpret_cast<SupportRequestCost *>(node);
-  if (!request->root) PG_RETURN_POINTER(nullptr);
+  if (!request->root) return Datum(0);
   const double bytes = input_bytes(request->root);
-  if (bytes < 0) PG_RETURN_POINTER(nullptr);
+  if (bytes < 0) return Datum(0);
   request->startup = bytes > maintenance_work_mem * 1024.0
                          ? disabling_cost
                          : bytes / tuple_bytes * parallel_tuple_cost;

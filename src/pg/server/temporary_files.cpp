@@ -93,12 +93,9 @@ void SpillFile::read(std::int64_t offset, void *to, std::size_t bytes) {
 namespace {
 
 constexpr std::size_t max_columns = 8;
-/// the sorted rows are read once, from first to last
-#if PG_VERSION_NUM >= 150000
-constexpr int access_once = TUPLESORT_NONE;
-#else
-constexpr bool access_once = false;
-#endif
+/// the sorted rows are read once, from first to last: no flag of tuplesort.h, until version 14
+/// false
+constexpr int access_once = 0;
 
 }  // namespace
 

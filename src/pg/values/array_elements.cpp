@@ -91,7 +91,7 @@ OpenArray::OpenArray(Datum array) : original_(DatumGetPointer(array)) {
 }
 
 OpenArray::~OpenArray() {
-  if (reinterpret_cast<Pointer>(array_) != original_) pfree(array_);
+  if (array_ != original_) pfree(array_);
 }
 
 bool OpenArray::empty() const {
@@ -195,7 +195,7 @@ std::optional<std::string_view> ElementType::text(Datum value) {
       break;
     default: break;
   }
-  const char *const datum = DatumGetPointer(value);
+  const auto *const datum = static_cast<const char *>(DatumGetPointer(value));
   std::string_view text =
       text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum)
           ? utf8_view({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, converted_)

@@ -35,10 +35,10 @@ class OpenArray {
   const char *data() const { return ARR_DATA_PTR(array_); }
   const char *end() const { return reinterpret_cast<const char *>(array_) + VARSIZE(array_); }
   /// nullptr if no element is NULL
-  const bits8 *null_bitmap() const { return ARR_NULLBITMAP(array_); }
+  const uint8 *null_bitmap() const { return ARR_NULLBITMAP(array_); }
 
  private:
-  Pointer original_;
+  const void *original_;
   ArrayType *array_;
 };
 
@@ -144,7 +144,7 @@ class ArrayWalk {
   ElementType &type_;
   SymbolCodes *codes_;
   const char *at_, *end_;
-  const bits8 *nulls_;
+  const uint8 *nulls_;
   std::size_t index_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/message.hpp"
+#include "pg/server/versions.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -167,7 +168,7 @@ void wrong_length(std::size_t length, std::size_t expected, const char *expected
 
 std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64_t row,
                                                          Missing missing) {
-  const auto *const datum = reinterpret_cast<const char *>(DatumGetPointer(array));
+  const auto *const datum = static_cast<const char *>(DatumGetPointer(array));
   std::span<const double> x;
   nulls_.clear();
   if (VARATT_IS_4B_U(datum)) {
@@ -216,7 +217,7 @@ bool is_array_type(Oid type) {
 }
 
 bool is_empty_array(Datum array) {
-  const char *const datum = DatumGetPointer(array);
+  const auto *const datum = static_cast<const char *>(DatumGetPointer(array));
   // expanded arrays are, for example, variables of PL/pgSQL
   if (VARATT_IS_EXTERNAL_EXPANDED(datum))
     return guarded([array] { return AARR_NDIM(DatumGetAnyArrayP(array)) == 0; });
@@ -289,11 +290,7 @@ void ArrayReader::unpack(const char *body, std::size_t size) {
 
 // Raises.
 void require_execute(Oid function) {
-#if PG_VERSION_NUM >= 160000
-  const AclResult result = object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE);
-#else
-  const AclResult result = pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
-#endif
+  const AclResult result = may_execute(function, GetUserId());
   if (result != ACLCHECK_OK) aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
   InvokeFunctionExecuteHook(function);
 }

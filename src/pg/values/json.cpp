@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/message.hpp"
 #include "document/document.hpp"
 #include "pg/server/boundary.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/server/versions.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -302,13 +304,8 @@ class Builder {
 
 // The parser's callbacks, called by C code: they raise errors as ERRORs. They free the names and
 // scalars that they are given.
-#if PG_VERSION_NUM >= 160000
-using ParseResult = JsonParseErrorType;
-constexpr ParseResult parsed = JSON_SUCCESS;
-#else
-using ParseResult = void;
-#define parsed
-#endif
+// What they return is a result since version 16, and nothing before.
+using ParseResult = std::invoke_result_t<json_struct_action, void *>;
 
 template <class F> void build(void *state, F step) {
   CHECK_FOR_INTERRUPTS();
@@ -317,27 +314,26 @@ template <class F> void build(void *state, F step) {
 
 ParseResult open(void *state) {
   build(state, [](Builder &b) { b.open(); });
-  return parsed;
+  return ParseResult(JSON_SUCCESS);
 }
 ParseResult close_object(void *state) {
   build(state, [](Builder &b) { b.close(false); });
-  return parsed;
+  return ParseResult(JSON_SUCCESS);
 }
 ParseResult close_array(void *state) {
   build(state, [](Builder &b) { b.close(true); });
-  return parsed;
+  return ParseResult(JSON_SUCCESS);
 }
 ParseResult key(void *state, char *name, bool) {
   build(state, [name](Builder &b) { b.key(name); });
   pfree(name);
-  return parsed;
+  return ParseResult(JSON_SUCCESS);
 }
 ParseResult scalar(void *state, char *token, JsonTokenType type) {
   build(state, [token, type](Builder &b) { b.scalar(token, type); });
   pfree(token);
-  return parsed;
+  return ParseResult(JSON_SUCCESS);
 }
-#undef parsed
 
 /// Builds a jsonb as jsonb_in does from the text of a Document, but polls. This class checks the
 /// length of texts, as callers of pushJsonbValue must; pushJsonbValue and JsonbValueToJsonb check
@@ -346,7 +342,7 @@ class JsonbBuilder {
  public:
   Datum jsonb(const Document &document) {
     add(document, WJB_VALUE);
-    JsonbValue *const root = whole_ ? whole_ : &scalar_;
+    JsonbValue *const root = parts_.whole() ? parts_.whole() : &scalar_;
     return guarded([root] { return PointerGetDatum(JsonbValueToJsonb(root)); });
   }
 
@@ -439,16 +435,16 @@ class JsonbBuilder {
   }
 
   void push(JsonbIteratorToken token, JsonbValue *value = nullptr) {
-    if (!state_ && value) {
+    if (!parts_.begun() && value) {
       scalar_ = *value;
       return;
     }
-    JsonbParseState **const state = &state_;
-    whole_ = guarded([state, token, value] { return pushJsonbValue(state, token, value); });
+    JsonbParts *const parts = &parts_;
+    guarded([parts, token, value] { parts->push(token, value); });
   }
 
-  JsonbParseState *state_ = nullptr;
-  JsonbValue *whole_ = nullptr, scalar_ = {};
+  JsonbParts parts_;
+  JsonbValue scalar_ = {};
 };
 
 void parse(const char *text, Builder *builder) {
@@ -460,15 +456,7 @@ void parse(const char *text, Builder *builder) {
   actions.array_end = close_array;
   actions.object_field_start = key;
   actions.scalar = scalar;
-  const int length = int(std::strlen(text));
-#if PG_VERSION_NUM >= 170000
-  JsonLexContext *const lexer =
-      makeJsonLexContextCstringLen(nullptr, text, std::size_t(length), GetDatabaseEncoding(), true);
-#else
-  JsonLexContext *const lexer =
-      makeJsonLexContextCstringLen(const_cast<char *>(text), length, GetDatabaseEncoding(), true);
-#endif
-  pg_parse_json_or_ereport(lexer, &actions);
+  pg_parse_json_or_ereport(new_json_lexer(text), &actions);
 }
 
 }  // namespace

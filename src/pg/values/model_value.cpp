@@ -34,7 +34,7 @@ class Plain {
     });
   }
   ~Plain() {
-    if (reinterpret_cast<Pointer>(varlena_) != original_) pfree(varlena_);
+    if (varlena_ != original_) pfree(varlena_);
   }
   Plain(const Plain &) = delete;
   Plain &operator=(const Plain &) = delete;
@@ -44,7 +44,7 @@ class Plain {
   }
 
  private:
-  Pointer original_;
+  const void *original_;
   struct varlena *varlena_;
 };
 
@@ -164,7 +164,7 @@ Datum store_bytes(std::string_view bytes) {
 }
 
 ModelIdentity ModelIdentity::of(Datum value) {
-  const char *const datum = DatumGetPointer(value);
+  const auto *const datum = static_cast<const char *>(DatumGetPointer(value));
   if (VARATT_IS_EXTERNAL_ONDISK(datum))
     return {'e', VARSIZE_EXTERNAL(datum), {datum, std::size_t(VARSIZE_EXTERNAL(datum))}};
   // expanded or indirect: identified by its contents
