@@ -111,7 +111,7 @@ std::string Parameters::contents_of(Role role, Datum value) {
   }
   auto *const plain = guarded([value] { return PG_DETOAST_DATUM(value); });
   std::string contents(reinterpret_cast<const char *>(plain), VARSIZE(plain));
-  if (plain != DatumGetPointer(value)) pfree(plain);
+  if (PointerGetDatum(plain) != value) pfree(plain);
   return contents;
 }
 

@@ -9,6 +9,7 @@
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/server/server_control.hpp"
+#include "pg/server/versions.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -209,6 +210,7 @@ NamedValues::NamedValues(Oid type) {
     description_ = CreateTemplateTupleDesc(2);
     TupleDescInitEntry(description_, 1, "name", TEXTOID, -1, 0);
     TupleDescInitEntry(description_, 2, "value", type, -1, 0);
+    TupleDescFinalize(description_);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "pg/input/column_checks.hpp"
 #include "pg/input/row_reader.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/server/versions.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
 
@@ -108,6 +109,7 @@ TupleDesc description_of_predictors(TupleDesc columns, const ResponseLayout &lay
     for (int j = 0; j < count; ++j)
       TupleDescCopyEntry(made, AttrNumber(j + 1), columns,
                          AttrNumber(layout.columns[std::size_t(j) + 1] + 1));
+    TupleDescFinalize(made);
     return made;
   });
 }

@@ -7,6 +7,7 @@
 #include "data/remote_rows.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/encoding.hpp"
+#include "pg/server/versions.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -148,6 +149,7 @@ TupleDesc description_of(const std::vector<std::string> &names, std::span<const 
       TupleDescInitEntry(out, AttrNumber(j + 1), server_of_utf8(text, size), types[j], -1, 0);
     });
   }
+  guarded([out] { TupleDescFinalize(out); });
   return out;
 }
 

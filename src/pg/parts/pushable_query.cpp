@@ -133,6 +133,7 @@ RecordExpressions record_expressions(Node *expression) {
     TupleDescInitEntry(out.description, AttrNumber(i + 1), static_cast<char *>(list_nth(names, i)),
                        exprType(field), exprTypmod(field), 0);
   }
+  TupleDescFinalize(out.description);
   return out;
 }
 

@@ -3,6 +3,8 @@
 #include <exception>
 #include <optional>
 
+#include "pg/server/versions.hpp"
+
 namespace bayes::pg {
 namespace {
 
@@ -137,6 +139,7 @@ Sorter::Sorter(MemoryContext context, std::span<const SortColumn> columns, int k
       collations[keys] = columns[i].collation;
       nulls_first[keys++] = false;
     }
+    TupleDescFinalize(description);
     state_ = tuplesort_begin_heap(description, keys, numbers, less, collations, nulls_first,
                                   kilobytes, nullptr, access_once);
     in_ = MakeSingleTupleTableSlot(description, &TTSOpsVirtual);

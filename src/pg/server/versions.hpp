@@ -66,6 +66,11 @@ inline JsonLexContext *new_json_lexer(const char *text) {
 #endif
 }
 
+#if PG_VERSION_NUM < 190000
+/// To be called once a description has all its columns, before anything else is done with it.
+inline void TupleDescFinalize(TupleDesc) {}
+#endif
+
 /// A jsonb while it is built, token by token.
 class JsonbParts {
  public:

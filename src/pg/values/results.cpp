@@ -1,6 +1,7 @@
 #include "pg/values/results.hpp"
 
 #include "pg/server/encoding.hpp"
+#include "pg/server/versions.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -148,6 +149,7 @@ TupleDesc result_row_or_value(FunctionCallInfo fcinfo) {
     return result_row(fcinfo);
   description = CreateTemplateTupleDesc(1);
   TupleDescInitEntry(description, 1, "value", type, -1, 0);
+  TupleDescFinalize(description);
   return description;
 }
 
