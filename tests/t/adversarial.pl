@@ -279,6 +279,9 @@ my %values = (
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "_bayes_model_send($models[0])"],
     internal => ['NULL'], bayes_pass => ['NULL', q{''}, q{'AAAA'}, q{'no base64'}],
+    hmm_state => ['NULL', map({ "hmm_advance($_, NULL, 1)" } @{$models{hmm}}[0, 1]),
+        map { "ROW($_)" } 'NULL' . ', NULL' x 7,
+        "1, 0, 0, '{.5,.5}', '{1,0}', md5('')::uuid, '{{1,0,1,.5,.5}}', NULL"],
     linreg_stats => ['(SELECT sums FROM regressions)', '(SELECT sums_labels FROM regressions)',
         'NULL', q{'{}'}, q{'[]'}, q{'{"linreg_stats": {"format": 99}}'},
         map { "((SELECT sums FROM regressions)::jsonb || '$_')::linreg_stats" } '{"rows": 0}',
@@ -369,9 +372,7 @@ cmp_ok(scalar @functions, '>', 40, 'the catalog has the extension\'s functions')
 my @unknown = grep { my $f = $_; grep { !$values{$_} } split /,/, $f->[3] // '' } @functions;
 is_deeply(\@unknown, [], 'there are values for every argument type');
 
-my ($calls, @bad, @callable, %states) = (0);
-my $slowest = [0, ''];
-my %spent;
+my ($calls, $slowest, @bad, @callable, %states, %spent) = (0, [0, '']);
 
 # Expected of a call: anything but silence and internal errors.
 sub try_call {
@@ -491,8 +492,7 @@ is(scalar @bad, 0, 'every call gave a result or a clear error')
     or diag(join "\n", map { substr($_, 0, 700) } @bad[0 .. ($#bad > 30 ? 30 : $#bad)]);
 cmp_ok($states{ok} // 0, '>', 500 / parts(), 'many calls succeeded');
 cmp_ok($states{22023} // 0, '>', 500 / parts(), 'many were refused');
-is($session->run('SELECT count(*) FROM good'), '12',
-    'nothing was changed, and the session goes on');
+is($session->run('SELECT count(*) FROM good'), '12', 'nothing was changed, the session goes on');
 is_deeply([grep { /PANIC|TRAP|terminated by signal/ } split /\n/, $server->log], [],
     'no process of the server died');
 is_deeply([$server->temporary_files], [], 'no temporary files are left');

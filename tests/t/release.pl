@@ -24,8 +24,8 @@ sub output {
 
 my ($version) = contents('control/pg_bayes.control') =~ /^default_version = '(\d+\.\d+\.\d+)'$/m;
 ok(defined $version, 'the control file has a version of three numbers');
-my ($changes) = contents('CHANGELOG.md') =~ /^## (\S+)/m;
-is($changes, $version, 'CHANGELOG.md begins with its changes');
+my ($changes) = contents('CHANGELOG.md') =~ /^## (?!Unreleased$)(\S+)/m;
+is($changes, $version, 'CHANGELOG.md begins with its changes, but for those of the next release');
 my ($package) = contents('debian/changelog') =~ /^pg-bayes \((\S+)-\d+\) /;
 is($package, $version, 'and so do those of the Debian package');
 unlike(contents('META.json.in'), qr/\Q$version\E/, 'META.json is given it by make dist');
