@@ -22,7 +22,7 @@ all:
 
 # What can find a wrong answer; then what does it again, for longer or elsewhere.
 tests := core sql server scale docs house fuzz
-more := charts statistics sanitize levels long
+more := charts python statistics sanitize levels long
 by_hand := faults
 
 help:

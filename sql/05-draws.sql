@@ -8,18 +8,27 @@ CREATE FUNCTION bayes_draws(model bayes_model)
   RETURNS TABLE (chain int, draw int, quantity text, value float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10000;
 COMMENT IS 'The posterior draws of a model fitted by sampling, chains and draws counted from 1, '
-  'without warmup: quantities that do not depend on the numbering of components. A value that is '
-  'undefined for a draw is NaN. 22023 for a model without draws.';
+  'without warmup: quantities that do not depend on the numbering of components, of regressions '
+  'the coefficients under the names of their terms. A value that is undefined for a draw is NaN. '
+  'Draws of the parameters of components: bayes_draws(model, draws). 22023 for a model without '
+  'draws.';
 
 CREATE FUNCTION bayes_draws(model bayes_model, draws int, seed bigint DEFAULT 1)
-  RETURNS TABLE (chain int, draw int, quantity text, value float8)
+  RETURNS TABLE (chain int, draw int, quantity text, value float8, parameter text, component int,
+    column_name text, label text)
   AS 'MODULE_PATHNAME', 'bayes_draws_on_request' @strict COST 10000 ROWS 10000;
-COMMENT IS 'Independent draws of the parameters of a regression (linreg, glm, logreg, probit) '
-  'whose posterior is known as a distribution, by methods exact, laplace and vi, in the form of '
-  'bayes_draws(model): chain is 1; quantity is the label or the name of a parameter as '
-  'bayes_parameters(model) has it, coefficients under the names of their terms. The same seed '
-  'gives the same draws. A coefficient that the fit left out is NULL. 22023 for a model with draws '
-  'of its own, a point estimate or another family, and for draws < 0.';
+COMMENT IS 'Draws of the parameters that bayes_parameters(model) lists, of all families but pmf. '
+  'Of a model fitted by sampling, draws of each chain, evenly spaced among those that it stores '
+  '(see stored_draws of bayes_info), with components numbered alike in all; of a conjugate model, '
+  'and of a regression by exact, laplace or vi, independent draws, of chain 1. chain, draw: from '
+  '1, draws being those of this result; parameter: its name; component: from 1; column_name: the '
+  'column, or the number of the element; label: the term, category, state or key. quantity: a '
+  'name that no other parameter has: the term of a coefficient, the label of a category, else '
+  'parameter[component,column,label]. Parameters of one draw belong together: they are drawn from '
+  'their joint posterior (given the labels of the draw, where the model stores these). seed: the '
+  'same one gives the same draws. value is NULL for a coefficient that the fit left out, and for '
+  'weights whose prior is not one number. 22023 for a point estimate, for a posterior that is '
+  'not drawn from, for draws < 0 and for more than are stored.';
 
 -- ---- aggregates: draws in, one number out ----
 

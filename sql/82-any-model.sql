@@ -109,7 +109,24 @@ COMMENT IS 'n draws of rows from the (predictive) mixture, of gmm, bmm, dpmm and
   'component (class) that each came from; NULL for dpmm, whose draws have no common clusters. '
   'Columns of the row given that are not NULL are held, and the others drawn given these. Of hmm '
   'they are single steps, and their states; hmm_sample draws sequences. The same seed gives the '
-  'same draws. 22023 for n < 0, 42804 for other families.';
+  'same draws. 22023 for n < 0, 42804 for other families. Rows with labels: bayes_sample_rows.';
+
+CREATE FUNCTION bayes_sample_rows(model bayes_model, n int, seed bigint)
+  RETURNS TABLE (component int, record jsonb)
+  AS 'MODULE_PATHNAME', 'bayes_sample_records' @of_labels COST 100 ROWS 1000;
+COMMENT IS 'The draws of bayes_sample(model, n, seed) as objects with a member for every column: '
+  'labels as texts, booleans as booleans; of nb with its class. 22023 for n < 0, 42804 for a model '
+  'whose rows are arrays, and for families that are no distribution over rows.';
+
+CREATE FUNCTION bayes_sample_rows(model bayes_model, n int, seed bigint, x anyelement)
+  RETURNS SETOF anyelement
+  AS 'MODULE_PATHNAME' @of_labels_given COST 100 ROWS 1000;
+COMMENT IS 'The same draws as rows of the type of x: SELECT * FROM bayes_sample_rows(model, 10, 1, '
+  'NULL::customers) gives rows of table customers, with labels, and whole numbers in columns of '
+  'whole numbers, rounded. Columns that the model does not have are NULL. Values of x, if it is '
+  'not NULL, are held, and the others drawn given these: bayes_impute(model, x, n, seed) does the '
+  'same. 22003 for a number that the type of its column cannot hold, 23514 for what a domain '
+  'forbids, 42804 for a type without columns and for families that are no distribution over rows.';
 
 -- ---- how the components differ ----
 

@@ -1,4 +1,5 @@
 #include "conjugate/conjugate.hpp"
+#include "base/random.hpp"
 
 #include <cmath>
 #include <limits>
@@ -254,6 +255,22 @@ void ConjugateModel::describe_parameters(std::optional<double> level,
   } else {
     table.at_point(sd);
   }
+}
+
+ParameterDraws ConjugateModel::draw_parameters(std::uint64_t seed) const {
+  if (!proper())
+    throw Error(Errc::invalid_argument, "the posterior is improper, so there are no draws", {},
+                "Give a proper prior, or more rows.");
+  ParameterDraws out = undrawn_parameters();
+  out.draw = [this, seed](std::uint64_t number) -> std::vector<double> {
+    Random random(seed, number);
+    const auto &[p0, p1, p2, p3] = posterior_;
+    if (kind_ == ConjugateKind::beta_bernoulli) return {random.beta(p0, p1)};
+    if (kind_ == ConjugateKind::gamma_poisson) return {random.gamma(p0) / p1};
+    const double sd = std::sqrt(p3 / random.gamma(p2));
+    return {p0 + sd / std::sqrt(p1) * random.normal(), sd};
+  };
+  return out;
 }
 
 double ConjugateModel::free_parameters() const {

@@ -107,6 +107,7 @@ class BAYES_API ConjugateModel final : public Model {
 
   const ModelWords &words() const override;
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
   double free_parameters() const override;
   double observations() const override;
   void merge(const Model &other) override;
@@ -150,8 +151,14 @@ struct ParameterDifference {
 BAYES_API ParameterDifference parameter_difference(const ConjugateModel &a, const ConjugateModel &b,
                                                    double level);
 
-/// For each of several models of one family, the probability that its parameter is the largest; all
-/// NaN if a posterior does not exist. Accurate to about 1e-10.
-BAYES_API std::vector<double> probabilities_best(std::span<const ConjugateModel *const> models);
+/// For each of several models of one family: all NaN if a posterior does not exist.
+struct Contest {
+  /// the probability that the parameter is the largest; accurate to about 1e-10
+  std::vector<double> best;
+  /// E[largest - own], accurate to about 1e-10 standard deviations; NaN if a mean does not exist,
+  /// or has a Student t of less than two degrees of freedom, whose tails are too heavy for it
+  std::vector<double> loss;
+};
+BAYES_API Contest contest(std::span<const ConjugateModel *const> models);
 
 }  // namespace bayes

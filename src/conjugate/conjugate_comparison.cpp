@@ -449,15 +449,23 @@ ParameterDifference parameter_difference(const ConjugateModel &a, const Conjugat
           -Difference(y, x).quantile(tail)};
 }
 
-std::vector<double> probabilities_best(std::span<const ConjugateModel *const> models) {
+Contest contest(std::span<const ConjugateModel *const> models) {
   const std::size_t n = models.size();
-  std::vector<double> out(n, no_number);
+  Contest out{std::vector<double>(n, no_number), std::vector<double>(n, no_number)};
   for (const ConjugateModel *const model : models) require_same_family(*models[0], *model);
   for (const ConjugateModel *const model : models)
     if (!model->proper()) return out;
   std::vector<Marginal> each;
-  for (const ConjugateModel *const model : models) each.push_back(model->marginal());
-  double total = 0;
+  // The largest parameter is taken from the largest mean, which keeps the digits of small losses.
+  double origin = -std::numeric_limits<double>::infinity();
+  bool light_tails = true;
+  for (const ConjugateModel *const model : models) {
+    each.push_back(model->marginal());
+    origin = std::max(origin, model->posterior_mean());
+    light_tails = light_tails && (model->kind() != ConjugateKind::normal_inverse_gamma ||
+                                  model->posterior()[2] >= 1);
+  }
+  double total = 0, largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double> bounds = even_bounds();
     const double low = bounds.front(), high = bounds.back();
@@ -477,11 +485,14 @@ std::vector<double> probabilities_best(std::span<const ConjugateModel *const> mo
       for (std::size_t j = 0; j < n && below > 0; ++j)
         if (j != i) below *= each[j].probability_below(x);
       sum += below;
+      largest += below * (x - origin);
     });
-    total += out[i] = sum;
+    total += out.best[i] = sum;
   }
   // Exactly one of them is the largest.
-  for (double &p : out) p /= total;
+  for (double &p : out.best) p /= total;
+  for (std::size_t i = 0; light_tails && i < n; ++i)
+    out.loss[i] = std::max(0.0, largest / total + (origin - models[i]->posterior_mean()));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "base/random.hpp"
 #include "base/special.hpp"
 #include "document/members.hpp"
 #include "document/option_table.hpp"
@@ -223,6 +224,19 @@ void DirichletCategorical::describe_parameters(std::optional<double> level,
     p.value = q.mean();
     table.under(p, q);
   }
+}
+
+ParameterDraws DirichletCategorical::draw_parameters(std::uint64_t seed) const {
+  ParameterDraws out = undrawn_parameters();
+  std::vector<double> alpha;
+  for (const Label &label : labels()) alpha.push_back(marginal(label).a);
+  out.draw = [seed, alpha = std::move(alpha)](std::uint64_t number) {
+    Random random(seed, number);
+    std::vector<double> drawn(alpha.size());
+    random.dirichlet(alpha, drawn);
+    return drawn;
+  };
+  return out;
 }
 
 double DirichletCategorical::free_parameters() const { return known_ - 1; }

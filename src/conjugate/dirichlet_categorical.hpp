@@ -82,6 +82,7 @@ class BAYES_API DirichletCategorical final : public Model {
 
   const ModelWords &words() const override;
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
   double free_parameters() const override;
   double observations() const override { return total_; }
   void merge(const Model &other) override;

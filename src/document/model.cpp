@@ -265,15 +265,48 @@ void Model::describe_parameters(std::optional<double>, const TakeParameter &) co
   lacks("parameters to list");
 }
 ParameterDraws Model::draw_parameters(std::uint64_t) const {
-  if (is_sampler(info.method))
-    throw Error(Errc::invalid_argument, "the model has draws of its own", {},
-                "See bayes_draws(model), without a number of draws.");
+  // Throws for a family without parameters.
+  describe_parameters({}, [](const Parameter &) {});
   throw Error(
       Errc::invalid_argument,
       message("there are no draws of a model of family {} by method {}", info.family, info.method),
-      "Regressions are drawn from, if their posterior is known.",
+      "Models fitted by sampling are drawn from, conjugate models, and regressions whose posterior "
+      "is known.",
       "Fit a regression by method laplace or exact, or fit by a method that samples.");
 }
+
+ParameterDraws Model::undrawn_parameters() const {
+  ParameterDraws out;
+  describe_parameters({}, [&](const Parameter &each) {
+    Parameter &own = out.parameters.emplace_back(each);
+    if (each.label) own.label = &out.labels.emplace_back(*each.label);
+  });
+  return out;
+}
+
+std::string quantity_name(const Parameter &parameter, std::string_view column,
+                          std::string_view label) {
+  // Quantities that regressions have beside their coefficients.
+  static constexpr std::string_view others[] = {
+      "alpha", "dispersion", "df", "lambda", "log_joint", "log_likelihood", "noise_variance"};
+  std::string out = parameter.name;
+  if (parameter.component < 0 && parameter.element < 0 && !label.empty()) {
+    const bool taken = std::find(std::begin(others), std::end(others), label) != std::end(others);
+    return taken ? message("{}[{}]", out, label) : std::string(label);
+  }
+  char before = '[';
+  const auto add = [&](std::string_view part) {
+    out += before;
+    out += part;
+    before = ',';
+  };
+  if (parameter.component >= 0) add(std::to_string(parameter.component + 1));
+  if (!column.empty()) add(column);
+  if (!label.empty()) add(label);
+  if (before == ',') out += ']';
+  return out;
+}
+
 std::vector<double> Model::categories(int) const { return {}; }
 int Model::predict(std::span<const double>) const { lacks("components to assign rows to"); }
 std::optional<RowPrediction> Model::predict_row(std::span<const double> x, double) const {

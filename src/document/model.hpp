@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -164,13 +165,23 @@ struct Draws {
   std::vector<double> values;
 };
 
-/// Independent draws of parameters. The model must outlive it.
+/// Draws of the parameters of a model, which must outlive it.
 struct ParameterDraws {
-  /// as bayes_parameters has them: labels of coefficients, or names of other parameters
-  std::vector<std::string> names;
-  /// draw number 0, 1, ...: a number for each name
+  /// the draws that a sampled model stores, chain after chain; 0: as many as are asked for can be
+  /// made, and are independent
+  std::int64_t stored = 0;
+  /// as describe_parameters() lists them, without numbers
+  std::vector<Parameter> parameters;
+  /// the labels that these parameters refer to
+  std::deque<std::string> labels;
+  /// draw number 0, 1, ...: a value for each parameter; NaN: none
   std::function<std::vector<double>(std::uint64_t number)> draw;
 };
+
+/// The name of a parameter among the quantities of draws: of a coefficient its term, of a label its
+/// label, of others parameter[component,column,label], of these three those that it has.
+BAYES_API std::string quantity_name(const Parameter &parameter, std::string_view column,
+                                    std::string_view label);
 
 /// How a family is described in messages and results, in the words of its manual.
 struct ModelWords {
@@ -257,8 +268,8 @@ class BAYES_API Model {
   /// Passes every parameter of the model to `take`, with its posterior and, if a level is given,
   /// with an interval of this level. Throws Error(invalid_argument) unless 0 < level < 1.
   virtual void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
-  /// Draws from a posterior that is known as a distribution, not by draws. Throws
-  /// Error(invalid_argument) for a model with draws of its own, or with a point estimate.
+  /// Draws of the parameters: those that a sampled model stores, or draws from a posterior that is
+  /// known as a distribution. Throws Error(invalid_argument) for a model that has neither.
   virtual ParameterDraws draw_parameters(std::uint64_t seed) const;
   /// The values of a categorical element of rows, in ascending order; empty for other elements.
   virtual std::vector<double> categories(int element) const;
@@ -328,6 +339,8 @@ class BAYES_API Model {
       std::string_view bytes, ModelReader (*find_reader)(std::string_view) = find_model_reader);
 
  protected:
+  /// ParameterDraws with the parameters of describe_parameters(), still without draws.
+  ParameterDraws undrawn_parameters() const;
   /// the model family's own members
   virtual void write(Document &document) const = 0;
   /// Throws Error(wrong_family): models of this family have no `what`.

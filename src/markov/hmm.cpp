@@ -395,6 +395,25 @@ void HiddenMarkovModel::describe_parameters(std::optional<double> level,
       state->fitted);
 }
 
+ParameterDraws HiddenMarkovModel::draw_parameters(std::uint64_t seed) const {
+  if (stored_draws() == 0) return Model::draw_parameters(seed);
+  ParameterDraws out = undrawn_parameters();
+  out.stored = stored_draws();
+  out.draw = [this](std::uint64_t number) {
+    std::vector<double> values;
+    std::visit(
+        [&]<class Fitted>(const Fitted &fitted) {
+          Fitted one;
+          one.point = fitted.draws[number];
+          describe_states(one, state->symbols, info, {},
+                          [&values](const Parameter &each) { values.push_back(each.value); });
+        },
+        state->fitted);
+    return values;
+  };
+  return out;
+}
+
 void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) const {
   const auto *fitted = std::get_if<ProductHmm>(&state->fitted);
   if (!fitted || symbols()) return;

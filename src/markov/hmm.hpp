@@ -193,6 +193,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// from q or linear response after vi and svi, from the stored draws of the parameters after
   /// gibbs.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
 
   /// Throws Error(invalid_argument), naming element and step (from 1), for a value that is not
   /// allowed; NaN is missing.

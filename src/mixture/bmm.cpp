@@ -125,6 +125,20 @@ void BernoulliMixture::describe_parameters(std::optional<double> level,
       of, ParameterTable(level, take, source_of_variational(info, state->deviations.has_value())));
 }
 
+ParameterDraws BernoulliMixture::draw_parameters(std::uint64_t seed) const {
+  if (!state->draws) return Model::draw_parameters(seed);
+  ParameterDraws out = undrawn_parameters();
+  out.stored = state->draws->draws;
+  out.draw = [this, seed](std::uint64_t number) {
+    const std::size_t first = number * std::size_t(size());
+    Random random(seed, number);
+    return values_at<ProductPosterior>(drawn_mixture(
+        {state->draws->weights.data() + first, std::size_t(size())}, dirichlet_sum(info),
+        pick(state->draws->components, components_from(first, size())), random));
+  };
+  return out;
+}
+
 /// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula
 /// without its cancellation.
 void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &covariance) const {

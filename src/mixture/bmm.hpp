@@ -73,6 +73,7 @@ class BAYES_API BernoulliMixture final : public RowMixture {
   /// level: as for GaussianMixture, with standard deviations by linear response if the model has
   /// them.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
 
   /// Mean (d) and covariance (d x d) of a row drawn from the mixture (001), as by sample(); NaN for
   /// a categorical element, infinite if it does not exist.

@@ -8,6 +8,7 @@
 #include "base/unseen.hpp"
 #include "families/marginal_scorers.hpp"
 #include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_marginal.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
@@ -172,6 +173,39 @@ void DirichletProcessMixture::describe_parameters(std::optional<double> level,
         describe_mixture(of, ParameterTable(level, take, Parameter::linear_response));
       },
       state->fitted);
+}
+
+ParameterDraws DirichletProcessMixture::draw_parameters(std::uint64_t seed) const {
+  const std::int64_t stored = stored_draws();
+  if (stored == 0) return Model::draw_parameters(seed);
+  ParameterDraws out = undrawn_parameters();
+  out.stored = stored;
+  std::visit(
+      [&]<class Q>(const DpmmFitted<Q> &fitted) {
+        std::vector<int> firsts{0};
+        for (const int clusters : fitted.sizes) firsts.push_back(firsts.back() + clusters);
+        out.draw = [this, &fitted, seed, firsts = std::move(firsts),
+                    chosen = chosen_components(fitted, size())](std::uint64_t number) {
+          // All clusters of the draw are drawn, of which one may be chosen for two of the estimate.
+          const int first = firsts[number], count = fitted.sizes[number];
+          Random random(seed, number);
+          const auto all = drawn_mixture(
+              std::span(fitted.weights).subspan(std::size_t(first), std::size_t(count)),
+              double(info.rows) + state->concentration,
+              pick(fitted.components, components_from(std::size_t(first), count)), random);
+          std::vector<int> order(static_cast<std::size_t>(size()));
+          Vector weights(size());
+          for (int c = 0; c < size(); ++c) {
+            const std::size_t at = number * std::size_t(size()) + std::size_t(c);
+            order[std::size_t(c)] = chosen[at] - first;
+            weights(c) = all.weights(chosen[at] - first);
+          }
+          return values_at<Q>(MixturePoint<std::decay_t<decltype(all.components)>>{
+              weights, pick(all.components, order)});
+        };
+      },
+      state->fitted);
+  return out;
 }
 
 std::unique_ptr<RowDistribution> DirichletProcessMixture::row_distribution() const {

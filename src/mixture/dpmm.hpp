@@ -75,6 +75,7 @@ class BAYES_API DirichletProcessMixture final : public RowMixture {
   /// The weight and the parameters of every cluster of the estimated partition, with intervals of
   /// this level. All are conditional on that partition, and the weights on the mean concentration.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
   const DpmmEstimate &estimate() const;
   std::int64_t stored_draws() const override;
 

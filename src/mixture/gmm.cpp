@@ -6,6 +6,7 @@
 
 #include "base/special.hpp"
 #include "families/normal/independent_predictive.hpp"
+#include "families/normal/normal_draw.hpp"
 #include "fit/component_overlap.hpp"
 #include "mixture/gmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
@@ -97,6 +98,26 @@ void GaussianMixture::describe_parameters(std::optional<double> level,
     of.sum_of_draw = dirichlet_sum(info);
   }
   describe_mixture(of, out);
+}
+
+ParameterDraws GaussianMixture::draw_parameters(std::uint64_t seed) const {
+  const GmmFitted &fitted = state->fitted;
+  if (!fitted.draws) return Model::draw_parameters(seed);
+  ParameterDraws out = undrawn_parameters();
+  out.stored = fitted.draws->draws;
+  out.draw = [this, &fitted, seed](std::uint64_t number) {
+    const std::size_t first = number * std::size_t(size());
+    NormalWishart given = pick(fitted.draws->components, components_from(first, size()));
+    if (fitted.shape().shared) {
+      given.shape = fitted.shape();
+      given.a.conservativeResize(1);
+      given.B.resize(1);
+    }
+    Random random(seed, number);
+    const std::span<const double> means(fitted.draws->weights.data() + first, std::size_t(size()));
+    return values_at<NormalWishart>(drawn_mixture(means, dirichlet_sum(info), given, random));
+  };
+  return out;
 }
 
 IndependentPredictive *GaussianMixture::integral() const {

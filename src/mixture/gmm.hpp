@@ -80,6 +80,7 @@ class BAYES_API GaussianMixture final : public RowMixture {
   /// After vi and svi under q, after gibbs and collapsed under the average of the parameters'
   /// posteriors given the partitions of the stored draws; other methods have values only.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
 
   // Predictions of one row x of d numbers (questions/row_mixture.hpp). With the independent prior
   // they come from the exact integral, which the flat mixture approximates.

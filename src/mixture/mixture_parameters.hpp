@@ -1,9 +1,12 @@
 // The parameters of a mixture in results, from its draws, its posterior or its point estimate.
 #pragma once
 
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "base/control.hpp"
+#include "base/random.hpp"
 #include "families/normal/normal_parameters.hpp"
 #include "families/product/product_parameters.hpp"
 #include "fit/learners.hpp"
@@ -53,6 +56,31 @@ void describe_weights(const DescribedMixture<P, Q> &of, const ParameterTable &ou
 
 }  // namespace detail
 
+/// A draw of a mixture given a partition of the rows. The weights have these means and are
+/// Dirichlet, with this sum of all parameters; NaN: unknown, and so are the weights.
+template <class Q>
+auto drawn_mixture(std::span<const double> means, double sum, const Q &given, Random &random) {
+  std::vector<double> alpha, drawn;
+  double rest = sum;
+  for (const double mean : means) {
+    alpha.push_back(mean * sum);
+    rest -= alpha.back();
+  }
+  // Rows that belong to none of these components have the rest, unless it is a rounding error.
+  if (rest > 1e-9 * sum) alpha.push_back(rest);
+  drawn.assign(alpha.size(), Parameter::none);
+  if (sum > 0) random.dirichlet(alpha, drawn);
+  const Vector weights = Eigen::Map<const Vector>(drawn.data(), Eigen::Index(means.size()));
+  return MixturePoint<decltype(draw(given, random))>{weights, draw(given, random)};
+}
+
+/// The numbers of components [first, first + count).
+inline std::vector<int> components_from(std::size_t first, int count) {
+  std::vector<int> out(static_cast<std::size_t>(count));
+  std::iota(out.begin(), out.end(), int(first));
+  return out;
+}
+
 /// Reports, component by component, the weight and the parameters of every element.
 template <class P, class Q>
 void describe_mixture(const DescribedMixture<P, Q> &of, const ParameterTable &out) {
@@ -92,6 +120,14 @@ void describe_mixture(const DescribedMixture<P, Q> &of, const ParameterTable &ou
         out.at_point(known);
     }
   }
+}
+
+/// The values of the parameters at a point, in the order of describe_mixture().
+template <class Q, class P> std::vector<double> values_at(const MixturePoint<P> &point) {
+  std::vector<double> out;
+  const TakeParameter take = [&out](const Parameter &each) { out.push_back(each.value); };
+  describe_mixture(DescribedMixture<P, Q>{point}, ParameterTable({}, take));
+  return out;
 }
 
 }  // namespace bayes

@@ -170,6 +170,11 @@ void ConditionalModel::describe_parameters(std::optional<double> level,
   }
 }
 
+ParameterDraws ConditionalModel::draw_parameters(std::uint64_t) const {
+  throw Error(Errc::invalid_argument, "a conditional model has no draws of its parameters", {},
+              "Draw from the model that it was made of.");
+}
+
 std::vector<double> ConditionalModel::categories(int element) const {
   for (std::size_t j = 0; j < given_.size(); ++j)
     if (remains(given_[j]) && element-- == 0) return base_->categories(int(j));

@@ -44,6 +44,7 @@ class BAYES_API ConditionalModel final : public RowMixture {
   /// its conditional distribution. Posteriors are those of the base, uncorrected; after sampling
   /// draws have the weights that the evidence gives them.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
   std::vector<double> categories(int element) const override;
 
   /// Throw Error(numeric) if the density of x is 0.

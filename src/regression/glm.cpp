@@ -180,13 +180,16 @@ std::vector<double> Glm::quantities_of(std::span<const double> u) const {
 }
 
 ParameterDraws Glm::draw_parameters(std::uint64_t seed) const {
-  if (state->root.empty()) return Model::draw_parameters(seed);
-  ParameterDraws out;
-  describe_parameters({}, [&](const Parameter &each) {
-    out.names.push_back(each.label ? *each.label : each.name);
-  });
-  out.draw = [this, seed](std::uint64_t number) {
-    return quantities_of(state->draw(seed, number));
+  const State &s = *state;
+  if (s.root.empty() && s.draws.empty()) return Model::draw_parameters(seed);
+  ParameterDraws out = undrawn_parameters();
+  out.stored = stored_draws();
+  out.draw = [this, &s, seed](std::uint64_t number) {
+    const std::size_t p = s.size();
+    return quantities_of(s.draws.empty()
+                             ? s.draw(seed, number)
+                             : std::vector(s.draws.begin() + std::ptrdiff_t(number * p),
+                                           s.draws.begin() + std::ptrdiff_t((number + 1) * p)));
   };
   return out;
 }

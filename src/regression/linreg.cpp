@@ -262,27 +262,34 @@ const ModelWords &LinregModel::words() const {
 }
 
 ParameterDraws LinregModel::draw_parameters(std::uint64_t seed) const {
-  if (state->draws() > 0 || (state->factor.empty() && state->size() > 0))
-    return Model::draw_parameters(seed);
-  ParameterDraws out;
-  for (const std::string &name : state->terms.names()) out.names.push_back(name);
-  out.names.emplace_back("noise_variance");
-  out.draw = [this, seed](std::uint64_t number) {
-    const State &s = *state;
+  const State &s = *state;
+  if (s.draws() == 0 && s.factor.empty() && s.size() > 0) return Model::draw_parameters(seed);
+  ParameterDraws out = undrawn_parameters();
+  out.stored = stored_draws();
+  out.draw = [&s, seed](std::uint64_t number) {
     Random random(seed, number);
-    const double noise =
-        s.known_variance ? *s.known_variance : s.noise.rate / random.gamma(s.noise.shape);
-    std::vector<double> off(s.size(), 0.0), normals(s.size()), values;
-    for (double &each : normals) each = (s.noise_scaled ? std::sqrt(noise) : 1) * random.normal();
-    add_packed_draw(s.factor, normals, off);
+    const bool stored = s.draws() > 0;
+    const double noise = stored             ? 1 / s.drawn_alpha[number]
+                         : s.known_variance ? *s.known_variance
+                                            : s.noise.rate / random.gamma(s.noise.shape);
+    std::vector<double> w = s.coefficients, values;
+    if (stored) {
+      const auto from = s.drawn.begin() + std::ptrdiff_t(number * s.size());
+      std::copy(from, from + std::ptrdiff_t(s.size()), w.begin());
+    } else {
+      std::vector<double> normals(s.size());
+      for (double &each : normals) each = (s.noise_scaled ? std::sqrt(noise) : 1) * random.normal();
+      add_packed_draw(s.factor, normals, w);
+    }
     if (s.intercept) {
       // That of a row with all terms at their means, less what these terms add.
       double value = s.intercept_mean + std::sqrt(noise / s.weight) * random.normal();
       for (std::size_t j = 0; j < s.size(); ++j)
-        if (!std::isnan(s.coefficients[j])) value -= s.center[j] * off[j];
+        if (!std::isnan(s.coefficients[j])) value -= s.center[j] * (w[j] - s.coefficients[j]);
       values.push_back(value);
     }
-    for (std::size_t j = 0; j < s.size(); ++j) values.push_back(s.coefficients[j] + off[j]);
+    for (std::size_t j = 0; j < s.size(); ++j)
+      values.push_back(std::isnan(s.coefficients[j]) ? Parameter::none : w[j]);
     values.push_back(noise);
     return values;
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.hpp"
 #include "base/special.hpp"
 #include "counts/document_parts.hpp"
 #include "families/parameter.hpp"
@@ -139,6 +140,28 @@ void TopicModel::describe_parameters(std::optional<double> level, const TakePara
         table.under(p, {Marginal::Kind::beta, alphas[w], sum - alphas[w]});
     }
   }
+}
+
+ParameterDraws TopicModel::draw_parameters(std::uint64_t seed) const {
+  if (stored_draws() == 0) return Model::draw_parameters(seed);
+  ParameterDraws out = undrawn_parameters();
+  // The weight of a topic is its share of the tokens, not a parameter.
+  std::erase_if(out.parameters,
+                [](const Parameter &each) { return std::string_view(each.name) == "weight"; });
+  out.stored = stored_draws();
+  out.draw = [this, seed](std::uint64_t number) {
+    const PaddedMatrix &numbers = state->draws[number].numbers;
+    Random random(seed, number);
+    std::vector<double> values, alpha(terms().size()), drawn(terms().size());
+    for (int k = 0; k < size(); ++k) {
+      poll_here();
+      for (std::size_t w = 0; w < alpha.size(); ++w) alpha[w] = numbers.row(std::int32_t(w))[k];
+      random.dirichlet(alpha, drawn);
+      values.insert(values.end(), drawn.begin(), drawn.end());
+    }
+    return values;
+  };
+  return out;
 }
 
 std::optional<LabelProfiles> TopicModel::label_profiles() const {

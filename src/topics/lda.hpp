@@ -107,6 +107,7 @@ class BAYES_API TopicModel final : public Model {
   /// The weight of every topic and the probabilities of its terms; after vi and svi with their
   /// mean-field posterior.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const override;
+  ParameterDraws draw_parameters(std::uint64_t seed) const override;
   /// for every topic the probabilities of terms
   std::optional<LabelProfiles> label_profiles() const override;
 

@@ -135,7 +135,7 @@ FROM probits, bayes_coefficients(m) AS c JOIN LATERAL
 SELECT is(string_agg(DISTINCT method, ' '), 'em', 'em has no deviations')
 FROM probits, bayes_coefficients(m) WHERE sd IS NULL;
 SELECT is(string_agg(DISTINCT quantity, ' ' ORDER BY quantity),
-  'log_joint log_likelihood w1 w2 w3', 'draws of the coefficients')
+  '(intercept) log_joint log_likelihood x1 x2', 'draws of the coefficients')
 FROM probits, bayes_draws(m) WHERE method = 'gibbs';
 SELECT is((draws, stored_draws), (600::bigint, 500::bigint), 'some of which are stored')
 FROM probits, bayes_info(m) AS i WHERE i.method = 'gibbs';

@@ -1,6 +1,6 @@
 -- bayes_difference and bayes_best: how far apart two posteriors are, and which of several is the
 -- largest.
-SELECT plan(25);
+SELECT plan(31);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -95,6 +95,30 @@ FROM (SELECT bayes_best(array_agg(beta_bernoulli_fit ORDER BY n)) AS best
       AS v(s, w)) FROM unnest('{10,11,12}'::float8[]) AS n) AS m) AS m,
   (SELECT avg((x > y AND x > z)::int) AS p FROM ROWS FROM (beta_draws(50000, 11, 51, 1),
     beta_draws(50000, 12, 51, 2), beta_draws(50000, 13, 51, 3)) AS d(x, y, z)) AS draws;
+-- Several arms in rows.
+SELECT never($$SELECT name, arm, NOT near(loss, CASE arm WHEN 1 THEN bayes_loss(a, b)
+      ELSE bayes_loss(b, a) END, 1e-6) AND abs(loss - CASE arm WHEN 1 THEN bayes_loss(a, b)
+      ELSE bayes_loss(b, a) END) > 1e-9 * r.sd AS wrong
+    FROM pairs, bayes_arms(ARRAY[a, b]) AS r WHERE loss IS NOT NULL$$, 'the loss of two arms');
+SELECT never($$SELECT name, arm, NOT near(best, (bayes_best(ARRAY[a, b]))[arm], 1e-12) OR NOT
+      near(r.mean, bayes_mean(CASE arm WHEN 1 THEN a ELSE b END), 1e-12) OR (lower, upper) IS
+      DISTINCT FROM (SELECT (i.lower, i.upper) FROM bayes_interval(CASE arm WHEN 1 THEN a ELSE b
+        END, 0.8) AS i) AS wrong
+    FROM pairs, bayes_arms(ARRAY[a, b], 0.8) AS r WHERE best IS NOT NULL$$,
+  'the probability to be best, the mean and the interval');
+SELECT ok(bool_and(abs(loss - drawn[arm]) < 0.0004), 'the loss of three arms: as of draws')
+FROM (SELECT array_agg(beta_bernoulli_fit ORDER BY n) AS models
+    FROM (SELECT n, (SELECT beta_bernoulli_fit(s, NULL, w) FROM (VALUES (true, n), (false, 50.0))
+      AS v(s, w)) FROM unnest('{10,11,12}'::float8[]) AS n) AS m) AS m, bayes_arms(models),
+  (SELECT ARRAY[avg(most - x), avg(most - y), avg(most - z)] AS drawn
+    FROM ROWS FROM (beta_draws(50000, 11, 51, 1), beta_draws(50000, 12, 51, 2),
+      beta_draws(50000, 13, 51, 3)) AS d(x, y, z), LATERAL (SELECT greatest(x, y, z) AS most) AS g)
+    AS draws;
+SELECT is((SELECT count(loss) FROM bayes_arms(ARRAY[m, m])), 0::bigint,
+  'tails that are too heavy for a loss') FROM (SELECT normal_inverse_gamma_fit(x, '{"prior":
+    {"m": 0, "c": 1, "a": 0.3, "b": 1}}') AS m FROM (VALUES (1.0)) AS v(x)) AS f;
+SELECT throws_ok('SELECT bayes_arms(ARRAY[a, NULL]) FROM pairs', '22004', NULL, 'no model at all');
+SELECT throws_ok('SELECT bayes_arms(ARRAY[a, b], 1) FROM pairs', '22023', NULL, 'no level');
 SELECT throws_ok('SELECT bayes_best(ARRAY[a, NULL]) FROM pairs WHERE family ~ ''beta''',
   '22004', 'model 2 is NULL', 'no model');
 SELECT throws_ok($$SELECT bayes_best(ARRAY[p.a, q.b]) FROM pairs AS p, pairs AS q

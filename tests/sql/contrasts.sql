@@ -60,8 +60,8 @@ SELECT never($$SELECT name, NOT near(a.sd, e.sd, 0.02) AS wrong FROM fits,
     bayes_contrast(model, '{"smoker": 1, "race=white": -1}') AS a,
     LATERAL (SELECT stddev_pop(w) AS sd FROM (SELECT chain, draw, sum(value * CASE term
         WHEN 'smoker' THEN 1 WHEN 'race=white' THEN -1 ELSE 0 END) AS w
-      FROM (SELECT *, row_number() OVER () AS j FROM bayes_coefficients(model)) AS c
-        JOIN bayes_draws(model) AS d ON d.quantity = 'w' || j GROUP BY 1, 2) AS t) AS e
+      FROM bayes_coefficients(model) AS c
+        JOIN bayes_draws(model) AS d ON d.quantity = term GROUP BY 1, 2) AS t) AS e
   WHERE name = 'logreg gibbs'$$, 'draws of a contrast');
 
 -- Weights of any size: their squares may be beyond doubles.

@@ -253,7 +253,7 @@ SELECT ok((SELECT bool_and(p.mean_sd IS NULL = (method = 'em') AND p.lower < p.m
   WHERE d.id = 1), 'all predict');
 SELECT is((SELECT string_agg(DISTINCT quantity, ' ' ORDER BY quantity) FROM methods,
     bayes_draws(model) WHERE method = 'gibbs'),
-  'alpha lambda log_joint w1 w10 w2 w3 w4 w5 w6 w7 w8 w9', 'draws of Gibbs sampling');
+  'alpha lambda log_joint x1 x10 x2 x3 x4 x5 x6 x7 x8 x9', 'draws of Gibbs sampling');
 SELECT is((SELECT count(*) FROM methods WHERE model::text::bayes_model <> model), 0::bigint,
   'models are read back');
 SELECT throws_ok($$SELECT linreg_fit(1, 1, '{"method": "ml"}')$$, '22023', NULL,

@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(104);
+SELECT plan(117);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -186,6 +186,46 @@ FROM (SELECT rank, lead(rank) OVER (PARTITION BY draw ORDER BY id) AS next
       WITH ORDINALITY AS d(component, x, draw) WHERE id <= 100) AS r) AS s;
 SELECT ok(bool_and(s.x[2] IS NULL AND s.x[3] IN (0, 1)), 'an unknown label is held as NULL')
 FROM bayes_sample(model_of('bmm vi'), 9, 1, (SELECT g FROM (SELECT 'gold' AS plan) AS g)) AS s;
+
+-- ---- rows of a type ----
+
+SELECT never($$SELECT name, b.*, num_nulls(id, note) < 2
+    OR plan::text IS DISTINCT FROM record->>'plan'
+    OR member IS DISTINCT FROM (record->>'member')::boolean
+    OR abs(spend - (record->>'spend')::float8) > 0.006
+    OR abs(age - (record->>'age')::float8) > 0.51
+    OR (record ? 'visits' AND round((record->>'visits')::numeric) <> visits) AS wrong
+  FROM named, ROWS FROM (bayes_sample_rows(model, 9, 4), bayes_sample_rows(model, 9, 4,
+    NULL::customers)) AS b(component, record, id, age, plan, member, spend, visits, note)$$,
+  'draws as objects and as rows of a table');
+SELECT never($$SELECT c.name, b.*, b.component IS DISTINCT FROM own
+    OR (record->c.name)::text::float8 <> x[c.element] AS wrong
+  FROM named, bayes_columns(model) AS c, ROWS FROM (bayes_sample_rows(model, 9, 4),
+    bayes_sample(model, 9, 4)) AS b(component, record, own, x)
+  WHERE c.kind = 'number'$$, 'the draws of bayes_sample');
+SELECT same_rows($$SELECT name, d.* FROM named, customers AS c, bayes_sample_rows(model, 3, 5, c)
+    AS d WHERE c.id IN (7, 8, 9)$$, $$SELECT name, d.* FROM named, customers AS c,
+    bayes_impute(model, c, 3, 5) AS d WHERE c.id IN (7, 8, 9)$$, 'values that are given are held');
+SELECT same_rows($$SELECT d FROM bayes_sample_rows(model_of('arrays'), 5, 2, NULL::float8[]) AS d$$,
+  $$SELECT x FROM bayes_sample(model_of('arrays'), 5, 2)$$, 'rows that are arrays');
+SELECT set_eq($$SELECT jsonb_object_keys(record) FROM bayes_sample_rows(model_of('nb'), 1, 1)$$,
+  '{age,member,spend,class}'::text[], 'a classifier has its class');
+SELECT is((SELECT count(*) FROM bayes_sample_rows(NULL, 2, 1, NULL::customers))
+  + (SELECT count(*) FROM bayes_sample_rows(model_of('bmm vi'), 0, 1, NULL::customers))
+  + (SELECT count(*) FROM bayes_sample_rows(model_of('bmm vi'), NULL, 1)), 0::bigint,
+  'no number of rows, no rows');
+SELECT throws_ok(call, state, NULL, call) FROM (VALUES
+  ('SELECT bayes_sample_rows(model_of(''arrays''), 1, 1)', '42804'),
+  ('SELECT bayes_sample_rows(linreg_fit(spend, age), 1, 1) FROM customers', '42804'),
+  ('SELECT bayes_sample_rows(model_of(''bmm vi''), 1, 1, NULL::float8)', '42804'),
+  ('SELECT bayes_sample_rows(model_of(''bmm vi''), 1, 1, NULL::record)', '42804'),
+  ('SELECT bayes_sample_rows(model_of(''bmm vi''), -1, 1)', '22023'),
+  ('SELECT bayes_sample_rows(model_of(''bmm vi''), -1, 1, NULL::customers)', '22023'))
+  AS v(call, state);
+CREATE DOMAIN young AS int CHECK (value < 10);
+CREATE TYPE minor AS (age young, spend float8, visits int);
+SELECT throws_ok('SELECT bayes_sample_rows(model_of(''gmm vi''), 1, 1, NULL::minor)', '23514', NULL,
+  'what a domain forbids');
 
 -- ---- strange rows, and like ones ----
 

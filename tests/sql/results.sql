@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(183);
+SELECT plan(186);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -114,9 +114,9 @@ INSERT INTO calls VALUES
    'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'', ''{"draws": 20}'')');
 INSERT INTO calls VALUES
   ('bayes_draws(bayes_model,integer)',
-   'SELECT r.* FROM models, bayes_draws(model, 2) AS r WHERE family = ''linreg'''),
+   'SELECT r.* FROM models, bayes_draws(model, 2) AS r WHERE family = ''dpmm'''),
   ('bayes_draws(bayes_model,integer,bigint)',
-   'SELECT r.* FROM models, bayes_draws(model, 2, 3) AS r WHERE family = ''glm''');
+   'SELECT r.* FROM models, bayes_draws(model, 2, 3) AS r WHERE family = ''dpmm''');
 INSERT INTO calls
   SELECT format('bayes_coefficients of %s', family),
     format('SELECT r.* FROM models, bayes_coefficients(model, 0.5) AS r WHERE family = %L', family)
@@ -147,6 +147,15 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, bayes_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
   ('bayes_sample(bayes_model,integer,bigint,"any")',
    'SELECT r.* FROM models, bayes_sample(model, 2, 1, ''{1,NULL}''::int[]) AS r
+    WHERE family = ''gmm'' AND NOT model::jsonb ? ''row_columns'' '),
+  ('bayes_arms(bayes_model[],double precision)',
+   'SELECT r.* FROM models, bayes_arms(ARRAY[model, model]) AS r
+    WHERE family = ''beta_bernoulli'''),
+  ('bayes_sample_rows(bayes_model,integer,bigint)',
+   'SELECT r.* FROM models, bayes_sample_rows(model, 2, 1) AS r
+    WHERE family = ''gmm'' AND model::jsonb ? ''row_columns'' '),
+  ('bayes_sample_rows(bayes_model,integer,bigint,anyelement)',
+   'SELECT r AS drawn FROM models, bayes_sample_rows(model, 2, 1, ''{1,NULL}''::int[]) AS r
     WHERE family = ''gmm'' AND NOT model::jsonb ? ''row_columns'' '),
   ('bayes_conditional(bayes_model,"any",double precision)',
    'SELECT r.* FROM models, (SELECT ''setosa''::text AS species, NULL::float8 AS width UNION ALL

@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "base/message.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "mcmc/diagnostics.hpp"
 #include "mcmc/metropolis.hpp"
 #include "mcmc/stored_draws.hpp"
+#include "pg/bind/draws.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/bind/sums.hpp"
 #include "pg/server/context.hpp"
@@ -80,6 +83,58 @@ Datum diagnose(FunctionCallInfo fcinfo,
 
 }  // namespace
 
+namespace {
+
+/// The cells of bayes_draws() that name a parameter.
+struct DrawnName {
+  DrawnName(const Model &model, const Parameter &p) : parameter(p) {
+    const ModelInfo &info = model.info;
+    if (p.element >= 0)
+      column = info.columns.empty() ? std::to_string(p.element + 1)
+                                    : info.columns[std::size_t(p.element)].name;
+    if (p.label)
+      label = *p.label;
+    else if (!std::isnan(p.category)) {
+      const std::string *const own =
+          p.element >= 0 && !info.columns.empty()
+              ? label_of(info.columns[std::size_t(p.element)], p.category)
+              : nullptr;
+      label = own ? *own : std::to_string(std::int64_t(p.category));
+    }
+    Parameter named = p;
+    // Those of a conjugate model are of its only component.
+    if (dynamic_cast<const ConjugateModel *>(&model) ||
+        dynamic_cast<const DirichletCategorical *>(&model))
+      named.component = -1;
+    quantity = quantity_name(named, column, label);
+  }
+  const Parameter &parameter;
+  std::string quantity, column, label;
+};
+
+}  // namespace
+
+std::vector<std::string> bayes::pg::names_of_quantities(const Model &model) {
+  std::vector<std::string> out = model.draws.quantities;
+  if (std::none_of(out.begin(), out.end(), [](const auto &each) { return each[0] == 'w'; }))
+    return out;
+  std::vector<std::string> coefficients;
+  model.describe_parameters({}, [&coefficients](const Parameter &each) {
+    if (each.label) coefficients.push_back(quantity_name(each, {}, *each.label));
+  });
+  // linreg does not record its intercept, which comes first.
+  const Document *const intercept = model.info.options.find("intercept");
+  const bool unrecorded =
+      model.info.family == "linreg" && intercept && intercept->as<bool>() && *intercept->as<bool>();
+  for (std::string &each : out) {
+    std::size_t number = 0;
+    if (each[0] != 'w' || std::sscanf(each.c_str(), "w%zu", &number) != 1) continue;
+    const std::size_t at = number - (unrecorded ? 0 : 1);
+    if (at < coefficients.size()) each = coefficients[at];
+  }
+  return out;
+}
+
 /// bayes_draws(model, draws, seed)
 BAYES_FUNCTION(bayes_draws_on_request) {
   ResultRows rows(fcinfo);
@@ -88,12 +143,35 @@ BAYES_FUNCTION(bayes_draws_on_request) {
   const PollScope scope(control);
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
   const ParameterDraws found = model->draw_parameters(std::uint64_t(PG_GETARG_INT64(2)));
-  for (int draw = 1; draw <= draws; ++draw) {
-    control.poll();
-    const std::vector<double> values = found.draw(std::uint64_t(draw));
-    for (std::size_t q = 0; q < values.size(); ++q)
-      rows.row({1, draw, Cell::text(found.names[q]), Cell::or_null(values[q])});
-  }
+  // Either each chain has stored the same number of draws, or some have one and the others none.
+  const std::int64_t all = std::max(model->draws.chains, 1),
+                     chains = found.stored == 0         ? 1
+                              : found.stored % all == 0 ? all
+                                                        : found.stored,
+                     stored = found.stored / chains;
+  if (found.stored > 0 && draws > stored)
+    throw Error(
+        Errc::invalid_argument,
+        message("{} draws of each chain are asked for, but the model stores {}", draws, stored), {},
+        "Ask for fewer, or fit with a larger option stored_draws.");
+  const EvenlySpaced spaced(stored, draws);
+  std::vector<DrawnName> names;
+  for (const Parameter &each : found.parameters) names.emplace_back(*model, each);
+  const auto text = [](const std::string &own) { return own.empty() ? Cell() : Cell::text(own); };
+  for (int chain = 1; chain <= chains; ++chain)
+    for (std::int64_t at = 0, draw = 0; draw < draws; ++at) {
+      if (found.stored > 0 && !spaced.takes(at)) continue;
+      control.poll();
+      const std::vector<double> values = found.draw(std::uint64_t((chain - 1) * stored + at));
+      ++draw;
+      for (std::size_t q = 0; q < values.size(); ++q) {
+        const DrawnName &name = names[q];
+        const int component = name.parameter.component;
+        rows.row({chain, int(draw), Cell::text(name.quantity), Cell::or_null(values[q]),
+                  Cell::text(name.parameter.name), component < 0 ? Cell() : Cell(component + 1),
+                  text(name.column), text(name.label)});
+      }
+    }
   return Datum(0);
 }
 
@@ -103,11 +181,12 @@ BAYES_FUNCTION(bayes_draws) {
   const Draws &draws = model->draws;
   require_posterior_draws(*model);
   ServerControl control;
+  const std::vector<std::string> names = names_of_quantities(*model);
   const double *value = draws.values.data();
   for (int chain = 1; chain <= draws.chains; ++chain)
     for (int draw = 1; draw <= draws.draws; ++draw) {
       control.poll();
-      for (const std::string &quantity : draws.quantities)
+      for (const std::string &quantity : names)
         rows.row({chain, draw, Cell::text(quantity), *value++});
     }
   return Datum(0);

@@ -303,6 +303,78 @@ std::vector<int> places_to_fill(const FilledRows &filled, std::span<const double
   return out;
 }
 
+/// A row without values of a type of records, or of arrays, of which it has this length.
+Datum row_of_nulls(Oid type, int length) {
+  const Oid base = guarded([type] { return getBaseType(type); });
+  const bool array = is_array_type(type);
+  if (base == RECORDOID || !(array || guarded([base] { return type_is_rowtype(base); })))
+    throw Error(Errc::wrong_family, message("rows cannot be made of type {}", name_of_type(type)),
+                "It must be a table, another type with columns, or an array.",
+                "NULL::t gives the rows the type of table t.");
+  const std::size_t columns = array ? std::size_t(length) : std::size_t(0);
+  std::vector<Datum> values(columns);
+  const auto nulls = std::make_unique<bool[]>(columns);
+  std::fill_n(nulls.get(), columns, true);
+  return guarded([base, array, length, values = values.data(), nulls = nulls.get()] {
+    if (!array) {
+      const TupleDesc description = lookup_rowtype_tupdesc_copy(base, -1);
+      const auto size = std::size_t(description->natts);
+      bool *const all = static_cast<bool *>(palloc(size));
+      std::memset(all, 1, size);
+      return HeapTupleGetDatum(
+          heap_form_tuple(description, static_cast<Datum *>(palloc0(size * sizeof(Datum))), all));
+    }
+    int sizes[] = {length}, first[] = {1};
+    std::int16_t bytes;
+    bool by_value;
+    char align;
+    const Oid element = get_base_element_type(base);
+    get_typlenbyvalalign(element, &bytes, &by_value, &align);
+    return PointerGetDatum(
+        construct_md_array(values, nulls, 1, sizes, first, element, bytes, by_value, align));
+  });
+}
+
+/// A row of a model whose columns have names.
+Document record_of(const RowDistribution &rows, std::span<const double> x) {
+  Document out = Document::object();
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    const RowColumn &column = rows.columns()[j];
+    out.set(column.name, column.kind == ValueKind::label     ? Document(rows.label(int(j), x[j]))
+                         : column.kind == ValueKind::boolean ? Document(x[j] >= 0.5)
+                                                             : Document(x[j]));
+  }
+  return out;
+}
+
+/// n copies of the row that is argument `at`, with draws in the place of its NULLs.
+Datum filled_by_draws(FunctionCallInfo fcinfo, int at, int n, std::uint64_t seed) {
+  auto &site = call_site<Questions>(fcinfo, fcinfo, at, 1);
+  RowDistribution &rows = site.distribution(fcinfo);
+  const Datum row = PG_GETARG_DATUM(at);
+  const std::span<const double> x = site.row(fcinfo, 0);
+  ResultRows result = site.reader(0).records() ? ResultRows(fcinfo, site.reader(0).description())
+                                               : ResultRows(fcinfo);
+  const FilledRows filled(site.type(0), site.reader(0), rows, row);
+  const std::vector<int> places = places_to_fill(filled, x);
+  if (!places.empty()) rows.condition(x);
+  seed ^= rows.stream(x);
+  const ScopedContext scratch(CurrentMemoryContext, "pg_bayes imputed rows");
+  std::vector<double> values;
+  for (int i = 0; i < n; ++i) {
+    poll_interrupts();
+    MemoryContextReset(scratch);
+    const CurrentContext here(scratch);
+    values.assign(x.begin(), x.end());
+    if (!places.empty()) {
+      Random random(seed, std::uint64_t(i));
+      rows.draw(random, values);
+    }
+    result.value(places.empty() ? row : filled.row(places, values));
+  }
+  return Datum(0);
+}
+
 }  // namespace
 
 void emit_surprise(ResultRows &result, std::span<const Cell> before, RowDistribution &rows,
@@ -372,28 +444,45 @@ BAYES_FUNCTION(bayes_impute) {
 /// bayes_impute(model, row, n, seed)
 BAYES_FUNCTION(bayes_impute_draws) {
   const int n = count_argument(fcinfo, 2);
-  auto &site = call_site<Questions>(fcinfo, fcinfo, 1, 1);
-  RowDistribution &rows = site.distribution(fcinfo);
-  const Datum row = PG_GETARG_DATUM(1);
-  const std::span<const double> x = site.row(fcinfo, 0);
-  ResultRows result = site.reader(0).records() ? ResultRows(fcinfo, site.reader(0).description())
-                                               : ResultRows(fcinfo);
-  const FilledRows filled(site.type(0), site.reader(0), rows, row);
-  const std::vector<int> places = places_to_fill(filled, x);
-  if (!places.empty()) rows.condition(x);
-  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(3)) ^ rows.stream(x);
-  const ScopedContext scratch(CurrentMemoryContext, "pg_bayes imputed rows");
-  std::vector<double> values;
+  return filled_by_draws(fcinfo, 1, n, std::uint64_t(PG_GETARG_INT64(3)));
+}
+
+/// bayes_sample_rows(model, n, seed, row)
+BAYES_FUNCTION(bayes_sample_rows) {
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
+    const ResultRows none(fcinfo);
+    return Datum(0);
+  }
+  const int n = count_argument(fcinfo, 1);
+  if (PG_ARGISNULL(3)) {
+    const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+    fcinfo->args[3].value =
+        row_of_nulls(argument_type(fcinfo, 3), model->row_distribution()->dimension());
+    fcinfo->args[3].isnull = false;
+  }
+  return filled_by_draws(fcinfo, 3, n, std::uint64_t(PG_GETARG_INT64(2)));
+}
+
+/// bayes_sample_rows(model, n, seed): component and row as jsonb
+BAYES_FUNCTION(bayes_sample_records) {
+  const int n = count_argument(fcinfo, 1);
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  const std::unique_ptr<RowDistribution> rows = model->row_distribution();
+  if (rows->columns().empty())
+    throw Error(Errc::wrong_family, "the rows of this model have no names of columns", {},
+                "bayes_sample(model, n, seed) draws them as arrays.");
+  const ScopedContext scratch(CurrentMemoryContext, "pg_bayes drawn rows");
+  std::vector<double> x(std::size_t(rows->dimension()), std::nan(""));
+  const std::uint64_t seed = std::uint64_t(PG_GETARG_INT64(2)) ^ rows->stream(x);
   for (int i = 0; i < n; ++i) {
     poll_interrupts();
     MemoryContextReset(scratch);
     const CurrentContext here(scratch);
-    values.assign(x.begin(), x.end());
-    if (!places.empty()) {
-      Random random(seed, std::uint64_t(i));
-      rows.draw(random, values);
-    }
-    result.value(places.empty() ? row : filled.row(places, values));
+    const int component = rows->sample(seed, i, x);
+    const Document record = record_of(*rows, x);
+    result.row({component < 0 ? Cell() : Cell(component + 1),
+                Cell::datum(guarded([&record] { return jsonb_of(record); }), JSONBOID)});
   }
   return Datum(0);
 }

@@ -21,6 +21,7 @@
 #include "document/option_table.hpp"
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
+#include "pg/bind/draws.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/input/observation.hpp"
@@ -527,11 +528,18 @@ std::string text_argument(FunctionCallInfo fcinfo, int at) {
 enum class ChartOf : char { model, models, rows };
 int arguments_of(ChartOf of) { return of == ChartOf::rows ? 2 : 1; }
 
+/// A model whose draws have names for people.
+std::unique_ptr<Model> chart_model(Datum datum) {
+  std::unique_ptr<Model> out = load_model(datum);
+  out->draws.quantities = names_of_quantities(*out);
+  return out;
+}
+
 /// The models of an array, without NULLs.
 std::vector<std::unique_ptr<Model>> models_of(Datum array) {
   std::vector<std::unique_ptr<Model>> out;
   for (const NullableDatum &each : elements_of(array))
-    if (!each.isnull) out.push_back(load_model(each.value));
+    if (!each.isnull) out.push_back(chart_model(each.value));
   return out;
 }
 
@@ -549,7 +557,7 @@ std::optional<Figure> chart_of_arguments(FunctionCallInfo fcinfo, int first, Cha
     const auto models = models_of(PG_GETARG_DATUM(at));
     return models.empty() ? std::nullopt : std::optional(chart(models, kind, options, control));
   }
-  const std::shared_ptr<const Model> model = load_model(PG_GETARG_DATUM(at));
+  const std::shared_ptr<const Model> model = chart_model(PG_GETARG_DATUM(at));
   if (of == ChartOf::model) return chart(*model, kind, options, control);
   const ChartSample sample = chart_sample(*model, kind, options);
   const ChartRows rows =

@@ -351,30 +351,61 @@ BAYES_FUNCTION(bayes_difference) {
   return Datum(0);
 }
 
-/// (models bayes_model[]) -> float8[]
-BAYES_FUNCTION(bayes_best) {
-  const OpenArray array(PG_GETARG_DATUM(0));
-  if (array.dimensions() > 1)
-    throw Error(Errc::array_shape,
-                message("the array of models has {} dimensions", array.dimensions()),
-                "It must have one dimension.");
-  const int n = array.empty() ? 0 : array.size(0);
-  constexpr int most = 1000;
-  if (n > most)
-    throw Error(Errc::too_large, message("the array has {} models, but the limit is {}", n, most));
-  ElementType type(CurrentMemoryContext);
-  type.use(array.element_type());
-  ArrayWalk walk(array, type, nullptr);
+namespace {
+
+/// The models of an array.
+struct Arms {
+  explicit Arms(Datum argument) {
+    const OpenArray array(argument);
+    if (array.dimensions() > 1)
+      throw Error(Errc::array_shape,
+                  message("the array of models has {} dimensions", array.dimensions()),
+                  "It must have one dimension.");
+    const int n = array.empty() ? 0 : array.size(0);
+    constexpr int most = 1000;
+    if (n > most)
+      throw Error(Errc::too_large,
+                  message("the array has {} models, but the limit is {}", n, most));
+    ElementType type(CurrentMemoryContext);
+    type.use(array.element_type());
+    ArrayWalk walk(array, type, nullptr);
+    for (int i = 0; i < n; ++i) {
+      const NullableDatum element = walk.next();
+      if (element.isnull) throw Error(Errc::null_value, message("model {} is NULL", i + 1));
+      owners.push_back(load_model(element.value));
+      models.push_back(&one_parameter(*owners.back()));
+    }
+  }
   std::vector<std::unique_ptr<Model>> owners;
   std::vector<const ConjugateModel *> models;
-  for (int i = 0; i < n; ++i) {
-    const NullableDatum element = walk.next();
-    if (element.isnull) throw Error(Errc::null_value, message("model {} is NULL", i + 1));
-    owners.push_back(load_model(element.value));
-    models.push_back(&one_parameter(*owners.back()));
+};
+
+}  // namespace
+
+/// (models bayes_model[]) -> float8[]
+BAYES_FUNCTION(bayes_best) {
+  const Arms arms(PG_GETARG_DATUM(0));
+  const std::vector<double> best = contest(arms.models).best;
+  return guarded([&best] { return Cell::vector_with_nulls(best).to_datum(); });
+}
+
+/// (models bayes_model[] [, level]): a row for each model
+BAYES_FUNCTION(bayes_arms) {
+  const double level = level_argument(fcinfo, 1);
+  ResultRows rows(fcinfo);
+  const Arms arms(PG_GETARG_DATUM(0));
+  const Contest found = contest(arms.models);
+  for (std::size_t i = 0; i < arms.models.size(); ++i) {
+    const ConjugateModel &arm = *arms.models[i];
+    const bool proper = arm.proper();
+    const Marginal of = proper ? arm.marginal() : Marginal();
+    rows.row({int(i) + 1, Cell::or_null(arm.posterior_mean()),
+              proper ? Cell::or_null(of.deviation()) : Cell(),
+              proper ? Cell::or_null(of.quantile((1 - level) / 2)) : Cell(),
+              proper ? Cell::or_null(of.upper_quantile((1 - level) / 2)) : Cell(),
+              Cell::or_null(found.best[i]), Cell::or_null(found.loss[i])});
   }
-  const std::vector<double> probabilities = probabilities_best(models);
-  return guarded([&] { return Cell::vector_with_nulls(probabilities).to_datum(); });
+  return Datum(0);
 }
 
 // The Dirichlet-categorical model in SQL.
