@@ -28,7 +28,7 @@ COMMENT IS 'Draws of the parameters that bayes_parameters(model) lists, of all f
   'their joint posterior (given the labels of the draw, where the model stores these). seed: the '
   'same one gives the same draws. value is NULL for a coefficient that the fit left out, and for '
   'weights whose prior is not one number. 22023 for a point estimate, for a posterior that is '
-  'not drawn from, for draws < 0 and for more than are stored.';
+  'not drawn from, for draws < 0, above 1,000,000 or more than are stored.';
 
 -- ---- aggregates: draws in, one number out ----
 

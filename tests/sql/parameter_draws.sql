@@ -1,5 +1,5 @@
 -- bayes_draws(model, draws): draws of the parameters that bayes_parameters lists.
-SELECT plan(35);
+SELECT plan(36);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -97,6 +97,8 @@ SELECT is((SELECT array_agg(value) FROM fits, bayes_draws(model, 9, 3) WHERE nam
   'the same seed, the same draws');
 SELECT throws_ok($$SELECT bayes_draws(model, 201) FROM fits WHERE name = 'gmm full'$$, '22023',
   '201 draws of each chain are asked for, but the model stores 200', 'no more than there are');
+SELECT throws_ok($$SELECT bayes_draws(beta_bernoulli_fit(true), 1000001)$$, '22023',
+  '1000001 draws are asked for, but one call makes at most 1000000', 'nor more than fit');
 SELECT is((SELECT concat_ws(' ', array_agg(DISTINCT chain), max(draw), count(*)) FROM fits,
     bayes_draws((model::jsonb - 'draws')::bayes_model, 10) WHERE name = 'gmm full'), '{1} 10 100',
   'stored draws without quantities count as one chain');

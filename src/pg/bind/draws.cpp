@@ -138,7 +138,13 @@ std::vector<std::string> bayes::pg::names_of_quantities(const Model &model) {
 /// bayes_draws(model, draws, seed)
 BAYES_FUNCTION(bayes_draws_on_request) {
   ResultRows rows(fcinfo);
+  // All rows are made before the first one is read.
+  constexpr int most = 1'000'000;
   const int draws = count_argument(fcinfo, 1);
+  if (draws > most)
+    throw Error(Errc::invalid_argument,
+                message("{} draws are asked for, but one call makes at most {}", draws, most), {},
+                "Call it several times, with other seeds.");
   ServerControl control;
   const PollScope scope(control);
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
