@@ -203,6 +203,7 @@ void lines(OptionTable &t, HmmOptions &o) {
   categories_line(t, o.categories, o.emission, "emission", !o.started && !o.symbols);
   t.choice({"topology", "whether states may be returned to"}, o.topology,
            {"ergodic", "left-to-right"}, !o.started);
+  o.order.line(t);
   o.linear_response_line(t);
   o.iteration_lines(t, 10000, 0);  // 0 iterations: a model of the given parameters
   o.chains.stored_line(t, o.sampled());
@@ -262,6 +263,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   out.restarts = 0;
   if (start) {
     out.inherit(start->info, update);
+    out.order.inherit(start->info);
     inherit_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
     inherit_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
     out.emission = start->emission();

@@ -91,6 +91,8 @@ class HmmFitBase {
   /// states are numbered by a start model, option init, the topology or known states
   bool named_ = false;
   StateNumbering names_;
+  /// states that option order may exchange
+  ExchangeableGroups ordered_;
 
  private:
   void find_start_of_chain(const MarkovWeights *start);
@@ -116,6 +118,9 @@ template <class E> class HmmFit : HmmFitBase {
     prior_ = update_ ? *start_posterior_
                      : MarkovPosterior<Q>{prior_of_options(), replicate(emissions_.prior(), k_)};
     set_numbering(prior_);
+    const Columns *columns = nullptr;
+    if constexpr (std::is_same_v<E, ProductEmissions>) columns = &emissions_.columns();
+    options_.order.check(sequences_.dimension, columns);
     if (options_.linear_response.value_or(false))
       require_linear_response_size(double(markov::natural_parameters(prior_).size()) +
                                    natural_size(prior_.emissions));
@@ -403,8 +408,14 @@ template <class E> class HmmFit : HmmFitBase {
                          {model_->state->visits.cwiseMax(0), fitted.point.emissions, {}});
   }
 
+  /// By option order, if it is given; else as above.
+  std::vector<int> order_of(const Fitted &fitted) const {
+    if (!options_.order.given()) return order_like_start(fitted);
+    return order_within(options_.order.of(model_->state->visits, fitted.point.emissions), ordered_);
+  }
+
   void order(Fitted &fitted) {
-    const std::vector<int> order = order_states(order_like_start(fitted));
+    const std::vector<int> order = order_states(order_of(fitted));
     if (fitted.posterior) {
       fitted.posterior = reordered(*fitted.posterior, order);
       // recomputed in this order of summation, as when the stored model is read
@@ -543,6 +554,10 @@ void HmmFitBase::set_numbering(const MarkovWeights &prior) {
   const ExchangeableGroups of_prior = options_.bayesian() ? markov::exchangeable_states(prior)
                                                           : ExchangeableGroups(std::size_t(k_), 0);
   names_.groups = named_ ? no_exchange(k_) : of_prior;
+  // A rule may number anew what a start model has numbered, an update's prior included.
+  const bool given =
+      options_.given_start() || options_.topology != "ergodic" || sequences_.labelled;
+  ordered_ = given ? no_exchange(k_) : update_ ? ExchangeableGroups(std::size_t(k_), 0) : of_prior;
   // In an update the prior of the emissions distinguishes states as well.
   if (has_several_groups(of_prior) && !update_ && !sequences_.labelled) names_.of_prior = of_prior;
 }

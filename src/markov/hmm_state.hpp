@@ -12,6 +12,7 @@
 #include "families/normal/normal_wishart.hpp"
 #include "families/product/product_components.hpp"
 #include "families/product/product_options.hpp"
+#include "fit/component_order.hpp"
 #include "fit/fit_options.hpp"
 #include "markov/hmm.hpp"
 #include "markov/markov_learners.hpp"
@@ -47,6 +48,7 @@ struct HmmOptions : FitOptions {
   std::string covariance = "full";
   Document categories;  // null, or as given
   std::string topology = "ergodic";
+  ComponentOrder order;
   double minimum = 1e-6, covariance_floor = 1e-6;
   std::optional<Vector> initial;  // option init: the parts that were given
   std::optional<Matrix> transitions;

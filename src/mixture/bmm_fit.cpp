@@ -34,6 +34,7 @@ class BmmFit {
     if (!(survey_.weight > survey_.unobserved))
       throw Error(Errc::invalid_argument, "all elements of all rows are missing",
                   "There are no observed values to fit.");
+    options.order.check(rows.shape().dimension, survey_.columns.get());
     if (options.linear_response.value_or(false))
       require_linear_response_size(natural_size(neutral_) * k + k);
     if (!update) rows_.require_distinct_rows(k);
@@ -61,7 +62,7 @@ class BmmFit {
       state.weight_deviations = found.head(k_);
     }
     const RowSums sums = fit_.score_point();
-    const std::vector<int> order = fit_.order_by(fit_.found.point.weights);
+    const std::vector<int> order = fit_.order_by(options_.order, fit_.found.point.weights);
     if (state.deviations) {
       state.deviations = pick_columns(*state.deviations, order);
       state.weight_deviations = pick_entries(*state.weight_deviations, order);

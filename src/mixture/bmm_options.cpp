@@ -24,6 +24,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   t.other(likelihood_key, read_own, [&] { return likelihood_document(o.likelihood); });
   check_method(o.method, o.likelihood);
   categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
+  o.order.line(t);
   o.linear_response_line(t);
   o.iteration_lines(t);
   o.chains.stored_line(t, o.sampled());
@@ -52,6 +53,7 @@ BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
   BmmOptions out;
   if (start) {
     out.inherit(start->info, update);
+    out.order.inherit(start->info);
     inherit_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
     out.likelihood = start->likelihood();
     if (all_equal(out.likelihood)) out.likelihood.resize(1);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "families/product/product_options.hpp"
+#include "fit/component_order.hpp"
 #include "fit/fit_options.hpp"
 #include "mixture/bmm.hpp"
 
@@ -18,6 +19,7 @@ struct BmmOptions : FitOptions {
   ProductPriorKeys prior;
   std::string init = "varied";
   double minimum = 1e-6;
+  ComponentOrder order;
 
   /// All options in force as a document; the fit adds what depends on the data.
   Document document() const;

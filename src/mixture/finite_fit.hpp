@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "data/local_step.hpp"
 #include "data/sketch.hpp"
+#include "fit/component_order.hpp"
 #include "fit/driver.hpp"
 #include "fit/fit_run.hpp"
 #include "fit/linear_response.hpp"
@@ -278,10 +279,11 @@ template <class P, class Q> class FiniteFit {
   bool begins_at_model(int restart) const { return start_point && restart == 1; }
   int fresh(int restart) const { return restart - (start_point ? 1 : 0); }
 
-  /// Orders the components of the result by descending `size`, or as in the start model. Returns
-  /// the order, for other numbers of the model.
-  std::vector<int> order_by(const Vector &size) {
-    const std::vector<int> order = start_point ? order_of_start() : descending_order(size);
+  /// Orders the components of the result by the rule, of which `size` are the weights, or as in the
+  /// start model. Returns the order, for other numbers of the model.
+  std::vector<int> order_by(const ComponentOrder &rule, const Vector &size) {
+    const std::vector<int> order =
+        start_point && !rule.given() ? order_of_start() : rule.of(size, found.point.components);
     found.counts = pick_entries(found.counts, order).cwiseMax(0);
     reorder(found.point, order);
     if (found.posterior) order_posterior(*found.posterior, order);

@@ -105,6 +105,7 @@ class GmmFit {
              {[this](int restart) { return starting_statistics(restart); },
               [this](const NormalStatistics &statistics) { return first_point(statistics); },
               [this](std::int64_t i, std::int64_t j) { return halves(i, j); }}) {
+    options.order.check(rows.shape().dimension, nullptr);
     if (options.linear_response.value_or(false))
       require_linear_response_size(natural_size(priors_.linked.components) + k);
     if (!update) rows_.require_distinct_rows(k);
@@ -147,7 +148,7 @@ class GmmFit {
     }
     const RowSums sums = fit_.score_point();
     const std::vector<int> order =
-        fit_.order_by(kmeans ? fit_.found.counts : fit_.found.point.weights);
+        fit_.order_by(options_.order, kmeans ? fit_.found.counts : fit_.found.point.weights);
     if (independent_) fit_.order_posterior(*independent_, order);
     if (state.deviations) {
       state.deviations = pick_columns(*state.deviations, order);

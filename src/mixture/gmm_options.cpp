@@ -43,6 +43,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   const std::string_view one[] = {of_prior};
   t.choices({"covariance", "shape of the covariances; gmm_select takes an array too"}, o.covariance,
             o.update ? std::span<const std::string_view>(one) : std::span(shapes), select, !kmeans);
+  o.order.line(t);
   o.iteration_lines(t, kmeans ? 300 : 10000);
   o.chains.stored_line(t, o.sampled());
   o.sample_line(t);
@@ -77,6 +78,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
   GmmOptions out;
   if (start) {
     out.inherit(start->info, update);
+    out.order.inherit(start->info);
     out.covariance = {start->covariance()};
     inherit_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
     out.scale = start->info.options.find("scale") != nullptr;

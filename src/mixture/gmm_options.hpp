@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "families/normal/normal_options.hpp"
+#include "fit/component_order.hpp"
 #include "fit/fit_options.hpp"
 #include "mixture/gmm.hpp"
 
@@ -17,6 +18,7 @@ struct GmmOptions : FitOptions {
   std::string init = "kmeans";
   std::optional<Tensor> means;  // k x d, instead of a named init
   double covariance_floor = 1e-6;
+  ComponentOrder order;
   /// of method kmeans: distances are in units of the columns' standard deviations
   bool scale = false;
 

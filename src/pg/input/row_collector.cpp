@@ -12,6 +12,7 @@
 #include "data/remote_rows.hpp"
 #include "document/members.hpp"
 #include "families/product/product_options.hpp"
+#include "fit/order_columns.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/server/encoding.hpp"
 #include "regression/level_responses.hpp"
@@ -264,6 +265,7 @@ void RowCollector::decide() {
   decided_ = true;
   // Options that are not an object are refused below.
   const bool usable = request_->options.is_null() || request_->options.as<Document::Object>();
+  if (usable && reader_.described()) number_order(request_->options, reader_.columns());
   const Document *const given = usable ? request_->options.find("likelihood") : nullptr;
   const bool by_column =
       given && given->as<Document::Object>() &&

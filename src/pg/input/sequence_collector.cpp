@@ -7,6 +7,7 @@
 #include "base/message.hpp"
 #include "data/hashed_rows.hpp"
 #include "families/product/product_options.hpp"
+#include "fit/order_columns.hpp"
 #include "pg/input/column_checks.hpp"
 
 namespace bayes::pg {
@@ -229,6 +230,7 @@ void SequenceCollector::write_buffered_steps() {
 
 /// Resolves option emission, whose meaning depends on the columns.
 void SequenceCollector::choose_emission() {
+  number_order(request_->options, reader_->columns());
   // Options that are not an object are refused below.
   if (request_->start || !(request_->options.is_null() || request_->options.as<Document::Object>()))
     return;
