@@ -338,12 +338,12 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_fit(x, 2, '{"Method": "em"}') FROM faithful$q$, 'Did you mean "method"?'),
   ($q$SELECT gmm_fit(x, 2, '{"colour": "red"}') FROM faithful$q$,
     'The options are covariance, init, linear_response, max_iter, max_seconds, method, missing, '
-      'on_error, prior, '
+      'on_error, order, prior, '
     'restarts, resumable, seed, tol.'),
   ($q$SELECT gmm_fit(x, 2, '{"method": "wi"}') FROM faithful$q$, 'Did you mean "vi"?'),
   ($q$SELECT gmm_fit(x, 2, '{"covariance_floor": 1e-3}') FROM faithful$q$,
     'The options are covariance, init, linear_response, max_iter, max_seconds, method, missing, '
-      'on_error, prior, '
+      'on_error, order, prior, '
     'restarts, resumable, seed, tol.'),
   ($q$SELECT gmm_fit(x, 2, '{"on_error": null, "on_eror": "null"}') FROM faithful$q$,
     'Did you mean "on_error"?'),
