@@ -1,7 +1,7 @@
 -- Questions to a model: densities of some columns given others, what the NULLs of a row are, rows
 -- with their NULLs filled, draws given columns. Against densities of the families' own functions,
 -- for every family and method; tests/core/questions_test.cpp has the mathematics.
-SELECT plan(117);
+SELECT plan(119);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -220,6 +220,8 @@ SELECT throws_ok(call, state, NULL, call) FROM (VALUES
   ('SELECT bayes_sample_rows(model_of(''bmm vi''), 1, 1, NULL::float8)', '42804'),
   ('SELECT bayes_sample_rows(model_of(''bmm vi''), 1, 1, NULL::record)', '42804'),
   ('SELECT bayes_sample_rows(model_of(''bmm vi''), -1, 1)', '22023'),
+  ('SELECT bayes_sample_rows(model_of(''arrays''), 1, 1, NULL::text[])', '22023'),
+  ('SELECT bayes_impute(model_of(''arrays''), array_fill(NULL::text, ''{2}''))', '22023'),
   ('SELECT bayes_sample_rows(model_of(''bmm vi''), -1, 1, NULL::customers)', '22023'))
   AS v(call, state);
 CREATE DOMAIN young AS int CHECK (value < 10);

@@ -132,6 +132,9 @@ Datum FilledRows::array(std::span<const int> elements, std::span<const double> v
                       &out.nulls, &out.size);
     return out;
   });
+  // The reader looks at values only, and there may be none.
+  const Oid base = guarded([&parts] { return getBaseType(parts.type); });
+  if (!is_number_type(base) && base != BOOLOID) refuse_elements();
   for (const int element : elements) {
     parts.fields[element] = value_of(element, values[std::size_t(element)], parts.type, -1);
     parts.nulls[element] = false;

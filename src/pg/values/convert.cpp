@@ -114,11 +114,14 @@ double number_of(Datum value, Oid type) {
         if (PointerGetDatum(plain) != value) pfree(plain);
         return x;
       });
-    default:
-      throw Error(Errc::invalid_argument, "elements of an array must be numbers",
-                  "Rows that contain texts are given as records.",
-                  "Give a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+    default: refuse_elements();
   }
+}
+
+void refuse_elements() {
+  throw Error(Errc::invalid_argument, "elements of an array must be numbers",
+              "Rows that contain texts are given as records.",
+              "Give a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
 std::string format_number(double x) {

@@ -20,6 +20,8 @@ inline constexpr double max_abs_element = 1e150;
 bool is_number_type(Oid type);
 /// The number of a value; booleans are 1 and 0. May throw Pending.
 double number_of(Datum value, Oid type);
+/// Throws Error: elements of a row that is an array are of a type that number_of() does not read.
+[[noreturn]] void refuse_elements();
 
 /// A number for a message.
 std::string format_number(double x);
