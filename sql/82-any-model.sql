@@ -61,8 +61,8 @@ COMMENT ON TYPE bayes_prediction IS
 CREATE FUNCTION bayes_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS bayes_prediction
   AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'The prediction of a model for a row: (bayes_predict(model, t)).component, or .label, '
-  'or .value. level: the probability of the interval from lower to upper. '
+COMMENT IS 'The prediction of a model for a row: SELECT t.id, p.* FROM t, bayes_predict(model, t) '
+  'AS p; in an expression (bayes_predict(model, t)).component, or .label, or .value. level: the probability of the interval from lower to upper. '
   @model_takes_rows;
 
 CREATE FUNCTION bayes_probabilities(model bayes_model, x "any") RETURNS float8[]
@@ -149,6 +149,13 @@ COMMENT IS 'How the rows of each component (cluster, class) differ from all othe
   'sequence; 42804 a model of any other family; 54000 more than ten million components times '
   'columns and categories.';
 
+CREATE FUNCTION bayes_profile(query bayes_query, model bayes_model) RETURNS SETOF bayes_profile
+  AS 'MODULE_PATHNAME', 'bayes_profile_query' @volatile COST 100000 ROWS 100;
+COMMENT IS 'The same for the rows of a query, as a relation: SELECT * FROM bayes_profile(''SELECT '
+  'age, plan FROM customers'', model). query: one SELECT of the columns of a row, or of one array, '
+  'sequence or document; it is run as the caller, read-only. No rows for no rows. 22004 for a '
+  'NULL, 22023 for any other query.';
+
 -- ---- new rows against those of the fit ----
 
 CREATE TYPE bayes_drift AS (
@@ -192,3 +199,9 @@ COMMENT IS 'How far new rows are from those of the model''s fit, one element of 
   'more weighted rows than the sample of 2,048 (nb, linreg; fewer of more than 8 columns), to rows '
   'of more than 256 columns (nb and regressions) or by an earlier version; 42804 a model of any '
   'other family.';
+
+CREATE FUNCTION bayes_drift(query bayes_query, model bayes_model) RETURNS SETOF bayes_drift
+  AS 'MODULE_PATHNAME', 'bayes_drift_query' @volatile COST 100000 ROWS 10;
+COMMENT IS 'The same for the rows of a query, as a relation: SELECT * FROM bayes_drift(''SELECT '
+  'age, plan FROM customers'', model) ORDER BY least(p, unknown_p). query and errors: as '
+  'bayes_profile(query, model).';

@@ -81,6 +81,14 @@ COMMENT IS 'The same for the number in a cell of a table, given by the keys of i
   'predictive density. Keys that the model does not know are predicted as F_predict does. '
   @score_rows;
 
+CREATE FUNCTION bayes_score(query bayes_query, model bayes_model) RETURNS SETOF bayes_scores
+  AS 'MODULE_PATHNAME', 'bayes_score_query' @volatile COST 100000 ROWS 1;
+COMMENT IS 'The same for the rows of a query, as a relation of one row; of none for no rows. '
+  'query: one SELECT of a row (its columns, or one array, sequence or document); for models that '
+  'predict, of the label or response and then the row; for nmf and pmf of two keys and a number. '
+  'It is run as the caller, read-only: SELECT * FROM bayes_score(''SELECT churned, age, plan FROM '
+  'customers'', model). 22004 for a NULL, 22023 for any other query; others as for the aggregate.';
+
 CREATE AGGREGATE bayes_score_difference(a bayes_model, b bayes_model, x "any") (@difference_state);
 COMMENT IS @score_differences
   'x: a row, a sequence or a document. '
@@ -96,4 +104,11 @@ CREATE AGGREGATE bayes_score_difference(
 ) (@difference_state);
 COMMENT IS @score_differences
   'row_key, column_key and value: a cell of a table. '
+  @score_rows;
+
+CREATE FUNCTION bayes_score_difference(query bayes_query, a bayes_model, b bayes_model)
+  RETURNS SETOF bayes_scores
+  AS 'MODULE_PATHNAME', 'bayes_score_difference_query' @volatile COST 100000 ROWS 1;
+COMMENT IS @score_differences
+  'query: as for bayes_score(query, model), in the form of model a. '
   @score_rows;

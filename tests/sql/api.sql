@@ -208,6 +208,8 @@ SELECT lives_ok($$SELECT lda_proportions(model => m, document => '{a}'::text[]),
   lda_top_topics(document => '{}'::jsonb, model => m, top => 1),
   lda_typical_documents(query => 'SELECT 1, ARRAY[species] FROM iris', model => m, top => 2),
   lda_coherence(query => 'SELECT ARRAY[species] FROM iris', model => m, top => 2),
+  bayes_score(query => 'SELECT ARRAY[species] FROM iris', model => m),
+  bayes_score_difference(query => 'SELECT ARRAY[species] FROM iris', a => m, b => m),
   lda_select(query => 'SELECT ARRAY[species] FROM iris', ks => '{1}')$$,
   'those of topic models');
 SELECT lives_ok($$SELECT q.key, p.mean, nmf_transform(cells => '{"2": 1}'::jsonb, model => m),

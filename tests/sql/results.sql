@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(186);
+SELECT plan(190);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -260,6 +260,24 @@ INSERT INTO calls VALUES
   ('lda_coherence(bayes_query,bayes_model,integer)',
    'SELECT r.* FROM models, lda_coherence(''SELECT s FROM names'', model, 2) AS r
     WHERE family = ''lda'''),
+  ('bayes_score(bayes_query,bayes_model)',
+   'SELECT r.* FROM (SELECT nb_fit(species, x) FROM iris) AS n(nb),
+      (SELECT lda_fit(ARRAY[species, species], 2) FROM iris) AS l(lda), LATERAL
+      (SELECT * FROM bayes_score(''SELECT species, x FROM iris'', nb) UNION ALL
+       SELECT * FROM bayes_score(''SELECT ARRAY[species, species] FROM iris'',
+         lda)) AS r'),
+  ('bayes_score_difference(bayes_query,bayes_model,bayes_model)',
+   'SELECT r.* FROM (SELECT nb_fit(species, x) FROM iris) AS n(nb),
+      (SELECT lda_fit(ARRAY[species, species], 2) FROM iris) AS l(lda), LATERAL
+      (SELECT * FROM bayes_score_difference(''SELECT species, x FROM iris'', nb, nb) UNION ALL
+       SELECT * FROM bayes_score_difference(''SELECT ARRAY[species, species] FROM iris'',
+         lda, lda)) AS r'),
+  ('bayes_profile(bayes_query,bayes_model)',
+   'SELECT r.* FROM (SELECT bmm_fit(i, 2) FROM (SELECT species, x[1] AS width FROM iris) AS i)
+      AS m(m), bayes_profile(''SELECT species, x[1] AS width FROM iris'', m) AS r'),
+  ('bayes_drift(bayes_query,bayes_model)',
+   'SELECT r.* FROM (SELECT bmm_fit(i, 2) FROM (SELECT species, x[1] AS width FROM iris) AS i)
+      AS m(m), bayes_drift(''SELECT species, x[1] AS width FROM iris'', m) AS r'),
   ('lda_typical_documents(bayes_query,bayes_model)',
    'SELECT r.* FROM models, lda_typical_documents(''SELECT 1, s FROM names'', model) AS r
     WHERE family = ''lda'''),

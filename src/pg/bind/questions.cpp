@@ -453,8 +453,9 @@ BAYES_FUNCTION(bayes_impute_draws) {
 /// bayes_sample_rows(model, n, seed, row)
 BAYES_FUNCTION(bayes_sample_rows) {
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
-    const ResultRows none(fcinfo);
-    return Datum(0);
+    // The columns of an anonymous record are not known here.
+    reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo)->isDone = ExprEndResult;
+    PG_RETURN_NULL();
   }
   const int n = count_argument(fcinfo, 1);
   if (PG_ARGISNULL(3)) {

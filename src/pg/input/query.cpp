@@ -261,18 +261,37 @@ NullableDatum text_of_column(TupleTableSlot *row, int column, Oid output_functio
           false};
 }
 
-void run_query(const char *text, const char *hint, const std::function<void(TupleDesc)> &check,
-               const std::function<void(TupleTableSlot *)> &take) {
-  const ReadOnly read_only;
-  const SPIPlanPtr plan = guarded([text, hint] {
+SPIPlanPtr prepare_query(const char *text, const char *hint, const QueryArguments &arguments) {
+  std::vector<Oid> types(arguments.values.size(), arguments.type);
+  return guarded([text, hint, types = types.data(), n = int(types.size())] {
     if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
-    const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);
+    const SPIPlanPtr prepared = SPI_prepare(text, n, types);
     if (!prepared)
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                       errmsg("query cannot be prepared: %s", SPI_result_code_string(SPI_result)),
                       errdetail("It must be one SELECT."), errhint("%s", hint)));
     return prepared;
   });
+}
+
+namespace {
+
+/// Raises.
+ParamListInfo parameters_of(const QueryArguments &arguments) {
+  const int n = int(arguments.values.size());
+  if (n == 0) return nullptr;
+  const ParamListInfo out = makeParamList(n);
+  for (int i = 0; i < n; ++i)
+    out->params[i] = {arguments.values[std::size_t(i)], false, PARAM_FLAG_CONST, arguments.type};
+  return out;
+}
+
+}  // namespace
+
+void run_query(const char *text, const char *hint, const std::function<void(TupleDesc)> &check,
+               const std::function<void(TupleTableSlot *)> &take, const QueryArguments &arguments) {
+  const ReadOnly read_only;
+  const SPIPlanPtr plan = prepare_query(text, hint, arguments);
   // An error from here on aborts the transaction (or subtransaction), which cleans up SPI.
   check(only_select(plan, hint)->resultDesc);
 
@@ -290,8 +309,9 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
   });
 
   const QueryOfFit level;
-  guarded([plan, &receiver] {
+  guarded([plan, &receiver, &arguments] {
     SPIExecuteOptions options = {};
+    options.params = parameters_of(arguments);
     options.read_only = true;
     options.must_return_tuples = true;
     options.dest = &receiver.pub;
@@ -299,6 +319,24 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
     if (result != SPI_OK_SELECT) elog(ERROR, "query failed: %s", SPI_result_code_string(result));
     if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
   });
+}
+
+SelectInText select_in(const char *text, const char *hint) {
+  const ReadOnly read_only;
+  const MemoryContext context = CurrentMemoryContext;
+  CachedPlanSource *const source = only_select(prepare_query(text, hint), hint);
+  SelectInText out;
+  const auto *const query = linitial_node(Query, source->query_list);
+  const char *const from = text + query->stmt_location;
+  out.text = query->stmt_len > 0 ? std::string(from, std::size_t(query->stmt_len)) : from;
+  out.columns = guarded([context, source] {
+    const MemoryContext before = MemoryContextSwitchTo(context);
+    const TupleDesc columns = CreateTupleDescCopy(source->resultDesc);
+    MemoryContextSwitchTo(before);
+    if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
+    return columns;
+  });
+  return out;
 }
 
 QueryColumns QueryColumns::of(Document &options) {

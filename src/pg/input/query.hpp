@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,13 +39,30 @@ Oid output_function_of(Oid type);
 /// A column of a row as text, by its output function.
 NullableDatum text_of_column(TupleTableSlot *row, int column, Oid output_function);
 
+/// The values of $1, $2, ... in a query, all of one type.
+struct QueryArguments {
+  Oid type = InvalidOid;
+  std::span<const Datum> values = {};
+};
+
 /// Runs `text`, one SELECT (or VALUES, TABLE), as the caller, read-only, and receives its rows
 /// directly from the executor. `check` gets its columns before it runs; `take` gets every row, its
 /// columns unpacked, in a memory context that is reset for the next one. `hint` says what the query
 /// should look like.
 void run_query(const char *text, const char *hint,
                const std::function<void(TupleDesc columns)> &check,
-               const std::function<void(TupleTableSlot *row)> &take);
+               const std::function<void(TupleTableSlot *row)> &take,
+               const QueryArguments &arguments = {});
+
+/// The one SELECT in a text, for use within another query.
+struct SelectInText {
+  /// without a semicolon and comments around it, in the server's encoding
+  std::string text;
+  /// in CurrentMemoryContext
+  TupleDesc columns;
+};
+/// Throws Error, with this hint, for a text that run_query would refuse.
+SelectInText select_in(const char *text, const char *hint);
 
 /// The form of the rows of a query.
 struct QueryForm {
@@ -95,6 +113,10 @@ struct QueryLayout {
   Oid name_output = InvalidOid;
   const char *hint = nullptr;
 };
+
+/// Connects to SPI, and prepares the query there. An error after it aborts the transaction (or
+/// subtransaction), which cleans up SPI.
+SPIPlanPtr prepare_query(const char *text, const char *hint, const QueryArguments &arguments = {});
 
 /// The single SELECT of a plan; throws Error for anything else.
 CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint);

@@ -382,16 +382,7 @@ const RecordColumn *record_at(std::span<const RecordColumn> records, int column,
 std::optional<PushableQuery> pushable_query(const char *text, const char *hint,
                                             const CheckColumns &check, std::string &reason) {
   const ReadOnly read_only;
-  const SPIPlanPtr plan = guarded([text, hint] {
-    if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
-    const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);
-    if (!prepared)
-      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                      errmsg("query cannot be prepared: %s", SPI_result_code_string(SPI_result)),
-                      errdetail("It must be one SELECT."), errhint("%s", hint)));
-    return prepared;
-  });
-  const CachedPlanSource *const source = only_select(plan, hint);
+  const CachedPlanSource *const source = only_select(prepare_query(text, hint), hint);
   PushableQuery out;
   Found found = {};
   const auto *const query = linitial_node(Query, source->query_list);
