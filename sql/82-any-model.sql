@@ -62,7 +62,8 @@ CREATE FUNCTION bayes_predict(model bayes_model, x "any", level float8 DEFAULT 0
   RETURNS bayes_prediction
   AS 'MODULE_PATHNAME' @of_labels COST 100;
 COMMENT IS 'The prediction of a model for a row: SELECT t.id, p.* FROM t, bayes_predict(model, t) '
-  'AS p; in an expression (bayes_predict(model, t)).component, or .label, or .value. level: the probability of the interval from lower to upper. '
+  'AS p; in an expression (bayes_predict(model, t)).component, or .label, or .value. level: the '
+  'probability of the interval from lower to upper. '
   @model_takes_rows;
 
 CREATE FUNCTION bayes_probabilities(model bayes_model, x "any") RETURNS float8[]
