@@ -37,9 +37,9 @@ CREATE AGGREGATE dpmm_fit(x "any", start bayes_model, options jsonb) (
 COMMENT IS 'Fits a Dirichlet process mixture to the rows, starting from a fitted one, for instance '
   'of last month''s rows: method vi from its posterior, chains from the clusters that it gives to '
   'the rows. Clusters have the order of its clusters with which they share the most rows; others '
-  'follow, by decreasing size. Method, likelihood, covariance, concentration, missing and a prior '
-  'that was given are those of the start, unless options name others. Errors: 42804 for a model of '
-  'another family, 2202E for rows of another length.'
+  'follow, by decreasing size; unless option order is given. Method, likelihood, covariance, '
+  'concentration, missing and a prior that was given are those of the start, unless options name '
+  'others. Errors: 42804 for a model of another family, 2202E for rows of another length.'
   @dpmm_options;
 
 -- ---- window: rows in, one cluster for each row out ----
@@ -111,11 +111,11 @@ COMMENT IS 'The bounds of the credible ball around the estimated partition of th
 CREATE FUNCTION dpmm_clusters(model bayes_model)
   RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing count: weight, the '
-  'probability that a new row belongs to it, count / (rows + E[concentration]); mean, d posterior '
-  'means of the expected row (NULL for an element that is a category); covariance, d x d, '
-  'E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model of '
-  'another family.';
+COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing count or by option '
+  'order: weight, the probability that a new row belongs to it, count / (rows + E[concentration]); '
+  'mean, d posterior means of the expected row (NULL for an element that is a category); '
+  'covariance, d x d, E[precision]^-1, for the multivariate normal, else NULL; count, its rows. '
+  '42804 for a model of another family.';
 
 CREATE FUNCTION dpmm_estimate(model bayes_model)
   RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8,

@@ -128,19 +128,12 @@ class ProcessFitBase {
         found.optimal,       options_.level,          found.radius,        found.fewest_clusters,
         found.most_clusters, chains.partitions.size()};
     labels_.here = std::move(found.labels);
-    if (start_) order_as_start(found.clusters);
     fit_.probability = std::move(found.probability);
     fit_.chains = options_.chains.chains;
     fit_.upper = found.upper;
     fit_.lower = found.lower;
     fit_.horizontal = found.horizontal;
     model_->state->concentration = mean_of(chains.quantities, "concentration");
-  }
-
-  /// Renumbers the clusters of the labels as those of the start model. Returns for every new number
-  /// the old one.
-  std::vector<int> order_as_start(int clusters) {
-    return renumber_as(rows_, labels_of_start_, start_->size(), labels_, clusters, control_);
   }
 
   DpmmFit result() {
@@ -195,6 +188,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
                                control_, [this](int chain) { return chain_start(chain); });
     }();
     estimate(chains);
+    renumber(model_->state->estimate.clusters);
     store_draws(chains);
     run_.take(std::move(static_cast<ChainRun &>(chains)));
     fit_.draws = std::move(chains.partitions);
@@ -251,7 +245,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
                          LabelKind::probable, &fit_.probability, control_);
     OrderByCounts by_counts(rows_, labels_, sticks, control_);
     const int clusters = by_counts.clusters;
-    if (start_) by_counts.reorder(order_as_start(clusters));
+    by_counts.reorder(renumber(clusters));
     const double none = std::numeric_limits<double>::quiet_NaN();
     model_->state->estimate = {"variational", clusters, none,     none,     false,
                                none,          none,     clusters, clusters, 1};
@@ -307,15 +301,38 @@ template <class Q> class ProcessFit : ProcessFitBase {
       state.deviations = named_deviations(*prior_.columns, rest).leftCols(clusters);
   }
 
-  void finish() {
-    auto &state = *model_->state;
-    const int clusters = state.estimate.clusters;
+  /// Renumbers the clusters of the labels by option order, or as those of the start model. Returns
+  /// for every new number the old one; nothing if they keep their numbers.
+  std::vector<int> renumber(int clusters) {
+    if (!options_.order.given())
+      return start_
+                 ? renumber_as(rows_, labels_of_start_, start_->size(), labels_, clusters, control_)
+                 : std::vector<int>();
+    fit_clusters(clusters);
+    const std::vector<std::int64_t> counts = label_counts(rows_, labels_, clusters, control_);
+    Vector sizes(clusters);
+    for (int c = 0; c < clusters; ++c) sizes(c) = double(counts[std::size_t(c)]);
+    const std::vector<int> order = options_.order.of(sizes, point_estimate(fitted_.clusters));
+    std::vector<int> name(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) name[std::size_t(order[i])] = int(i);
+    labels_.renumber(name);
+    return order;
+  }
+
+  /// The posterior of the clusters, given the labels, and its evidence.
+  void fit_clusters(int clusters) {
     const auto statistics = statistics_of(rows_, prior_, labels_, clusters, control_);
     const Q all = replicate(prior_, clusters);
     fitted_.clusters = posterior(statistics, all);
     model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
     if constexpr (std::is_same_v<Q, NormalWishart>)
       if (rows_.incomplete()) improve_bound(all);
+  }
+
+  void finish() {
+    auto &state = *model_->state;
+    const int clusters = state.estimate.clusters;
+    fit_clusters(clusters);
     fitted_.prior = prior_;
     // Counted from the labels, as rows without observed elements are not in the statistics.
     state.counts = label_counts(rows_, labels_, clusters, control_);
@@ -376,12 +393,14 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control,
         of_start ? survey_product(rows, with_categories_of(rows, of_start->prior.columns, control),
                                   control)
                  : survey_product(rows, options.likelihood, options.categories, control);
+    options.order.check(rows.shape().dimension, known.columns.get());
     return ProcessFit<ProductPosterior>(
                rows,
                make_product_prior(known, options.likelihood, options.prior, components_of_prior),
                options, control, start)
         .run();
   }
+  options.order.check(rows.shape().dimension, nullptr);
   const CovarianceShape &shape = *covariance_named(options.covariance);
   if (shape.shared) throw Error(Errc::internal, "tied covariances have no predictive of their own");
   const NormalWishart prior =

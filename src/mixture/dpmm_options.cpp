@@ -101,6 +101,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
        "a number, or an object with shape and rate"},
       [&](const Document &given) { read_concentration(given, o); },
       [&] { return write_concentration(o); });
+  o.order.line(t);
   t.seed(seed_key, o.seed);
   time_lines(t, o);
   t.choice(missing_key, o.missing, {"marginalize", "error", "skip"});
@@ -139,6 +140,7 @@ DpmmOptions read_dpmm_options(const Document &options, const DirichletProcessMix
   DpmmOptions out;
   if (start) {
     out.inherit(start->info, false);
+    out.order.inherit(start->info);
     inherit_model(*start, out);
   }
   OptionTable t = OptionTable::reading(options);

@@ -7,6 +7,7 @@
 
 #include "families/normal/normal_options.hpp"
 #include "families/product/product_options.hpp"
+#include "fit/component_order.hpp"
 #include "fit/fit_options.hpp"
 #include "mixture/dpmm.hpp"
 #include "partition/partition_prior.hpp"
@@ -31,6 +32,7 @@ struct DpmmOptions : FitOptions {
   NormalPriorKeys normal_prior;     // of the multivariate normal
   double concentration = 1;         // if it is not learned
   std::optional<GammaPrior> learned = GammaPrior{2, 4};
+  ComponentOrder order;
 
   // Samplers.
   bool one_start = false;  // init = one: every chain begins with one cluster

@@ -165,10 +165,11 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The options are prior.B, prior.a, prior.c, prior.m.'),
   ($q$SELECT dpmm_fit(x, '{"colour": "red"}') FROM few$q$,
     'The options are chains, concentration, covariance, draws, estimate, init, level, likelihood, '
-    'max_seconds, method, missing, on_error, prior, resumable, seed, stored_draws, thin, warmup.'),
+    'max_seconds, method, missing, on_error, order, prior, resumable, seed, stored_draws, thin, '
+    'warmup.'),
   ($q$SELECT dpmm_fit(x, '{"method": "vi", "draws": 3}') FROM few$q$,
     'The options are concentration, covariance, likelihood, linear_response, max_iter, '
-    'max_seconds, method, missing, on_error, prior, restarts, resumable, seed, tol, truncation.'),
+    'max_seconds, method, missing, on_error, order, prior, restarts, resumable, seed, tol, truncation.'),
   ($q$SELECT dpmm_fit(x, '[]') FROM few$q$, 'Write options as ''{"method": "slice", "draws": '
     '2000}''.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 10, "warmup": 10}') FROM few$q$,

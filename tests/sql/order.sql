@@ -1,5 +1,5 @@
 -- Option order: components and states numbered by a rule of the user's.
-SELECT plan(24);
+SELECT plan(27);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -44,6 +44,28 @@ FROM points AS p, methods, LATERAL (SELECT p.c, p.b, p.a) AS r GROUP BY method, 
 SELECT never($$SELECT method, rising(array_agg(value ORDER BY component)) IS NOT TRUE AS wrong
   FROM bmms, bayes_parameters(m) WHERE parameter = 'mean' AND column_name = 'b'
   GROUP BY method$$, 'bmm with columns of every type');
+
+CREATE TABLE dpmms AS SELECT method, of, rule, CASE WHEN of = 'numbers'
+    THEN dpmm_fit(ARRAY[CASE WHEN i % 17 > 0 THEN p.a END, p.b], o || rule)
+    ELSE dpmm_fit(r, o || rule) END AS m
+FROM points AS p, LATERAL (SELECT p.c, p.b, p.a) AS r, unnest('{numbers,columns}'::text[]) AS of,
+  unnest('{vi,collapsed,slice}'::text[]) AS method, LATERAL (SELECT jsonb_build_object('method',
+    method) || CASE method WHEN 'vi' THEN '{}' ELSE '{"draws": 60}' END::jsonb AS o) AS o,
+  unnest('{"{}","{\"order\": 2}","{\"order\": \"weight\"}"}'::jsonb[]) AS rule
+GROUP BY method, of, rule, o;
+SELECT never($$SELECT method, of, rule, rising(array_agg(CASE WHEN rule ? 'order' AND rule ->> 'order'
+    = '2' THEN value ELSE -count END ORDER BY component)) IS NOT TRUE OR count(*) < 3 AS wrong
+  FROM dpmms, LATERAL (SELECT component, value FROM bayes_parameters(m) WHERE parameter = 'mean'
+    AND element = 2) AS p JOIN LATERAL dpmm_clusters(m) AS c ON c.cluster = p.component
+  GROUP BY method, of, rule$$, 'clusters');
+SELECT never($$SELECT method, of, a.rule, count(*) <> count(DISTINCT x.cluster) AS wrong
+  FROM dpmms AS a JOIN dpmms AS b USING (method, of), dpmm_clusters(a.m) AS x
+    LEFT JOIN LATERAL (SELECT * FROM dpmm_clusters(b.m) AS y WHERE x.count = y.count) AS y ON true
+  WHERE b.rule = '{}' GROUP BY method, of, a.rule$$, 'are the same clusters');
+SELECT never($$SELECT method, of, a.rule, NOT near(bayes_log_density(a.m, r),
+    bayes_log_density(b.m, r), 1e-9) AS wrong
+  FROM dpmms AS a JOIN dpmms AS b USING (method, of), (SELECT a, b, c FROM points) AS r
+  WHERE b.rule = '{}' AND of = 'columns'$$, 'and give the same densities');
 
 -- ---- refits ----
 
