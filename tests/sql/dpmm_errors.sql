@@ -169,7 +169,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'warmup.'),
   ($q$SELECT dpmm_fit(x, '{"method": "vi", "draws": 3}') FROM few$q$,
     'The options are concentration, covariance, likelihood, linear_response, max_iter, '
-    'max_seconds, method, missing, on_error, order, prior, restarts, resumable, seed, tol, truncation.'),
+    'max_seconds, method, missing, on_error, order, prior, restarts, resumable, seed, tol, '
+    'truncation.'),
   ($q$SELECT dpmm_fit(x, '[]') FROM few$q$, 'Write options as ''{"method": "slice", "draws": '
     '2000}''.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 10, "warmup": 10}') FROM few$q$,

@@ -53,8 +53,8 @@ FROM points AS p, LATERAL (SELECT p.c, p.b, p.a) AS r, unnest('{numbers,columns}
     method) || CASE method WHEN 'vi' THEN '{}' ELSE '{"draws": 60}' END::jsonb AS o) AS o,
   unnest('{"{}","{\"order\": 2}","{\"order\": \"weight\"}"}'::jsonb[]) AS rule
 GROUP BY method, of, rule, o;
-SELECT never($$SELECT method, of, rule, rising(array_agg(CASE WHEN rule ? 'order' AND rule ->> 'order'
-    = '2' THEN value ELSE -count END ORDER BY component)) IS NOT TRUE OR count(*) < 3 AS wrong
+SELECT never($$SELECT method, of, rule, rising(array_agg(CASE WHEN rule ->> 'order' = '2' THEN value
+    ELSE -count END ORDER BY component)) IS NOT TRUE OR count(*) < 3 AS wrong
   FROM dpmms, LATERAL (SELECT component, value FROM bayes_parameters(m) WHERE parameter = 'mean'
     AND element = 2) AS p JOIN LATERAL dpmm_clusters(m) AS c ON c.cluster = p.component
   GROUP BY method, of, rule$$, 'clusters');
