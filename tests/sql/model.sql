@@ -133,7 +133,7 @@ SELECT never($$SELECT form, _bayes_model_send(model)
   'every stored form reads back exactly');
 SELECT cmp_ok((SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'stored'::regclass),
   '>', 100000::bigint, 'large models really lie out of line');
-SELECT is((SELECT pg_column_compression(model) FROM stored WHERE form = 'compressed'), 'pglz',
+SELECT isnt((SELECT pg_column_compression(model) FROM stored WHERE form = 'compressed'), NULL,
   'and another is really compressed');
 SELECT is((SELECT count(*) FROM digits, stored WHERE stored.form LIKE 'out of line%' AND digits.id
   <= 20 AND gmm_predict(stored.model, digits.x) = (SELECT gmm_predict(models.model, digits.x)

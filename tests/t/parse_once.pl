@@ -78,8 +78,8 @@ for my $table (sort keys %stored) {
     is(parses(1, "SELECT sum(gmm_predict($model, x)) FROM faithful",
         "$stored{$table}, from a subquery"), $right, 'rightly');
 }
-is($session->run("SELECT string_agg(DISTINCT coalesce(pg_column_compression(model), 'none'), ' ')
-      FROM compressed"), 'pglz', 'the compressed ones are compressed');
+is($session->run('SELECT bool_and(pg_column_compression(model) IS NOT NULL) FROM compressed'),
+    't', 'the compressed ones are compressed');
 is($session->run("SELECT pg_column_compression(model) IS NULL AND pg_column_size(model) > 2000
       FROM outside LIMIT 1"), 't', 'those out of line are not');
 is($session->run("SELECT bool_and(pg_relation_size(reltoastrelid) > 0) FROM pg_class
