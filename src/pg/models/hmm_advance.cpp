@@ -67,7 +67,7 @@ class StateReader {
     return out;
   }
   std::string_view fingerprint() const {
-    return {DatumGetPointer(value(state_model)), fingerprint_bytes};
+    return {static_cast<const char *>(DatumGetPointer(value(state_model))), fingerprint_bytes};
   }
   void close() { records_.close(); }
 
