@@ -3,8 +3,9 @@
 DEFINE @lda_documents =
   'document: a tsvector (each lexeme counts as often as it has positions, once if it was stripped; '
   'PostgreSQL keeps at most 255 positions of a lexeme and none beyond 16383: a WARNING says how '
-  'many documents are affected), an array of words in any order (NULL elements are left out), or a '
-  'jsonb object of terms and their counts, from 0 to 1e15, not necessarily whole. A NULL is '
+  'many documents are affected), an array of words in any order (NULL elements are left out), a '
+  'jsonb object of terms and their counts, from 0 to 1e15, not necessarily whole, or a sparsevec '
+  'of pgvector, whose terms are its positions, from 1. A NULL is '
   'skipped, an empty document is not; if there is no document the result is NULL. Neither the '
   'order of documents nor that of terms matters. Errors: 22023 invalid option or argument, a count '
   'that is not a number, negative or not finite, or no terms; 22003 a count above 1e15; 54000 more '

@@ -8,12 +8,13 @@ DEFINE @nmf_cells =
   'argument, or a number negative or not finite; 22003 repeated cells whose sum overflows; 54000 a '
   'key longer than 10000 bytes, more than 10000000 keys, or more parameters than memory allows.';
 DEFINE @nmf_arrays =
-  'x: the numbers of one row of a table, finite and not negative, of the same length in every row; '
+  'x: the numbers of one row of a table, an array or a vector of pgvector, finite and not '
+  'negative, of the same length in every row; '
   'the keys of rows are ''1'', ''2'', ... in the order of the input, which is arbitrary without '
   'ORDER BY in the aggregate; the keys of columns are the positions in the array. A NULL x is '
   'skipped, a NULL element is a cell without a number; no rows give NULL. Errors: 22023 invalid '
-  'option or argument, or a number negative or not finite; 2202E rows of different length; 54000 '
-  'more parameters than memory allows.';
+  'option or argument, or a number negative or not finite; 2202E rows of different length; 42804 '
+  'rows of another type; 54000 more parameters than memory allows.';
 DEFINE @nmf_fits =
   'Fits a non-negative factorization with k factors (1 to 1000) to a table. ';
 DEFINE @nmf_starts =
@@ -23,9 +24,10 @@ DEFINE @nmf_starts =
 DEFINE @nmf_options = ' options: see docs/nmf.md; NULL means none.';
 DEFINE @nmf_row =
   'cells: the cells of a new row, as a jsonb object of column keys and numbers or, for a model '
-  'that was fitted to arrays, as an array. Columns that the model does not know are ignored (with '
-  'a WARNING, once, if it knows none of the columns). 22023 for a number negative or not finite, '
-  '2202E for an array of another length, 42804 for a model of another family.';
+  'that was fitted to arrays, as an array or a vector of pgvector. Columns that the model does not '
+  'know are ignored (with a WARNING, once, if it knows none of the columns). 22023 for a number '
+  'negative or not finite, 2202E for an array of another length, 42804 for a model of another '
+  'family.';
 DEFINE @nmf_line =
   'side: ''row'', or ''column'' for a new column, whose cells are given by row keys, or as an '
   'array with an element for each row. 22023 if it is neither.';
@@ -38,7 +40,7 @@ COMMENT IS 'Internal. Factorizes the collected table.';
 
 -- No combine function: keys are numbered, and cells sorted, by one process. Once the final
 -- function has sorted the table, no cell can be added, so these are not window functions.
-CREATE FUNCTION _nmf_fit_transition(state internal, x float8[], k "any" [, options "any"])
+CREATE FUNCTION _nmf_fit_transition(state internal, x "any", k "any" [, options "any"])
   RETURNS internal
   AS 'MODULE_PATHNAME', 'nmf_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row; k is the number of factors or a start model.';
@@ -48,7 +50,7 @@ CREATE FUNCTION _nmf_fit_transition(
   AS 'MODULE_PATHNAME', 'nmf_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one cell.';
 
-CREATE AGGREGATE nmf_fit(x float8[], k int [, options jsonb]) (
+CREATE AGGREGATE nmf_fit(x "any", k int [, options jsonb]) (
   SFUNC = _nmf_fit_transition, @state, FINALFUNC = _nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
@@ -66,7 +68,7 @@ COMMENT IS @nmf_fits
 COMMENT IS 'The same with options.'
   @nmf_options;
 
-CREATE AGGREGATE nmf_fit(x float8[], start bayes_model [, options jsonb]) (
+CREATE AGGREGATE nmf_fit(x "any", start bayes_model [, options jsonb]) (
   SFUNC = _nmf_fit_transition, @state, FINALFUNC = _nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );

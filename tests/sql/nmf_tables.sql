@@ -1,6 +1,6 @@
 -- Tables to be factorized: cells and arrays, keys of all types, and that nothing but keys and
 -- numbers matters.
-SELECT plan(42);
+SELECT plan(54);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -19,8 +19,19 @@ FROM generate_series(1, 9) AS rows(r);
 -- ---- the same table in every form ----
 
 SELECT ok(like_given(nmf_fit(x, 2, :options ORDER BY id)), 'arrays') FROM arrays;
-SELECT ok(like_given(nmf_fit(x::float4[]::float8[], 2, :options ORDER BY id)),
-  'arrays of other numbers') FROM arrays;
+SELECT ok(like_given(nmf_fit(x::float4[], 2, :options ORDER BY id)), 'of real') FROM arrays;
+SELECT ok(like_given(nmf_fit(x::int[], 2, :options ORDER BY id)), 'of int') FROM arrays;
+SELECT ok(like_given(nmf_fit(x::numeric[], 2, :options ORDER BY id)), 'of numeric') FROM arrays;
+SELECT same(timeless(nmf_fit('{1,2}', 2)), timeless(nmf_fit('{1,2}'::float8[], 2)),
+  'literals without a type');
+SELECT same(timeless(nmf_fit('{1,2}', 2, '{"seed": 3}')),
+  timeless(nmf_fit('{1,2}'::float8[], 2, '{"seed": 3}'::jsonb)), 'with options');
+SELECT is(nmf_fit(NULL, 2), NULL, 'NULL without a type');
+SELECT throws_ok(format('SELECT nmf_fit(%s, 2)', value), '42804', 'a row is of type ' || type,
+  type) FROM (VALUES ('3', 'integer'), ('''{1,2}''::text', 'text'), ('ROW(1, 2)', 'record'),
+  ('''{1,2}''::text[]', 'text[]'), ('''{t,f}''::bool[]', 'boolean[]'),
+  ('''{"a": 1}''::jsonb', 'jsonb')) AS t(value, type);
+SELECT throws_ok($$SELECT nmf_fit('{1,two}', 2)$$, '22P02', NULL, 'literals that are no array');
 SELECT same_rows(format($$SELECT * FROM nmf_factorize(%L, 2, %L)$$, query, :options),
   'SELECT f.* FROM given, nmf_factors(model) AS f', query)
 FROM (VALUES ('SELECT r, c, v FROM cells'), ('SELECT r, c::text, v::numeric FROM cells'),

@@ -10,6 +10,7 @@
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
+#include "pg/values/vectors.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -60,7 +61,8 @@ bool is_document_type(Oid base) {
   return base == TSVECTOROID || base == JSONBOID || guarded([base] {
            const Oid element = get_element_type(base);
            return OidIsValid(element) && TypeCategory(getBaseType(element)) == TYPCATEGORY_STRING;
-         });
+         }) ||
+         is_sparse_vector(base);
 }
 
 DocumentReader::DocumentReader(MemoryContext context, Oid type) : word_(context) {
@@ -73,7 +75,10 @@ DocumentReader::DocumentReader(MemoryContext context, Oid type) : word_(context)
                                       : "Make a document of the words of a text by "
                                         "to_tsvector('english', body). If the text is a "
                                         "query, cast it to bayes_query.");
-  kind_ = base == TSVECTOROID ? Kind::lexemes : base == JSONBOID ? Kind::counts : Kind::words;
+  kind_ = base == TSVECTOROID      ? Kind::lexemes
+          : base == JSONBOID       ? Kind::counts
+          : is_sparse_vector(base) ? Kind::sparse
+                                   : Kind::words;
 }
 
 std::string_view DocumentReader::utf8(std::string_view text) { return utf8_view(text, text_); }
@@ -84,6 +89,7 @@ void DocumentReader::read(Datum document, std::int64_t number, const Take &take)
     case Kind::lexemes: return read_lexemes(document, take);
     case Kind::words: return read_words(document, take);
     case Kind::counts: return read_counts(document, number, take);
+    case Kind::sparse: return read_sparse(document, number, take);
   }
 }
 
@@ -149,6 +155,17 @@ void DocumentReader::read_counts(Datum document, std::int64_t number, const Take
       check_count(*count, term, name_of_document(number));
     if (*count > 0) take(term, *count);
   });
+}
+
+void DocumentReader::read_sparse(Datum document, std::int64_t number, const Take &take) {
+  const SparseVector vector(document);
+  for (std::size_t i = 0; i < vector.indices().size(); ++i) {
+    if (i % between_polls == between_polls - 1) poll_interrupts();
+    const std::string term = std::to_string(vector.indices()[i] + 1);
+    const double count = vector.numbers()[i];
+    check_count(count, term, name_of_document(number));
+    if (count > 0) take(term, count);
+  }
 }
 
 }  // namespace bayes::pg

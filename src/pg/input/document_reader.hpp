@@ -1,4 +1,5 @@
-// Reads documents from values of PostgreSQL: tsvector, text[], and jsonb objects of counts.
+// Reads documents from values of PostgreSQL: tsvector, text[], jsonb objects of counts, and
+// pgvector's sparsevec, whose terms are its positions, from 1.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ class DocumentReader {
  public:
   using Take = std::function<void(std::string_view term, double count)>;
 
-  /// A tsvector, an array of texts, jsonb, or a domain over one of them: throws Error for another
-  /// type. PostgreSQL's allocations go below `context`, which must outlive this.
+  /// A tsvector, an array of texts, jsonb, a sparsevec, or a domain over one of them: throws Error
+  /// for another type. PostgreSQL's allocations go below `context`, which must outlive this.
   DocumentReader(MemoryContext context, Oid type);
 
   /// Calls take(term, count) for the terms of a document, in UTF-8, with counts > 0; a word of an
@@ -49,9 +50,10 @@ class DocumentReader {
   void read_lexemes(Datum document, const Take &take);
   void read_words(Datum document, const Take &take);
   void read_counts(Datum document, std::int64_t number, const Take &take);
+  void read_sparse(Datum document, std::int64_t number, const Take &take);
   std::string_view utf8(std::string_view text);
 
-  enum class Kind : char { lexemes, words, counts } kind_;
+  enum class Kind : char { lexemes, words, counts, sparse } kind_;
   /// element type of arrays of words
   ElementType word_;
   bool truncated_ = false;

@@ -68,15 +68,6 @@ void require_label(double code, std::int64_t labels, const std::string &column,
 
 namespace {
 
-/// The function by which a type is cast to real[] in this context; InvalidOid if there is none.
-Oid function_of_cast(Oid base, CoercionContext context) {
-  return guarded([base, context] {
-    Oid function = InvalidOid;
-    const CoercionPathType path = find_coercion_pathway(FLOAT4ARRAYOID, base, context, &function);
-    return path == COERCION_PATH_FUNC ? function : InvalidOid;
-  });
-}
-
 /// For a type whose cast must be written: the type's owner chooses the function of a cast.
 constexpr const char *cast_hint = "Cast it to an array of numbers: f(column::real[]).";
 
@@ -101,7 +92,7 @@ ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (base == UUIDOID || base == UNKNOWNOID) return ValueKind::label;
   const bool time = category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN,
              array = category == TYPCATEGORY_ARRAY;
-  const bool cast = OidIsValid(function_of_cast(base, COERCION_EXPLICIT));
+  const bool cast = has_array_cast(base);
   throw Error(Errc::invalid_argument,
               message("column {} is of type {}", quoted(name), name_of_type(declared)),
               "A column of a row must be a number, a boolean or a label (a text or an enum).",
@@ -184,8 +175,6 @@ void require_label_type(Oid type) {
                  "A label is a value of any type but an array or a record.");
 }
 
-Oid cast_to_array(Oid base) { return function_of_cast(base, COERCION_IMPLICIT); }
-
 RowReader::RowReader(MemoryContext context, Oid type, bool one_label)
     : context_(context),
       form_(Form::array),
@@ -199,40 +188,21 @@ RowReader::RowReader(MemoryContext context, Oid type, bool one_label)
     form_ = Form::label;
   else if (is_number_type(base) || base == BOOLOID)
     form_ = Form::value;
-  else if (base == UNKNOWNOID)
-    form_ = Form::literal;
   else if (!guarded([base] { return OidIsValid(get_element_type(base)); }))
     find_cast(type);
 }
 
 void RowReader::find_cast(Oid type) {
   form_ = Form::cast;
-  const Oid function = cast_to_array(base_);
-  const bool found = OidIsValid(function);
-  if (found)
-    guarded([this, function] {
-      require_execute(function);
-      fmgr_info_cxt(function, &make_array_, context_);
-    });
-  if (found) return;
+  if (make_array_.open(context_, base_)) return;
   const bool text = guarded([this] { return TypeCategory(base_) == TYPCATEGORY_STRING; });
-  const bool cast = OidIsValid(function_of_cast(base_, COERCION_EXPLICIT));
+  const bool cast = has_array_cast(base_);
   throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
                  "A row is a record, an array of numbers, a number or a boolean.",
                  text ? "If the text is a query, cast it to bayes_query. Give columns as a record: "
                         "SELECT f(r) FROM (SELECT a, b FROM t) AS r."
                  : cast ? cast_hint
                         : "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
-}
-
-Datum RowReader::array_of(Datum row) {
-  return guarded([this, row] {
-    if (form_ == Form::cast)  // a cast may also take the type modifier and isExplicit
-      return make_array_.fn_nargs == 1
-                 ? FunctionCall1(&make_array_, row)
-                 : FunctionCall3(&make_array_, row, Int32GetDatum(-1), BoolGetDatum(false));
-    return OidInputFunctionCall(F_ARRAY_IN, DatumGetCString(row), FLOAT8OID, -1);
-  });
 }
 
 void RowReader::add_column(RowColumn column, const std::vector<std::string> &labels, bool closed) {
@@ -384,8 +354,9 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
                                                        Missing missing) {
   switch (form_) {
     case Form::array: return read_array(row, number, missing);
-    case Form::literal:
-    case Form::cast: return read_array(array_of(row), number, missing);
+    case Form::cast:
+      return read_array(guarded([this, row] { return make_array_.array_of(row); }), number,
+                        missing);
     case Form::record: {
       const auto x = read_from(RecordSource(record_), number, missing);
       record_.close();

@@ -15,6 +15,7 @@
 #include "pg/input/term_dictionary.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
+#include "pg/values/vectors.hpp"
 
 namespace bayes::pg {
 
@@ -46,11 +47,6 @@ class ColumnLabels final : public SymbolCodes {
 /// for messages, as "row 2".
 void require_label(double code, std::int64_t labels, const std::string &column,
                    const std::string &where);
-
-/// The function of a type's implicit cast to real[], as pgvector's vector has; InvalidOid if there
-/// is none. A cast of another context must not run unasked: its function would run with the rights
-/// of the caller, who has only asked for a score.
-Oid cast_to_array(Oid base);
 
 /// Throws Error for a type whose values are no labels: an array or a record.
 void require_label_type(Oid type);
@@ -144,9 +140,7 @@ class RowReader {
     value,
     /// a value that is a label
     label,
-    /// a literal without a type: the text of an array
-    literal,
-    /// a type that is cast to an array, such as pgvector's
+    /// a type that is cast to an array, such as pgvector's, or a literal without a type
     cast
   };
   /// the index of a column that records lack
@@ -178,12 +172,11 @@ class RowReader {
   [[noreturn]] void refuse(std::size_t column, bool null, std::int64_t number) const;
 
   void find_cast(Oid type);
-  Datum array_of(Datum row);
 
   MemoryContext context_;
   Form form_;
   Oid base_ = InvalidOid;
-  FmgrInfo make_array_ = {};
+  ArrayCast make_array_;
   ArrayReader array_;
   RecordFields record_;
   /// without their labels, which are in labels_

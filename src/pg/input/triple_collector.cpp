@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "counts/document_parts.hpp"
 #include "data/hashed_rows.hpp"
+#include "pg/input/record_fields.hpp"
 #include "pg/input/row_store.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/convert.hpp"
@@ -207,7 +208,19 @@ TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
       elements_(context) {
   if (form.values > 1) rows_.use(form.type);
   if (form.values == 3) columns_.use(form.second_type);
+  const Oid type = form.values == 2 ? form.second_type : form.type;
+  if (form.values < 3 && OidIsValid(type)) open_rows(type);
   columns_.set_location([this] { return row_ < 0 ? "" : ", in " + rows_.name(row_); });
+}
+
+/// Throws Error for a type that rows of numbers cannot have.
+void TripleCollector::open_rows(Oid type) {
+  const Oid base = guarded([type] { return getBaseType(type); });
+  if (base != UNKNOWNOID && !is_row_of_numbers(base))
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
+                   "A row of a table is an array of numbers.");
+  sparse_ = is_sparse_vector(base);
+  if (!sparse_ && !is_array_type(base)) make_array_.open(context(), base);
 }
 
 void TripleCollector::begin(const FitRequest &request, Check check) {
@@ -260,7 +273,10 @@ void TripleCollector::add_row(const Item &item) {
     return check_keys();
   }
   rows_.count_to(row + 1);
-  const OpenArray array(numbers.value);
+  if (sparse_) return add_sparse(row, SparseVector(numbers.value));
+  const OpenArray array(make_array_.opened()
+                            ? guarded([&] { return make_array_.array_of(numbers.value); })
+                            : numbers.value);
   if (array.dimensions() > 1)
     throw Error(Errc::array_shape,
                 message("{} is an array of {} dimensions", rows_.name(row), array.dimensions()),
@@ -269,17 +285,7 @@ void TripleCollector::add_row(const Item &item) {
     throw Error(Errc::array_shape, message("{} is an empty array", rows_.name(row)),
                 "A row of numbers has at least one element.");
   const std::int32_t length = array.size(0);
-  if (length_ == 0) {
-    length_ = length;
-    first_row_ = row;
-    columns_.count_to(length);
-  } else if (length != length_) {
-    throw Error(Errc::array_shape,
-                message("{} has {}, but {} has {}", rows_.name(row), elements(length),
-                        rows_.name(first_row_), elements(length_)),
-                "All rows of one model have the same length.");
-  }
-  check_keys();
+  check_length(row, length);
   elements_.use(array.element_type());
   numbers_.resize(std::size_t(length));
   ArrayWalk(array, elements_, nullptr).next(numbers_);
@@ -292,6 +298,33 @@ void TripleCollector::add_row(const Item &item) {
       add_number(row, i, numbers_[std::size_t(i)]);
     }
   }
+}
+
+void TripleCollector::add_sparse(std::int32_t row, const SparseVector &vector) {
+  check_length(row, vector.dimension());
+  const std::size_t count = vector.indices().size();
+  if (!drop_zeros_) vector.expand(numbers_);
+  for (std::size_t i = 0; i < (drop_zeros_ ? count : numbers_.size()); ++i) {
+    if (i % 4096 == 4095) poll_interrupts();
+    if (drop_zeros_)
+      add_number(row, vector.indices()[i], vector.numbers()[i]);
+    else
+      add_number(row, std::int32_t(i), numbers_[i]);
+  }
+}
+
+void TripleCollector::check_length(std::int32_t row, std::int32_t length) {
+  if (length_ == 0) {
+    length_ = length;
+    first_row_ = row;
+    columns_.count_to(length);
+  } else if (length != length_) {
+    throw Error(Errc::array_shape,
+                message("{} has {}, but {} has {}", rows_.name(row), elements(length),
+                        rows_.name(first_row_), elements(length_)),
+                "All rows of one model have the same length.");
+  }
+  check_keys();
 }
 
 void TripleCollector::add_number(std::int32_t row, std::int32_t column, double number,

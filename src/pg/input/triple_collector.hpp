@@ -17,6 +17,7 @@
 #include "pg/input/row_store.hpp"
 #include "pg/input/term_dictionary.hpp"
 #include "pg/values/array_elements.hpp"
+#include "pg/values/vectors.hpp"
 
 namespace bayes::pg {
 
@@ -112,7 +113,10 @@ class TripleCollector final : public Collector {
 
   void begin_cells();
   void add_cell(const Item &item);
+  void open_rows(Oid type);
   void add_row(const Item &item);
+  void add_sparse(std::int32_t row, const SparseVector &vector);
+  void check_length(std::int32_t row, std::int32_t length);
   void add_number(std::int32_t row, std::int32_t column, double number, double weight = 1);
   void check_keys() const;
   [[noreturn]] void refuse_number(std::int32_t row, std::int32_t column, double number) const;
@@ -138,6 +142,9 @@ class TripleCollector final : public Collector {
   std::int32_t row_ = -1;
   /// of rows that are arrays: type of their elements; their length, and the first row
   ElementType elements_;
+  /// rows are of another type: of sparse vectors, or of one that is cast to an array
+  bool sparse_ = false;
+  ArrayCast make_array_;
   std::int32_t length_ = 0, first_row_ = 0;
   std::vector<double> numbers_;
   /// zeros need not be stored

@@ -45,10 +45,7 @@ class TableColumns {
     if (count_ == 3)
       require(columns, 2, is_number_type(last), "The third column is the number in a cell.");
     else
-      require(columns, count_ - 1, is_number_type(guarded([last] {
-                const Oid element = get_element_type(last);
-                return OidIsValid(element) ? getBaseType(element) : InvalidOid;
-              })),
+      require(columns, count_ - 1, is_row_of_numbers(last),
               "The last column is a row of the table, an array of numbers.");
   }
 
@@ -100,14 +97,6 @@ std::string form_of_object(const CellReading &how) {
   return message(
       "Cells given as jsonb are an object of {} keys and numbers: {\"index\": 3, \"scan\": 1}.",
       name_of(how.keys));
-}
-
-bool is_array_of_numbers(Oid type) {
-  const Oid base = guarded([type] {
-    const Oid element = get_element_type(getBaseType(type));
-    return OidIsValid(element) ? getBaseType(element) : InvalidOid;
-  });
-  return OidIsValid(base) && is_number_type(base);
 }
 
 constexpr const char *object_hint =
@@ -189,8 +178,8 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const
   any_unknown_ = any_known_ = false;
   if (guarded([type] { return getBaseType(type); }) == JSONBOID)
     read_object(fcinfo->args[argument].value, how, code);
-  else if (is_array_of_numbers(type))
-    read_array(fcinfo->args[argument].value, how, keys.size(), code);
+  else if (is_row_of_numbers(type))
+    read_row(fcinfo->args[argument].value, type, how, keys.size(), code);
   else
     throw SqlError(
         ERRCODE_DATATYPE_MISMATCH, message("cells are of type {}", name_of_type(type)),
@@ -241,14 +230,37 @@ void FactorCallSite::read_object(Datum cells, const CellReading &how,
   });
 }
 
-void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t keys,
-                                const std::function<std::int32_t(std::string_view key)> &code) {
+void FactorCallSite::read_row(Datum cells, Oid type, const CellReading &how, std::size_t keys,
+                              const std::function<std::int32_t(std::string_view key)> &code) {
+  if (row_type_ != type) {
+    const Oid base = guarded([type] { return getBaseType(type); });
+    sparse_ = is_sparse_vector(base);
+    make_array_ = {};
+    if (!sparse_ && !is_array_type(base)) make_array_.open(context_, base);
+    row_type_ = type;
+  }
+  if (sparse_) {
+    const SparseVector vector(cells);
+    check_length(std::size_t(vector.dimension()), keys, how);
+    vector.expand(numbers_);
+    return add_numbers(nullptr, how, code);
+  }
+  if (make_array_.opened()) cells = guarded([this, cells] { return make_array_.array_of(cells); });
   const OpenArray array(cells);
   if (array.dimensions() > 1)
     throw Error(Errc::array_shape,
                 message("the array of cells has {} dimensions", array.dimensions()),
                 "The numbers of a row or column are a one-dimensional array.");
   const std::size_t length = array.empty() ? 0 : std::size_t(array.size(0));
+  check_length(length, keys, how);
+  types_[0].use(array.element_type());
+  numbers_.resize(length);
+  ArrayWalk(array, types_[0], nullptr).next(numbers_);
+  add_numbers(array.null_bitmap(), how, code);
+}
+
+/// Throws Error unless a row has a number for each of the keys.
+void FactorCallSite::check_length(std::size_t length, std::size_t keys, const CellReading &how) {
   const char *const side = name_of(how.keys);
   if (length != keys)
     throw Error(
@@ -258,11 +270,13 @@ void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t
                 "fitted to arrays.",
                 side),
         object_hint);
-  types_[0].use(array.element_type());
-  numbers_.resize(length);
-  ArrayWalk(array, types_[0], nullptr).next(numbers_);
-  const uint8 *const nulls = array.null_bitmap();
-  for (std::size_t i = 0; i < length; ++i) {
+}
+
+/// Adds numbers_, but for those that are NULL.
+void FactorCallSite::add_numbers(const std::uint8_t *nulls, const CellReading &how,
+                                 const std::function<std::int32_t(std::string_view key)> &code) {
+  const char *const side = name_of(how.keys);
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
     poll_in_loop(i);
     if (nulls && !(nulls[i / 8] & (1 << (i % 8)))) continue;
     const std::string key = std::to_string(i + 1);

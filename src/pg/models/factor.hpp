@@ -49,6 +49,7 @@ class FactorCallSite {
  public:
   FactorCallSite(MemoryContext context, const char *family)
       : models(family),
+        context_(context),
         types_{ElementType(context), ElementType(context)} {}
   ModelCache models;
 
@@ -69,9 +70,17 @@ class FactorCallSite {
  private:
   void read_object(Datum cells, const CellReading &how,
                    const std::function<std::int32_t(std::string_view key)> &code);
-  void read_array(Datum cells, const CellReading &how, std::size_t keys,
-                  const std::function<std::int32_t(std::string_view key)> &code);
+  void read_row(Datum cells, Oid type, const CellReading &how, std::size_t keys,
+                const std::function<std::int32_t(std::string_view key)> &code);
+  static void check_length(std::size_t length, std::size_t keys, const CellReading &how);
+  void add_numbers(const std::uint8_t *nulls, const CellReading &how,
+                   const std::function<std::int32_t(std::string_view key)> &code);
 
+  MemoryContext context_;
+  /// the type of the last row that was no object, and how its values are read
+  Oid row_type_ = InvalidOid;
+  bool sparse_ = false;
+  ArrayCast make_array_;
   ElementType types_[2];
   bool warned_ = false;
   /// code and number

@@ -21,11 +21,7 @@ const RegisterKind<TableInParts> table_in_parts;
 ItemForm TableInParts::Part::form_of(std::span<const Oid> types) {
   if (types.empty() || types.size() > 2) PassReader::refuse();
   const Oid last = types.back();
-  const bool numbers = guarded([last] {
-    const Oid element = get_element_type(getBaseType(last));
-    return OidIsValid(element) && is_number_type(getBaseType(element));
-  });
-  if (!numbers) PassReader::refuse();
+  if (!is_row_of_numbers(last)) PassReader::refuse();
   return {.values = int(types.size()), .type = types[0], .second_type = last};
 }
 
