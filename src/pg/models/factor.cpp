@@ -178,7 +178,7 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const
   any_unknown_ = any_known_ = false;
   if (guarded([type] { return getBaseType(type); }) == JSONBOID)
     read_object(fcinfo->args[argument].value, how, code);
-  else if (is_row_of_numbers(type))
+  else if (type == row_type_ || is_row_of_numbers(type))
     read_row(fcinfo->args[argument].value, type, how, keys.size(), code);
   else
     throw SqlError(
