@@ -53,6 +53,8 @@ struct Layer {
   std::string interval = {};
   /// Items of one place lie on each other, with an edge: y is how much, low and high are where.
   bool stacked = false;
+  /// A line that shows where items should be.
+  bool guide = false;
 };
 
 struct Axis {
@@ -78,6 +80,8 @@ struct Panel {
   double width = 0, height = 0;
   /// the bounds of what the values of cells can be; absent: those that there are
   double least = ChartItem::none, most = ChartItem::none;
+  /// Distances mean the same along both axes.
+  bool equal = false;
   std::vector<Layer> layers = {};
 };
 

@@ -61,6 +61,7 @@ std::vector<std::int32_t> top_labels(const LabelProfiles &profiles, int componen
 
 void terms_chart(const ChartRequest &request) {
   const LabelProfiles profiles = *request.model.label_profiles();
+  request.figure.subtitle = "each with a scale of its own";
   for (const int k : largest_components(profiles, max_panels)) {
     Panel panel{title_of_series(request.figure, k), {profiles.parameter}, {""}};
     panel.x.zero = true;
@@ -117,6 +118,7 @@ void shares_chart(const ChartRequest &request) {
   std::int64_t documents = 0;
   Panel panel{{}, {given.grouped_by}, {"mean proportion"}};
   panel.y.zero = true;
+  panel.value = "documents";
   // Times follow each other, other groups stand beside each other.
   const bool areas = given.over_time && given.groups.size() > 1;
   for (const ChartRows::Group &group : given.groups) {
@@ -133,6 +135,7 @@ void shares_chart(const ChartRequest &request) {
       item.x = double(g);
       item.y = share_in(g);
       item.series = series;
+      item.value = double(given.groups[g].documents);
       if (areas) item.low = below[g];
       below[g] += item.y;
       if (areas) item.high = below[g];
@@ -181,8 +184,16 @@ void map_chart(const ChartRequest &request) {
     inner.noalias() += root * root.transpose();
   }
   const SymmetricEigen axes = symmetric_eigen(inner);
-  request.figure.subtitle = "the nearer, the more alike (classical scaling of Hellinger distances)";
+  double kept = 0, whole = 0;
+  for (int i = 0; i < k; ++i) {
+    whole += std::max(0.0, axes.values(i));
+    if (i >= k - 2) kept += std::max(0.0, axes.values(i));
+  }
+  request.figure.subtitle =
+      message("the nearer, the more alike: classical scaling of Hellinger distances, {} % of them",
+              whole > 0 ? std::round(100 * kept / whole) : 100.0);
   Panel panel{{}, {"first axis"}, {"second axis"}};
+  panel.equal = true;
   Layer names{Mark::name};
   for (int i = 0; i < k; ++i) {
     ChartItem item;

@@ -45,7 +45,7 @@ std::string name_in_panel(const ChartRequest &request, const Kept &kept) {
   std::string rest = kept.label;
   if (rest.empty()) rest = name_of_category(request.model, p);
   if (out.empty()) return rest.empty() ? p.name : rest;
-  return rest.empty() ? out : out + ": " + rest;
+  return rest.empty() ? out : rest + " in " + out;
 }
 
 /// Estimates on the axis across, with their intervals, one below the other.
@@ -170,7 +170,7 @@ void ratios_chart(const ChartRequest &request) {
       if (!(*each > 0)) *each = Parameter::none;
     }
   const auto &regression = static_cast<const RegressionModel &>(request.model);
-  Panel panel{{}, {"ratio"}, {""}};
+  Panel panel{{}, {"ratio (logarithmic scale)"}, {""}};
   panel.x.reference = 1;
   panel.x.logarithmic = true;
   add_estimates(request, panel, ratios);
@@ -204,10 +204,16 @@ void parameters_chart(const ChartRequest &request) {
       });
       shown.resize(2 * max_shown);
     }
+    // Of labels the components beside each other.
+    std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
+      return !std::isnan(a.of.category) && a.of.category < b.of.category;
+    });
     const Parameter &first = shown.front().of;
-    Panel panel{{}, {first.name}, {""}};
+    Panel panel{first.name, {first.name}, {model.info.components > 1 ? model.words().part : ""}};
     if (first.element >= 0)
-      panel.title = name_of_column(model.info.columns, model.info.dimension, first.element);
+      panel.title =
+          message("{} of {}", first.name,
+                  name_of_column(model.info.columns, model.info.dimension, first.element));
     add_estimates(request, panel, shown);
     if (!panel.y.categories.empty()) request.figure.panels.push_back(std::move(panel));
   }
@@ -278,7 +284,7 @@ void posterior_chart(const ChartRequest &request) {
     std::vector<std::pair<double, double>> &of = quantiles[p];
     std::sort(of.begin(), of.end(),
               [](const auto &a, const auto &b) { return a.second < b.second; });
-    Layer line{Mark::line};
+    Layer line{Mark::line}, middle{Mark::area};
     for (std::size_t i = 0; i + 1 < of.size(); ++i) {
       const double width = of[i + 1].first - of[i].first;
       if (!(width > 0)) continue;
@@ -286,14 +292,19 @@ void posterior_chart(const ChartRequest &request) {
       item.x = (of[i].first + of[i + 1].first) / 2;
       item.y = (of[i + 1].second - of[i].second) / width;
       line.items.push_back(item);
+      if (of[i].second < 0.025 || of[i + 1].second > 0.975) continue;
+      item.low = 0;
+      item.high = std::exchange(item.y, ChartItem::none);
+      middle.items.push_back(item);
     }
     if (line.items.empty()) continue;
     const std::string name = name_in_panel(request, parameters[p]);
     Panel panel{{}, {name}, {"density"}};
     panel.y.zero = true;
-    panel.layers.push_back(std::move(line));
+    panel.layers = {std::move(middle), std::move(line)};
     request.figure.panels.push_back(std::move(panel));
   }
+  request.figure.subtitle = "shaded: 95 % of the probability";
   if (request.figure.panels.empty()) parameters_chart(request);
 }
 
@@ -341,6 +352,14 @@ Panel lines(const std::vector<std::vector<double>> &values, int first, Axis x, A
 
 constexpr std::size_t items_of_chart = 3000;
 
+/// The first n draws of every chain.
+std::vector<Chain> chains_of(const std::vector<std::vector<double>> &values, std::size_t n) {
+  std::vector<Chain> out;
+  for (std::size_t c = 0; c < values.size(); ++c)
+    out.push_back({std::int64_t(c) + 1, std::span(values[c]).first(n)});
+  return out;
+}
+
 }  // namespace
 
 void trace_chart(const ChartRequest &request) {
@@ -361,16 +380,23 @@ void trace_chart(const ChartRequest &request) {
   }
   name_series(request.figure, "chain", std::size_t(draws.chains));
   const std::size_t quantities = std::min<std::size_t>(draws.quantities.size(), max_panels);
-  for (std::size_t q = 0; q < quantities; ++q)
-    request.figure.panels.push_back(
-        lines(draws_of(draws, q), 1, {"draw"}, {draws.quantities[q]}, items_of_chart / quantities));
+  for (std::size_t q = 0; q < quantities; ++q) {
+    const std::vector<std::vector<double>> values = draws_of(draws, q);
+    Panel panel = lines(values, 1, {"draw"}, {draws.quantities[q]}, items_of_chart / quantities);
+    if (const auto found = rhat(chains_of(values, values[0].size()), request.control))
+      panel.title = message("{}: R-hat {}", draws.quantities[q],
+                            describe_number(std::round(100 * *found) / 100));
+    request.figure.panels.push_back(std::move(panel));
+  }
 }
 
 void ranks_chart(const ChartRequest &request) {
   const Draws &draws = request.model.draws;
   name_series(request.figure, "chain", std::size_t(draws.chains));
-  request.figure.subtitle = "ranks among the draws of all chains: flat if the chains agree";
-  constexpr std::size_t bins = 20;
+  request.figure.subtitle =
+      "ranks among the draws of all chains: near the dashed line if they agree";
+  // Some 20 draws of each chain in a part of the ranks, as fewer are never even.
+  const std::size_t bins = std::clamp<std::size_t>(std::size_t(draws.draws) / 20, 4, 20);
   for (std::size_t q = 0; q < std::min<std::size_t>(draws.quantities.size(), max_panels); ++q) {
     const std::vector<std::vector<double>> values = draws_of(draws, q);
     std::vector<double> sorted;
@@ -386,7 +412,9 @@ void ranks_chart(const ChartRequest &request) {
         for (std::size_t b = std::size_t(from); b < bins && double(b) < to; ++b)
           counts[c][b] += (std::min(to, double(b) + 1) - std::max(from, double(b))) / (to - from);
       }
-    Panel panel = lines(counts, 1, {"rank, in twentieths"}, {"draws"}, items_of_chart);
+    Panel panel =
+        lines(counts, 1, {message("{} parts of the ranks", bins)}, {"draws"}, items_of_chart);
+    panel.y.reference = double(draws.draws) / double(bins);
     panel.title = draws.quantities[q];
     panel.y.zero = true;
     request.figure.panels.push_back(std::move(panel));
@@ -397,20 +425,23 @@ void ess_chart(const ChartRequest &request) {
   const Draws &draws = request.model.draws;
   name_series(request.figure, "part of the distribution", 0);
   request.figure.series = {"bulk", "tails"};
-  request.figure.subtitle = "effective sample sizes of the first draws: a line if chains mix well";
+  // Vehtari and others (2021) want so many for R-hat and quantiles to be trusted.
+  constexpr double wanted = 100;
+  request.figure.subtitle = message(
+      "of the first draws: a rising line if chains mix well, in the end above {} for each chain",
+      wanted);
   for (std::size_t q = 0; q < std::min<std::size_t>(draws.quantities.size(), max_panels); ++q) {
     const std::vector<std::vector<double>> values = draws_of(draws, q);
     Panel panel{draws.quantities[q], {"draws of each chain"}, {"effective sample size"}};
     panel.x.zero = panel.y.zero = true;
+    panel.y.reference = wanted * draws.chains;
     Layer layer{Mark::line};
     constexpr int steps = 20;
     for (const int series : {0, 1})
       for (int i = 1; i <= steps; ++i) {
         poll_here();
         const std::size_t n = std::size_t(draws.draws) * std::size_t(i) / steps;
-        std::vector<Chain> chains;
-        for (std::size_t c = 0; c < values.size(); ++c)
-          chains.push_back({std::int64_t(c) + 1, std::span(values[c]).first(n)});
+        const std::vector<Chain> chains = chains_of(values, n);
         const auto found =
             series ? ess_tail(chains, request.control) : ess_bulk(chains, request.control);
         if (!found) continue;

@@ -65,6 +65,8 @@ class RowsShown {
   std::pair<int, int> two_numbers() const;
   /// At most about `most` values, which have all but twice `tail` of the probability of a number.
   ValueGrid grid(int element, double tail, int most) const;
+  /// About 40 values, which have 99 % of the probability of a number, and those of all rows.
+  ValueGrid grid_with_rows(int element) const;
   /// The rows of the request, each in the colour of its most probable component.
   Layer points(int first, int second, bool coloured) const;
 
@@ -220,6 +222,27 @@ ValueGrid RowsShown::grid(int element, double tail, int most) const {
   return {low + step / 2, step, most, false};
 }
 
+ValueGrid RowsShown::grid_with_rows(int element) const {
+  constexpr int most = 40;
+  ValueGrid out = grid(element, 0.005, most);
+  double low = out.first - out.half(), high = out.at(out.count - 1) + out.half();
+  if (request_.rows)
+    for (const std::vector<double> &row : request_.rows->rows) {
+      low = std::fmin(low, row[std::size_t(element)] - out.half());
+      high = std::fmax(high, row[std::size_t(element)] + out.half());
+    }
+  if (out.whole) {
+    out.step = std::max(1.0, std::ceil((high - low) / most));
+    out.first = std::ceil(low);
+    out.count = int((high - out.first) / out.step) + 1;
+  } else {
+    out.step = (high - low) / most;
+    out.first = low + out.step / 2;
+    out.count = most;
+  }
+  return out;
+}
+
 Layer RowsShown::points(int first, int second, bool coloured) const {
   Layer out{Mark::point};
   if (!request_.rows) return out;
@@ -305,6 +328,16 @@ Layer histogram(const ChartRequest &request, int element, double low, double hig
   return out;
 }
 
+/// Are the values of the rows whole numbers?
+bool rows_are_whole(const ChartRequest &request, int element) {
+  if (!request.rows) return false;
+  return std::all_of(request.rows->rows.begin(), request.rows->rows.end(),
+                     [element](const std::vector<double> &row) {
+                       const double x = row[std::size_t(element)];
+                       return std::isnan(x) || x == std::floor(x);
+                     });
+}
+
 /// The density of a number under every component, times its weight.
 Panel number_panel(const ChartRequest &request, RowsShown &shown, int element) {
   RowDistribution &rows = shown.rows();
@@ -328,10 +361,15 @@ Panel number_panel(const ChartRequest &request, RowsShown &shown, int element) {
       lines.items.push_back(item);
     }
   // Of whole numbers every bar has as many of them as another.
-  const double low = grid.first - grid.step / 2;
-  out.layers = {
-      histogram(request, element, low, low + grid.count * grid.step, grid.whole ? grid.count : 24),
-      std::move(lines)};
+  double low = grid.first - grid.step / 2, high = low + grid.count * grid.step;
+  int bars = grid.whole ? grid.count : 24;
+  if (!grid.whole && rows_are_whole(request, element)) {
+    const double width = std::ceil((high - low) / bars);
+    low = std::floor(low) + 0.5;
+    bars = std::max(1, int(std::ceil((high - low) / width)));
+    high = low + bars * width;
+  }
+  out.layers = {histogram(request, element, low, high, bars), std::move(lines)};
   return out;
 }
 
@@ -400,9 +438,11 @@ int numbers_of_rows(const Model &model) {
 void ellipses_chart(const ChartRequest &request) {
   RowsShown shown(request);
   const auto [first, second] = shown.two_numbers();
-  request.figure.subtitle = "ellipses that have 50 and 90 % of a component";
+  request.figure.subtitle =
+      message("ellipses that have 50 and 90 % of a {}", request.figure.series_are);
   Panel panel{{}, {shown.name(first)}, {shown.name(second)}};
   Layer lines{Mark::line}, names{Mark::name};
+  std::string weights;
   for (const Shown &component : shown.components()) {
     poll_here();
     const RowPair of = shown.pair(component, first, second);
@@ -415,7 +455,12 @@ void ellipses_chart(const ChartRequest &request) {
     name.y = of.mean[1];
     name.series = component.number;
     if (std::isfinite(name.x + name.y)) names.items.push_back(name);
+    weights += message("{}{}", weights.empty() ? "" : ", ",
+                       describe_number(std::round(100 * component.weight)));
   }
+  // An ellipse does not show how many rows there are in it.
+  if (const std::size_t k = shown.components().size(); k > 1 && k <= 8)
+    request.figure.subtitle += message("; weights: {} %", weights);
   panel.layers = {shown.points(first, second, true), std::move(lines), std::move(names)};
   request.figure.panels.push_back(std::move(panel));
 }
@@ -427,9 +472,12 @@ void columns_chart(const ChartRequest &request) {
     return std::any_of(columns.begin(), columns.end(),
                        [&](int j) { return shown.number(j) == numbers; });
   };
+  const bool conditional = request.model.info.family == "conditional";
   if (some(true) && request.model.info.components > 1)
     request.figure.subtitle =
-        message("{}densities add up to that of all rows", some(false) ? "of numbers, " : "");
+        message("{}densities add up to that of {}", some(false) ? "of numbers, " : "",
+                conditional ? "all, given what is known" : "all rows");
+  if (some(true) && request.rows) request.figure.subtitle += "; grey: the rows";
   // A line has some 90 items; what the user has named is shown, if it can be.
   const std::size_t most = std::clamp<std::size_t>(
       4000 / (90 * std::max<std::size_t>(1, shown.components().size())), 1, 12);
@@ -533,7 +581,7 @@ void density_chart(const ChartRequest &request) {
   RowsShown shown(request);
   const auto [first, second] = shown.two_numbers();
   Panel panel{{}, {shown.name(first)}, {shown.name(second)}, "density"};
-  const ValueGrid across = shown.grid(first, 0.005, 40), up = shown.grid(second, 0.005, 40);
+  const ValueGrid across = shown.grid_with_rows(first), up = shown.grid_with_rows(second);
   panel.width = across.step;
   panel.height = up.step;
   std::vector<double> x = shown.nothing();

@@ -54,9 +54,10 @@ std::vector<PredictedRow> predictions(const ChartRequest &request) {
   return out;
 }
 
-/// A line between two points.
+/// A line between two points, where others should be.
 Layer straight(double x0, double y0, double x1, double y1) {
   Layer out{Mark::line};
+  out.guide = true;
   for (const auto &[x, y] : {std::pair(x0, y0), std::pair(x1, y1)}) {
     ChartItem item;
     item.x = x;
@@ -177,6 +178,7 @@ void forecast_chart(const ChartRequest &request) {
       item.high = rows.forecast[t].upper[element];
       band.items.push_back(item);
     }
+    panel.x.reference = double(rows.seen) + 0.5;
     panel.layers = {std::move(band), std::move(line), std::move(means)};
     request.figure.panels.push_back(std::move(panel));
   }
@@ -249,7 +251,8 @@ void residuals_chart(const ChartRequest &request) {
                 shortened(static_cast<const PmfModel &>(request.model).keys(Side::column)[0], 40)),
         "The query gives cells as those of the fit: the key of the row, that of the "
         "column, and the number.");
-  Panel panel{{}, {"predicted"}, {"residual"}};
+  Panel panel{{}, {"predicted"}, {"residual (standard deviations)"}};
+  panel.y.reference = 0;
   Layer points{Mark::point};
   for (const PredictedRow &each : predictions(request)) {
     if (!(each.of.sd > 0))
@@ -385,15 +388,15 @@ bool has_counts(const Model &model) {
 void rootogram_chart(const ChartRequest &request) {
   const FittedCounts fitted(request);
   if (fitted.counts.empty()) return;
-  request.figure.subtitle =
-      "rows by response: observed numbers hang from expected ones, and end at 0 if both agree";
+  request.figure.subtitle = "rows by response; roots, which vary alike whatever the number";
+  request.figure.series_are = "rows";
+  request.figure.series = {"observed", "expected"};
   const CountBars bars(fitted.last());
   std::vector<double> observed(bars.bars());
   for (const double y : fitted.counts) ++observed[bars.bar_of(y)];
   Panel panel{{}, {"root of the number of rows"}, {"response"}};
-  panel.x.reference = 0;
-  Layer hanging{Mark::interval}, expected{Mark::point};
-  hanging.interval = "expected less observed, expected";
+  panel.x.zero = true;
+  Layer bars_of{Mark::bar}, expected{Mark::point};
   double before = 0;
   for (std::size_t bar = 0; bar < bars.bars(); ++bar) {
     const double to = fitted.at_most(bars.end(bar));
@@ -401,13 +404,14 @@ void rootogram_chart(const ChartRequest &request) {
     item.x = std::sqrt(std::max(0.0, to - before));
     before = to;
     item.y = double(bar);
+    item.series = 1;
     expected.items.push_back(item);
-    item.high = item.x;
-    item.low = item.x - std::sqrt(observed[bar]);
-    hanging.items.push_back(item);
+    item.x = std::sqrt(observed[bar]);
+    item.series = 0;
+    bars_of.items.push_back(item);
     panel.y.categories.push_back(bars.name(bar));
   }
-  panel.layers = {std::move(hanging), std::move(expected)};
+  panel.layers = {std::move(bars_of), std::move(expected)};
   request.figure.panels.push_back(std::move(panel));
 }
 

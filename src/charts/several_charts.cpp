@@ -40,6 +40,8 @@ std::string of_components(const Model &model, const std::string &variant) {
 void criteria_chart(Models models, const ChartOptions &options, Figure &to) {
   to.title = message("{} models of {}", models.size(), models[0]->info.family);
   to.series_are = "fit";
+  to.subtitle = "dashed: the best by each criterion";
+  to.source = message("{}, {} rows", models[0]->info.family, models[0]->info.rows);
   std::map<std::string, std::vector<const Model *>> variants;
   for (const auto &model : models) variants[variant_of(*model)].push_back(model.get());
   struct Criterion {
@@ -101,11 +103,11 @@ void posteriors_chart(Models models, const ChartOptions &options, Control &contr
         to.panels.push_back(panel);
         to.panels.back().layers = {{Mark::line}};
       }
-      for (const Layer &layer : panel.layers)
-        for (ChartItem item : layer.items) {
-          item.series = int(i);
-          to.panels[place->second].layers[0].items.push_back(item);
-        }
+      // The curves alone, as areas would hide each other.
+      for (ChartItem item : panel.layers.back().items) {
+        item.series = int(i);
+        to.panels[place->second].layers[0].items.push_back(item);
+      }
     }
   }
   if (to.panels.size() > max_panels) to.panels.resize(max_panels);
@@ -229,7 +231,8 @@ void similarity_chart(const ChartRequest &request) {
       similar[i * n + j] = similar[j * n + i] = rows.similarity(i, j);
     }
   const char *const part = request.model.words().part;
-  request.figure.subtitle = message("probability that two rows are in one {}", part);
+  request.figure.subtitle =
+      message("probability that two rows are in one {}; like rows are neighbours", part);
   Panel panel{{}, {"row"}, {"row"}, "probability"};
   // Shades mean the same in all charts.
   panel.least = 0;

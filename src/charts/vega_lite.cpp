@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
@@ -44,6 +45,8 @@ class Written {
   bool whole() const { return whole_; }
   /// On a logarithmic axis every number has digits of its own.
   void logarithmic() { own_digits_ = true; }
+  double low() const { return low_; }
+  double high() const { return high_; }
   Document operator()(double x) const {
     const double range = own_digits_    ? std::fabs(x)
                          : high_ > low_ ? high_ - low_
@@ -63,6 +66,30 @@ class Written {
   int digits_ = 6;
   bool own_digits_ = false, whole_ = true;
 };
+
+/// Numbers within these bounds that a logarithmic axis shows, at most 8: of each power of ten those
+/// that leave the distances alike.
+Document::List ticks_of_ratios(double low, double high) {
+  constexpr double tens[] = {1}, few[] = {1, 2, 5}, many[] = {1, 1.2, 1.5, 2, 3, 4, 5, 7},
+                   most[] = {1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9};
+  Document::List out;
+  for (const std::span<const double> of :
+       {std::span<const double>(most), std::span<const double>(many), std::span<const double>(few),
+        std::span<const double>(tens)}) {
+    out.clear();
+    for (double power = std::floor(std::log10(low)); power <= std::log10(high); ++power)
+      for (const double digit : of) {
+        // 0.7, and not 0.7000000000000001
+        const double tick = std::strtod(message("{}e{}", digit, int(power)).c_str(), nullptr);
+        if (tick >= low && tick <= high) out.emplace_back(tick);
+      }
+    if (out.size() <= 8) return out;
+  }
+  const std::size_t each = (out.size() + 7) / 8;
+  Document::List fewer;
+  for (std::size_t i = 0; i < out.size(); i += each) fewer.push_back(out[i]);
+  return fewer;
+}
 
 Document texts(const std::vector<std::string> &from) {
   Document::List out;
@@ -107,6 +134,14 @@ class PanelWriter {
       values_.coarse();
     }
     others_ = figure.others;
+    if (panel.equal) {
+      const double low = std::min(written_[0].low(), written_[1].low()),
+                   high = std::max(written_[0].high(), written_[1].high());
+      for (Written &each : written_) {
+        each.add(low);
+        each.add(high);
+      }
+    }
     bounds_ = across ? 0 : 1;
     names_[0] = shortened(panel.x.categories, name_characters);
     names_[1] = shortened(panel.y.categories, name_characters);
@@ -145,6 +180,7 @@ class PanelWriter {
   int width() const { return extent(0); }
   int height() const {
     if (!names_[1].empty()) return extent(1);
+    if (panel_.equal) return extent(0);
     return wide_ ? 120 : std::clamp(extent(0) * 11 / 16, 120, 400);
   }
   const Axis &axis(int which) const { return which ? panel_.y : panel_.x; }
@@ -180,12 +216,22 @@ class PanelWriter {
       out.set("type", "quantitative");
       // Panels over time have the same axis, whatever their marks.
       const bool zero = this->axis(axis).zero, close = cells() || (wide_ && axis == 0);
-      Document scale = object({{"nice", !close && !this->axis(axis).logarithmic}});
-      if (!zero && !close) scale.set("padding", 8);
-      if (this->axis(axis).logarithmic)
+      const bool logarithmic = this->axis(axis).logarithmic;
+      Document scale = object({{"nice", !close && !logarithmic}});
+      const Written &written = written_[axis];
+      const auto between = [&](double low, double high) {
+        scale.set("domain", Document::List{written(low), written(high)});
+      };
+      if (logarithmic) {
+        // A scale of ratios has no room at its ends by itself.
+        const double room = std::pow(written.high() / written.low(), 0.05);
+        between(written.low() / room, written.high() * room);
         scale.set("type", "log");
-      else
+      } else {
+        if (panel_.equal) between(written.low(), written.high());
+        if (!zero && !close) scale.set("padding", 8);
         scale.set("zero", zero);
+      }
       out.set("scale", std::move(scale));
     }
     const auto longest = [](const std::vector<std::string> &names) {
@@ -198,6 +244,9 @@ class PanelWriter {
       out.set("axis", object({{"grid", false}, {"labelAngle", 0}}));
     else if (cells())
       out.set("axis", object({{"grid", false}}));
+    else if (this->axis(axis).logarithmic)
+      out.set("axis", object({{"values", ticks_of_ratios(written_[axis].low() / 1.05,
+                                                         written_[axis].high() * 1.05)}}));
     else if (!discrete(axis) && !over_time(axis) && written_[axis].whole())
       out.set("axis", object({{"tickMinStep", 1}}));
     return out.set("title", titles_[axis]);
@@ -355,15 +404,23 @@ class PanelWriter {
         // Estimates lie on their intervals, rows on each other.
         mark.set("type", "point").set("filled", true).set("size", estimates() ? 70 : 30);
         if (estimates()) mark.set("opacity", 1);
+        // White with an edge, which is seen on every shade.
+        if (cells()) mark.set("color", "white").set("stroke", "black").set("strokeWidth", 0.7);
         break;
       case Mark::line:
         mark.set("type", "line");
+        if (layer.guide)
+          mark.set("color", interval_colour)
+              .set("strokeWidth", 1)
+              .set("strokeDash", Document::List{Document(4), Document(3)});
         encoding.set("detail", object({{"field", "p"}, {"type", "nominal"}}));
         encoding.set("order", object({{"field", "i"}, {"type", "quantitative"}}));
         break;
       case Mark::area:
         // One behind lines shows them; those of series lie on each other.
         mark.set("type", "area").set("opacity", coloured ? 0.85 : 0.3);
+        // What is of no series has the colour of none.
+        if (!coloured && !used_.empty()) mark.set("color", others_colour).set("opacity", 0.7);
         encoding.set("y", position(1, "l")).set("y2", plain("h"));
         break;
       case Mark::bar:
@@ -440,7 +497,9 @@ Document vega_lite(const Figure &figure) {
     out.set("resolve", object({{"scale", object({{"color", "shared"}})}}));
   }
   // Below the panels, as a chart beside another has no room.
-  out.set("config", object({{"legend", object({{"orient", "bottom"}, {"columns", 8}})}}));
+  // Labels stand at their ticks, also at the ends, where they would else meet others.
+  out.set("config", object({{"legend", object({{"orient", "bottom"}, {"columns", 8}})},
+                            {"axis", object({{"labelFlush", false}, {"labelSeparation", 4}})}}));
   if (const std::size_t size = out.to_json().size(); size > largest)
     throw Error(Errc::too_large,
                 message("the chart has {} bytes, but may have at most {}", size, largest), {},

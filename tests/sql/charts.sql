@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(105);
+SELECT plan(108);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -108,8 +108,12 @@ SELECT never($$SELECT x, NOT near(y, exp((a - 1) * ln(x) + (b - 1) * ln(1 - x)) 
       SELECT sum(exp((a - 1) * ln(t / 2000.0) + (b - 1) * ln(1 - t / 2000.0))) / 2000
       FROM generate_series(1, 1999) AS t), 0.02) AS wrong
   FROM bayes_chart_data(of('beta')), (SELECT 1 + count(*) FILTER (WHERE low = 1) AS a,
-    1 + count(*) FILTER (WHERE low = 0) AS b FROM birthwt) AS n$$,
+    1 + count(*) FILTER (WHERE low = 0) AS b FROM birthwt) AS n WHERE mark = 'line'$$,
   'the posterior of a probability has the density of its beta distribution');
+SELECT ok(abs(1 - beta_cdf(p, n.a, n.b) / 0.975) < 0.01, 'of which 95 % are shaded')
+FROM (SELECT max(x) AS p FROM bayes_chart_data(of('beta')) WHERE mark = 'area') AS d,
+  (SELECT 1 + count(*) FILTER (WHERE low = 1) AS a, 1 + count(*) FILTER (WHERE low = 0) AS b
+    FROM birthwt) AS n;
 
 -- ---- topics and factors ----
 
@@ -139,11 +143,18 @@ SELECT set_eq($$SELECT x_label::int, y FROM bayes_chart_data(of('dpmm'), 'cluste
   $$SELECT value::int, count(*) / sum(count(*)) OVER ()::float8
     FROM bayes_draws(of('dpmm')) WHERE quantity = 'clusters' GROUP BY value$$,
   'the probabilities of numbers of clusters');
+SELECT set_eq($$SELECT DISTINCT title FROM bayes_chart_data(of('dpmm'), 'trace')$$,
+  $$SELECT format('%s: R-hat %s', quantity, round(bayes_rhat(value, chain)::numeric, 2)::float8)
+    FROM bayes_draws(of('dpmm')) GROUP BY quantity$$, 'panels of draws have their R-hat');
+SELECT is(c #> '{encoding,x,scale,domain}', c #> '{encoding,y,scale,domain}',
+  'distances of a map mean the same both ways')
+FROM (SELECT bayes_chart(of('lda'), 'map') #> '{layer,0}' AS c) AS m;
 SELECT never($$SELECT panel, series, NOT near(sum(y), 30) AS wrong
   FROM bayes_chart_data(of('dpmm'), 'ranks') GROUP BY panel, series$$,
   'the ranks of each chain are those of its draws');
-SELECT never($$SELECT series, x, NOT near(y, (SELECT count(*) / 20.0
-    FROM bayes_draws(of('gmm gibbs')) WHERE chain = series::int AND quantity = 'clusters')) AS wrong
+SELECT never($$SELECT series, x, NOT near(y, (SELECT count(*)::float8
+    / greatest(4, least(20, count(*) / 20)) FROM bayes_draws(of('gmm gibbs'))
+    WHERE chain = series::int AND quantity = 'clusters')) AS wrong
   FROM bayes_chart_data(of('gmm gibbs'), 'ranks') WHERE panel = (SELECT number
     FROM (SELECT DISTINCT quantity, dense_rank() OVER (ORDER BY first) AS number
       FROM (SELECT quantity, min(n) OVER (PARTITION BY quantity) AS first

@@ -1,7 +1,7 @@
 -- Pictures of what rows have in common: the similarity of rows, the topics of documents by time or
 -- group, and residuals of the cells of a table; and what pictures of classifiers, topics and
 -- factors owe to names, weights and distances.
-SELECT plan(85);
+SELECT plan(87);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -100,7 +100,8 @@ FROM bayes_chart_data('SELECT velocity FROM galaxies ORDER BY id', of('dpmm'), '
   JOIN dpmm_similarity('SELECT row_number() OVER (ORDER BY id), velocity FROM galaxies',
     '{"draws": 60}') AS s ON id1 = x_label AND id2 = y_label;
 SELECT is(bayes_chart('SELECT x FROM faithful', of('gmm'), 'similarity') #>> '{title,subtitle}',
-  'probability that two rows are in one component; 60 of 272 rows', 'and says so');
+  'probability that two rows are in one component; like rows are neighbours; 60 of 272 rows',
+  'and says so');
 SELECT is(bayes_chart('SELECT x FROM faithful LIMIT 4', of('gmm'), 'similarity')
   #> '{layer,0,encoding,color,scale,domain}', '[0, 1]', 'shades mean the same in all charts');
 SELECT matches(bayes_plot('SELECT x FROM faithful WHERE waiting > 85', of('gmm'), 'similarity',
@@ -116,7 +117,7 @@ SELECT never($$SELECT width, line, length(line) > width OR substr(line, 5 + row:
     IS DISTINCT FROM '█' OR rows <> least(60, width - 5) AS wrong FROM narrow$$,
   'a narrow plot has fewer rows, and all of their columns');
 SELECT matches(replace(bayes_plot('SELECT x FROM faithful', of('gmm'), 'similarity', width => 40),
-  E'\n', ' '), 'in one component; 35 of 272 rows', 'which its subtitle says');
+  E'\n', ' '), 'neighbours; 35 of 272 rows', 'which its subtitle says');
 SELECT cmp_ok(max(length(v->>'v')), '<=', 6, 'a shade has four digits, so that all rows have room')
 FROM jsonb_path_query(bayes_chart('SELECT velocity FROM galaxies', of('dpmm'), 'similarity',
   '{"rows": 64}'), '$.layer[0].data.values[*]') AS v;
@@ -133,7 +134,8 @@ SELECT is(complaint($$SELECT bayes_chart('SELECT NULL::float8[] FROM faithful', 
   || ' left out: they are NULL, or have a NULL as label, response, key or number. | Rows without a'
   || ' NULL can be shown.', 'rows that are all NULL are none');
 SELECT is(bayes_chart('SELECT velocity FROM galaxies LIMIT 5', of('dpmm'), 'similarity')
-  #>> '{title,subtitle}', 'probability that two rows are in one cluster', 'in its words');
+  #>> '{title,subtitle}', 'probability that two rows are in one cluster; like rows are neighbours',
+  'in its words');
 SELECT ok(bayes_plot('SELECT velocity FROM galaxies ORDER BY velocity LIMIT 3', of('dpmm'),
     'similarity', width => 40) ~ E'\n1  [█▓▒░ ]+\n(.*\n)* *probability: .* to 1',
   'in psql too');
@@ -228,7 +230,7 @@ SELECT results_eq($$SELECT chart #>> '{layer,1,mark,type}', chart #>> '{layer,1,
     jsonb_array_length(chart #> '{layer,1,data,values}'), chart #> '{layer,0,encoding,tooltip}',
     (SELECT string_agg(t->>'field', ',') FROM jsonb_array_elements(
       chart #> '{layer,1,encoding,tooltip}') AS t) FROM over_time$$,
-  $$VALUES ('rule', '0', 12, NULL::jsonb, 's,t,y')$$, 'each share of each group tells itself');
+  $$VALUES ('rule', '0', 12, NULL::jsonb, 's,t,y,v')$$, 'each share of each group tells itself');
 SELECT results_eq(format($$SELECT DISTINCT mark, left(x_label, 10)
     FROM bayes_chart_data(%L, of('lda')) ORDER BY 2$$, 'SELECT CASE id % 2 WHEN 0 THEN '
       || day || ' ELSE ''infinity'' END, words FROM documents'),
@@ -311,7 +313,7 @@ FROM (VALUES (5000, ''), (1, '; 1 of 40 rows')) AS v(rows, sampled), LATERAL (
       FROM lectures WHERE student < 60 LIMIT 20)', of('pmf'), NULL,
     jsonb_build_object('rows', rows)) #>> '{title,subtitle}' AS subtitle) AS c;
 SELECT is(bayes_chart('SELECT student, lecturer, rating FROM lectures', of('pmf'))
-  #>> '{layer,0,encoding,y,title}', 'residual', 'its axis');
+  #>> '{layer,0,encoding,y,title}', 'residual (standard deviations)', 'its axis');
 SELECT throws_ok($$SELECT bayes_chart('VALUES (''new'', ''none'', 3)', of('pmf'))$$, '22023',
   'the model knows none of the keys of the cells', 'cells of another table');
 SELECT throws_ok($$SELECT bayes_chart('SELECT student, lecturer FROM lectures', of('pmf'))$$,
@@ -354,4 +356,14 @@ SELECT never($$SELECT width, name, line, line ~ '[█─●]\.\.\.$' AS wrong
 SELECT matches(bayes_plot(of('many'), 'parts', width => 30), E'\nthe first \\d+ of 24 columns\n',
   'cells for which there is no room are counted');
 
+SELECT never($$SELECT p.x, p.y, NOT (p.x BETWEEN c.x0 AND c.x1 AND p.y BETWEEN c.y0 AND c.y1)
+    AS wrong
+  FROM bayes_chart_data('SELECT x FROM faithful', of('gmm'), 'density') AS p, (SELECT
+      min(x) - 0.1 AS x0, max(x) + 0.1 AS x1, min(y) - 1 AS y0, max(y) + 1 AS y1
+    FROM bayes_chart_data('SELECT x FROM faithful', of('gmm'), 'density')
+    WHERE mark = 'cell') AS c WHERE p.mark = 'point'$$, 'a density is shown wherever rows are');
+SELECT set_eq($$SELECT DISTINCT round(x::numeric, 2) - floor(round(x::numeric, 2))
+  FROM bayes_chart_data('SELECT ARRAY[age, lwt] FROM birthwt', (SELECT gmm_fit(ARRAY[age, lwt], 2)
+    FROM birthwt), 'columns') WHERE mark = 'area'$$, '{0.50}'::numeric[],
+  'bars of whole numbers have as many of them as others');
 SELECT * FROM finish();
