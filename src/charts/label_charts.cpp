@@ -189,9 +189,9 @@ void map_chart(const ChartRequest &request) {
     whole += std::max(0.0, axes.values(i));
     if (i >= k - 2) kept += std::max(0.0, axes.values(i));
   }
-  request.figure.subtitle =
-      message("the nearer, the more alike: classical scaling of Hellinger distances, {} % of them",
-              whole > 0 ? std::round(100 * kept / whole) : 100.0);
+  request.figure.subtitle = message(
+      "the nearer, the more alike; the axes have {} % of the differences (Hellinger distances)",
+      whole > 0 ? std::round(100 * kept / whole) : 100.0);
   Panel panel{{}, {"first axis"}, {"second axis"}};
   panel.equal = true;
   Layer names{Mark::name};

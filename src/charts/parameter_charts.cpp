@@ -45,7 +45,8 @@ std::string name_in_panel(const ChartRequest &request, const Kept &kept) {
   std::string rest = kept.label;
   if (rest.empty()) rest = name_of_category(request.model, p);
   if (out.empty()) return rest.empty() ? p.name : rest;
-  return rest.empty() ? out : rest + " in " + out;
+  if (rest.empty()) return out;
+  return std::string_view(p.name) == "transition" ? out + " to " + rest : rest + " in " + out;
 }
 
 /// Estimates on the axis across, with their intervals, one below the other.
@@ -205,15 +206,19 @@ void parameters_chart(const ChartRequest &request) {
       shown.resize(2 * max_shown);
     }
     // Of labels the components beside each other.
-    std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
-      return !std::isnan(a.of.category) && a.of.category < b.of.category;
-    });
+    if (shown.front().of.element >= 0 && !std::isnan(shown.front().of.category))
+      std::stable_sort(shown.begin(), shown.end(), [](const Kept &a, const Kept &b) {
+        return std::fmax(a.of.category, 0) < std::fmax(b.of.category, 0);
+      });
     const Parameter &first = shown.front().of;
     Panel panel{first.name, {first.name}, {model.info.components > 1 ? model.words().part : ""}};
-    if (first.element >= 0)
-      panel.title =
-          message("{} of {}", first.name,
-                  name_of_column(model.info.columns, model.info.dimension, first.element));
+    if (first.element >= 0) {
+      const std::string column =
+          name_of_column(model.info.columns, model.info.dimension, first.element);
+      panel.title = message("{} of {}", first.name, column);
+      if (!std::isnan(first.category) && model.info.components > 1)
+        panel.y.title = message("{} in {}", column, panel.y.title);
+    }
     add_estimates(request, panel, shown);
     if (!panel.y.categories.empty()) request.figure.panels.push_back(std::move(panel));
   }
@@ -416,6 +421,7 @@ void ranks_chart(const ChartRequest &request) {
         lines(counts, 1, {message("{} parts of the ranks", bins)}, {"draws"}, items_of_chart);
     panel.y.reference = double(draws.draws) / double(bins);
     panel.title = draws.quantities[q];
+    panel.x.zero = false;
     panel.y.zero = true;
     request.figure.panels.push_back(std::move(panel));
   }

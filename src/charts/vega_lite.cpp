@@ -190,9 +190,9 @@ class PanelWriter {
                        [](const ChartItem &item) { return item.series >= 0; });
   }
   bool cells() const { return panel_.layers[0].mark == Mark::cell; }
-  bool estimates() const {
+  bool has(Mark mark) const {
     return std::any_of(panel_.layers.begin(), panel_.layers.end(),
-                       [](const Layer &layer) { return layer.mark == Mark::interval; });
+                       [mark](const Layer &layer) { return layer.mark == mark; });
   }
   const std::vector<double> &times(int axis) const { return this->axis(axis).times; }
   /// The names of its categories are times, which have distances.
@@ -394,19 +394,22 @@ class PanelWriter {
     return edges;
   }
 
+  void set_point(Document &mark) const {
+    // Estimates lie on their intervals or bars, rows on each other.
+    const bool alone = has(Mark::interval) || has(Mark::bar);
+    mark.set("type", "point").set("filled", true).set("size", alone ? 70 : 30);
+    if (alone) mark.set("opacity", 1);
+    // White with an edge, which is seen on every shade.
+    if (cells()) mark.set("color", "white").set("stroke", "black").set("strokeWidth", 0.7);
+  }
+
   Document write(const Layer &layer) const {
     Document mark = Document::object(), encoding = Document::object();
     const bool coloured = has_series(layer);
     encoding.set("x", position(0, "x")).set("y", position(1, "y"));
     const auto plain = [](const char *field) { return object({{"field", field}}); };
     switch (layer.mark) {
-      case Mark::point:
-        // Estimates lie on their intervals, rows on each other.
-        mark.set("type", "point").set("filled", true).set("size", estimates() ? 70 : 30);
-        if (estimates()) mark.set("opacity", 1);
-        // White with an edge, which is seen on every shade.
-        if (cells()) mark.set("color", "white").set("stroke", "black").set("strokeWidth", 0.7);
-        break;
+      case Mark::point: set_point(mark); break;
       case Mark::line:
         mark.set("type", "line");
         if (layer.guide)
