@@ -393,6 +393,9 @@ void trace_chart(const ChartRequest &request) {
                             describe_number(std::round(100 * *found) / 100));
     request.figure.panels.push_back(std::move(panel));
   }
+  request.figure.subtitle = request.model.info.converged
+                                ? "chains agree: each R-hat is near 1"
+                                : "chains disagree: raise draws, and with it warmup";
 }
 
 void ranks_chart(const ChartRequest &request) {

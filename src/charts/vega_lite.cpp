@@ -374,11 +374,12 @@ class PanelWriter {
     return object(
         {{"data", data(layer)},
          {"mark", object({{"type", "text"}})},
-         {"encoding",
-          object({{"x", position(0, "x")},
-                  {"y", position(1, "y")},
-                  {"text", object({{"field", "v"}, {"type", "quantitative"}, {"format", ".3~g"}})},
-                  {"color", colour}})}});
+         {"encoding", object({{"x", position(0, "x")},
+                              {"y", position(1, "y")},
+                              {"text", object({{"field", "v"},
+                                               {"type", "quantitative"},
+                                               {"format", values_.whole() ? ".3~g" : ".2~g"}})},
+                              {"color", colour}})}});
   }
 
   /// The edges of cells, computed from their middles: two numbers less for each.

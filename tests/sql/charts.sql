@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(108);
+SELECT plan(109);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -146,6 +146,9 @@ SELECT set_eq($$SELECT x_label::int, y FROM bayes_chart_data(of('dpmm'), 'cluste
 SELECT set_eq($$SELECT DISTINCT title FROM bayes_chart_data(of('dpmm'), 'trace')$$,
   $$SELECT format('%s: R-hat %s', quantity, round(bayes_rhat(value, chain)::numeric, 2)::float8)
     FROM bayes_draws(of('dpmm')) GROUP BY quantity$$, 'panels of draws have their R-hat');
+SELECT is(bayes_chart(m, 'trace') #>> '{title,subtitle}', CASE WHEN converged
+  THEN 'chains agree: each R-hat is near 1' ELSE 'chains disagree: raise draws, and with it warmup'
+  END, 'and say whether chains agree') FROM (SELECT of('dpmm') AS m) AS o, bayes_info(m);
 SELECT is(c #> '{encoding,x,scale,domain}', c #> '{encoding,y,scale,domain}',
   'distances of a map mean the same both ways')
 FROM (SELECT bayes_chart(of('lda'), 'map') #> '{layer,0}' AS c) AS m;
