@@ -163,7 +163,7 @@ my %fit = (
 );
 sub objective { return $session->run("$_[0]::jsonb -> 'objective'") }
 my %before = map { ($_ => objective($fit{$_})) } sort keys %fit;
-my ($request) = $one->log =~ /_bayes_make_pass\(\d+, \$1.*?parameters: \$1 = '([^']+)'/s;
+my ($request) = $one->log =~ /_bayes_make_pass\(\d+, \$1.*?(?i:parameters): \$1 = '([^']+)'/s;
 $request =~ tr{A-Za-z0-9+/=}{}cd;
 
 # The second server answers the seventh pass as if its session had no documents.

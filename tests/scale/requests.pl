@@ -65,7 +65,7 @@ sub calls_of {
     my $from = length $server->log;
     $server->query("SET client_min_messages = error; SELECT $fit");
     my @sent = substr($server->log, $from)
-        =~ /SELECT public\.(_bayes_\w+\(0, \$1::[^\n]*)\n[^\n]*parameters: \$1 = '([^']+)'/g;
+        =~ /SELECT public\.(_bayes_\w+\(0, \$1::[^\n]*)\n[^\n]*(?i:parameters): \$1 = '([^']+)'/g;
     my @calls;
     while (my ($sql, $request) = splice(@sent, 0, 2)) {
         push @calls, {sql => $sql, request => decode_base64($request)};
