@@ -104,7 +104,7 @@ for my $number (0 .. $#fits) {
     my $from = length $server->log;
     my ($out, $err) = $server->attempt("SET client_min_messages = error; SELECT $fits[$number]");
     my @sent = substr($server->log, $from)
-        =~ /SELECT public\.(_bayes_\w+\(0, \$1::[^\n]*)\n[^\n]*parameters: \$1 = '([^']+)'/g;
+        =~ /SELECT public\.(_bayes_\w+\(0, \$1::[^\n]*)\n[^\n]*(?i:parameters): \$1 = '([^']+)'/g;
     my (@values, $source, %seen);
     while (my ($sql, $request) = splice(@sent, 0, 2)) {
         ($source) = $sql =~ /^_bayes_keep_rows\(0, \$1::public\.bayes_pass, (.*)\) FROM/
