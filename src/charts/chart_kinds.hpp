@@ -66,6 +66,8 @@ inline constexpr int max_panels = 16, max_shown = 24;
 
 /// "1 row", "2 rows"; `things`: in the plural, which ends in s.
 std::string counted(std::int64_t number, std::string_view things);
+/// How much data a model was fitted to: "272 rows", "1 sequence".
+std::string counted_data(const Model &model);
 /// "gmm of 2 components", "linreg".
 std::string name_of_model(const Model &model);
 /// The name of a parameter's category, as its column names it; empty if it has none.

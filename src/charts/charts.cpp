@@ -190,6 +190,10 @@ std::string counted(std::int64_t number, std::string_view things) {
   return message("{} {}", number, number == 1 ? things.substr(0, things.size() - 1) : things);
 }
 
+std::string counted_data(const Model &model) {
+  return counted(model.info.rows, model.words().takes ? model.words().takes : "rows");
+}
+
 std::vector<std::string_view> chart_kinds(const Model &model, bool rows) {
   std::vector<std::string_view> out;
   for (const Kind *const kind : kinds_of(model, rows)) out.push_back(kind->name);
@@ -316,7 +320,7 @@ std::string title_of(const Kind &kind, const Model &model, const Figure &figure)
 std::string source_of(const Model &model) {
   std::string out = name_of_model(model);
   if (model.info.method != Method::exact) out += message(", {}", method_name(model.info.method));
-  return out + ", " + counted(model.info.rows, model.words().takes ? model.words().takes : "rows");
+  return out + ", " + counted_data(model);
 }
 
 }  // namespace

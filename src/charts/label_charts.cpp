@@ -61,7 +61,6 @@ std::vector<std::int32_t> top_labels(const LabelProfiles &profiles, int componen
 
 void terms_chart(const ChartRequest &request) {
   const LabelProfiles profiles = *request.model.label_profiles();
-  request.figure.subtitle = "each with a scale of its own";
   for (const int k : largest_components(profiles, max_panels)) {
     Panel panel{title_of_series(request.figure, k), {profiles.parameter}, {""}};
     panel.x.zero = true;
@@ -76,6 +75,7 @@ void terms_chart(const ChartRequest &request) {
     panel.layers.push_back(std::move(bars));
     request.figure.panels.push_back(std::move(panel));
   }
+  if (request.figure.panels.size() > 1) request.figure.subtitle = "each with a scale of its own";
 }
 
 void parts_chart(const ChartRequest &request) {

@@ -65,7 +65,8 @@ class RowsShown {
   std::pair<int, int> two_numbers() const;
   /// At most about `most` values, which have all but twice `tail` of the probability of a number.
   ValueGrid grid(int element, double tail, int most) const;
-  /// About 40 values, which have 99 % of the probability of a number, and those of all rows.
+  /// About 40 values, which have 99 % of the probability of a number, and those of all rows that
+  /// are not so far away that the others would be in few cells.
   ValueGrid grid_with_rows(int element) const;
   /// The rows of the request, each in the colour of its most probable component.
   Layer points(int first, int second, bool coloured) const;
@@ -226,11 +227,14 @@ ValueGrid RowsShown::grid_with_rows(int element) const {
   constexpr int most = 40;
   ValueGrid out = grid(element, 0.005, most);
   double low = out.first - out.half(), high = out.at(out.count - 1) + out.half();
+  const double least = low - (high - low), largest = high + (high - low);
   if (request_.rows)
     for (const std::vector<double> &row : request_.rows->rows) {
       low = std::fmin(low, row[std::size_t(element)] - out.half());
       high = std::fmax(high, row[std::size_t(element)] + out.half());
     }
+  low = std::max(low, least);
+  high = std::min(high, largest);
   if (out.whole) {
     out.step = std::max(1.0, std::ceil((high - low) / most));
     out.first = std::ceil(low);
@@ -477,7 +481,9 @@ void columns_chart(const ChartRequest &request) {
     request.figure.subtitle =
         message("{}densities add up to that of {}", some(false) ? "of numbers, " : "",
                 conditional ? "all, given what is known" : "all rows");
-  if (some(true) && request.rows) request.figure.subtitle += "; grey: the rows";
+  if (some(true) && request.rows)
+    request.figure.subtitle +=
+        request.figure.subtitle.empty() ? "grey: the rows" : "; grey: the rows";
   // A line has some 90 items; what the user has named is shown, if it can be.
   const std::size_t most = std::clamp<std::size_t>(
       4000 / (90 * std::max<std::size_t>(1, shown.components().size())), 1, 12);

@@ -391,6 +391,7 @@ void rootogram_chart(const ChartRequest &request) {
   request.figure.subtitle = "rows by response; roots, which vary alike whatever the number";
   request.figure.series_are = "rows";
   request.figure.series = {"observed", "expected"};
+  request.options.name(request.figure.series, "kinds of numbers");
   const CountBars bars(fitted.last());
   std::vector<double> observed(bars.bars());
   for (const double y : fitted.counts) ++observed[bars.bar_of(y)];

@@ -41,7 +41,7 @@ void criteria_chart(Models models, const ChartOptions &options, Figure &to) {
   to.title = message("{} models of {}", models.size(), models[0]->info.family);
   to.series_are = "fit";
   to.subtitle = "dashed: the best by each criterion";
-  to.source = message("{}, {} rows", models[0]->info.family, models[0]->info.rows);
+  to.source = message("{}, {}", models[0]->info.family, counted_data(*models[0]));
   std::map<std::string, std::vector<const Model *>> variants;
   for (const auto &model : models) variants[variant_of(*model)].push_back(model.get());
   struct Criterion {

@@ -68,7 +68,7 @@ class Written {
 };
 
 /// Numbers within these bounds that a logarithmic axis shows, at most 8: of each power of ten those
-/// that leave the distances alike.
+/// that leave the distances alike. Within narrow bounds there may be fewer than two.
 Document::List ticks_of_ratios(double low, double high) {
   constexpr double tens[] = {1}, few[] = {1, 2, 5}, many[] = {1, 1.2, 1.5, 2, 3, 4, 5, 7},
                    most[] = {1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9};
@@ -205,6 +205,17 @@ class PanelWriter {
     return discrete(axis) ? Document(names_[axis][std::size_t(x)]) : written_[axis](x);
   }
 
+  /// The factor by which a logarithmic axis goes beyond its numbers.
+  double room(int axis) const {
+    return std::max(1.001, std::pow(written_[axis].high() / written_[axis].low(), 0.05));
+  }
+  /// Vega's own ticks lack labels below 1, but serve where ours would be too few.
+  void set_ticks_of_ratios(int axis, Document &out) const {
+    Document::List ticks =
+        ticks_of_ratios(written_[axis].low() / room(axis), written_[axis].high() * room(axis));
+    if (ticks.size() > 2) out.set("axis", object({{"values", std::move(ticks)}}));
+  }
+
   Document position(int axis, const char *field) const {
     Document out = object({{"field", field}});
     if (over_time(axis)) {
@@ -224,11 +235,10 @@ class PanelWriter {
       };
       if (logarithmic) {
         // A scale of ratios has no room at its ends by itself.
-        const double room = std::pow(written.high() / written.low(), 0.05);
-        between(written.low() / room, written.high() * room);
+        between(written.low() / room(axis), written.high() * room(axis));
         scale.set("type", "log");
       } else {
-        if (panel_.equal) between(written.low(), written.high());
+        if (panel_.equal && written.low() < written.high()) between(written.low(), written.high());
         if (!zero && !close) scale.set("padding", 8);
         scale.set("zero", zero);
       }
@@ -245,8 +255,7 @@ class PanelWriter {
     else if (cells())
       out.set("axis", object({{"grid", false}}));
     else if (this->axis(axis).logarithmic)
-      out.set("axis", object({{"values", ticks_of_ratios(written_[axis].low() / 1.05,
-                                                         written_[axis].high() * 1.05)}}));
+      set_ticks_of_ratios(axis, out);
     else if (!discrete(axis) && !over_time(axis) && written_[axis].whole())
       out.set("axis", object({{"tickMinStep", 1}}));
     return out.set("title", titles_[axis]);

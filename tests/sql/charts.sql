@@ -1,7 +1,7 @@
 -- Pictures of models: what their marks stand for, against the functions that tell the same in
 -- numbers; all kinds of all families in all three forms; texts that try to break pages.
 -- tests/charts (make test-charts) compiles and draws the specifications.
-SELECT plan(109);
+SELECT plan(111);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -468,4 +468,14 @@ SELECT throws_ok($$SELECT bayes_page('t', array_fill(jsonb_build_object('a', rep
 SELECT is(hint_of($$SELECT bayes_page(repeat('<', 101000000), '{}'::jsonb)$$),
   'Give a shorter title.', 'with its title');
 
+-- A logarithmic axis has all numbers, the ratio of no effect, and ticks that are labelled.
+SELECT ok(d.low < min(least(x, lower)) AND d.high > max(greatest(x, upper)) AND d.ticks @> '[1]'
+    AND jsonb_array_length(d.ticks) BETWEEN 3 AND 8 AND (d.ticks -> 0)::float8 >= d.low
+    AND (d.ticks -> -1)::float8 <= d.high, 'axes of ratios')
+FROM (SELECT logreg_fit(low = 1, x) AS m FROM birthwt) AS f, bayes_chart_data(m, 'ratios'),
+  LATERAL (SELECT (e #> '{scale,domain,0}')::float8 AS low, (e #> '{scale,domain,1}')::float8 AS high,
+    e #> '{axis,values}' AS ticks FROM (SELECT bayes_chart(m, 'ratios')
+      #> '{layer,1,encoding,x}' AS e) AS c) AS d GROUP BY d.low, d.high, d.ticks;
+SELECT is(bayes_chart(m, 'terms') #>> '{title,subtitle}', NULL, 'one topic has one scale')
+FROM (SELECT lda_fit(words, 1) AS m FROM tutorial, to_tsvector('simple', body) AS words) AS f;
 SELECT * FROM finish();

@@ -1,7 +1,7 @@
 -- Pictures of what rows have in common: the similarity of rows, the topics of documents by time or
 -- group, and residuals of the cells of a table; and what pictures of classifiers, topics and
 -- factors owe to names, weights and distances.
-SELECT plan(87);
+SELECT plan(88);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -366,4 +366,7 @@ SELECT set_eq($$SELECT DISTINCT round(x::numeric, 2) - floor(round(x::numeric, 2
   FROM bayes_chart_data('SELECT ARRAY[age, lwt] FROM birthwt', (SELECT gmm_fit(ARRAY[age, lwt], 2)
     FROM birthwt), 'columns') WHERE mark = 'area'$$, '{0.50}'::numeric[],
   'bars of whole numbers have as many of them as others');
+SELECT cmp_ok(max(x) - min(x), '<', 13::float8, 'rows far away leave the others their cells')
+FROM bayes_chart_data('SELECT x FROM faithful UNION ALL SELECT ''{1e6,1e6}''', of('gmm'), 'density')
+WHERE mark = 'cell';
 SELECT * FROM finish();

@@ -31,7 +31,8 @@ struct OverQuery {
   const char *name;
   /// the number of its first arguments, which are models
   int models;
-  /// it gives an array of composite values, else one
+  /// it gives an array of composite values about rows, else one, the score of rows, which may have
+  /// a response or be cells
   bool array;
 };
 
@@ -89,7 +90,7 @@ RowForm form_of_scored(const Model &model) {
 }
 
 /// F(query bayes_query, model bayes_model, ...)
-Datum run_over_query(FunctionCallInfo fcinfo, const OverQuery &call, bool scored) {
+Datum run_over_query(FunctionCallInfo fcinfo, const OverQuery &call) {
   std::vector<Datum> models;
   for (int i = 1; i <= call.models; ++i) {
     if (PG_ARGISNULL(i))
@@ -98,7 +99,7 @@ Datum run_over_query(FunctionCallInfo fcinfo, const OverQuery &call, bool scored
     models.push_back(PG_GETARG_DATUM(i));
   }
   ResultRows result(fcinfo);
-  const RowForm form = scored ? form_of_scored(*load_model(models[0])) : RowForm();
+  const RowForm form = call.array ? RowForm() : form_of_scored(*load_model(models[0]));
   const SelectInText query = select_in(query_text(fcinfo, form.hint), form.hint);
   const int n = query.columns->natts, single = form.single;
   if (single == 3 ? n != 3 : n <= single)
@@ -132,21 +133,15 @@ Datum run_over_query(FunctionCallInfo fcinfo, const OverQuery &call, bool scored
 using namespace bayes::pg;
 
 /// bayes_profile(query, model)
-BAYES_FUNCTION(bayes_profile_query) {
-  return run_over_query(fcinfo, {"bayes_profile", 1, true}, false);
-}
+BAYES_FUNCTION(bayes_profile_query) { return run_over_query(fcinfo, {"bayes_profile", 1, true}); }
 
 /// bayes_drift(query, model)
-BAYES_FUNCTION(bayes_drift_query) {
-  return run_over_query(fcinfo, {"bayes_drift", 1, true}, false);
-}
+BAYES_FUNCTION(bayes_drift_query) { return run_over_query(fcinfo, {"bayes_drift", 1, true}); }
 
 /// bayes_score(query, model)
-BAYES_FUNCTION(bayes_score_query) {
-  return run_over_query(fcinfo, {"bayes_score", 1, false}, true);
-}
+BAYES_FUNCTION(bayes_score_query) { return run_over_query(fcinfo, {"bayes_score", 1, false}); }
 
 /// bayes_score_difference(query, a, b)
 BAYES_FUNCTION(bayes_score_difference_query) {
-  return run_over_query(fcinfo, {"bayes_score_difference", 2, false}, true);
+  return run_over_query(fcinfo, {"bayes_score_difference", 2, false});
 }
