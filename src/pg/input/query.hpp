@@ -56,8 +56,8 @@ void run_query(const char *text, const char *hint,
 
 /// The one SELECT in a text, for use within another query.
 struct SelectInText {
-  /// without a semicolon, in the server's encoding; it may end in a comment, so that a line must end
-  /// after it
+  /// without a semicolon, in the server's encoding; it may end in a comment, after which a line
+  /// must end
   std::string text;
   /// in CurrentMemoryContext
   TupleDesc columns;
