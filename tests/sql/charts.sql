@@ -474,7 +474,8 @@ SELECT ok(d.low < min(least(x, lower)) AND d.high > max(greatest(x, upper)) AND 
     AND (d.ticks -> -1)::float8 <= d.high, 'axes of ratios')
 FROM (SELECT logreg_fit(low = 1, x) AS m FROM birthwt) AS f, bayes_chart_data(m, 'ratios'),
   LATERAL (SELECT (e #> '{scale,domain,0}')::float8 AS low,
-    (e #> '{scale,domain,1}')::float8 AS high, e #> '{axis,values}' AS ticks FROM (SELECT bayes_chart(m, 'ratios')
+    (e #> '{scale,domain,1}')::float8 AS high,
+    e #> '{axis,values}' AS ticks FROM (SELECT bayes_chart(m, 'ratios')
       #> '{layer,1,encoding,x}' AS e) AS c) AS d GROUP BY d.low, d.high, d.ticks;
 SELECT is(bayes_chart(m, 'terms') #>> '{title,subtitle}', NULL, 'one topic has one scale')
 FROM (SELECT lda_fit(words, 1) AS m FROM tutorial, to_tsvector('simple', body) AS words) AS f;

@@ -1,5 +1,5 @@
 -- Option order: components and states numbered by a rule of the user's.
-SELECT plan(27);
+SELECT plan(29);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -45,10 +45,13 @@ SELECT never($$SELECT method, rising(array_agg(value ORDER BY component)) IS NOT
   FROM bmms, bayes_parameters(m) WHERE parameter = 'mean' AND column_name = 'b'
   GROUP BY method$$, 'bmm with columns of every type');
 
+-- By this column no exchange of two clusters leads from their order by weight to that by its mean.
+CREATE TABLE clustered AS SELECT i, a, c, CASE WHEN i % 10 < 5 THEN 5 WHEN i % 10 < 8 THEN 8 ELSE 1
+    END + 0.5 * cos(i * 1.7) AS d FROM points;
 CREATE TABLE dpmms AS SELECT method, of, rule, CASE WHEN of = 'numbers'
-    THEN dpmm_fit(ARRAY[CASE WHEN i % 17 > 0 THEN p.a END, p.b], o || rule)
+    THEN dpmm_fit(ARRAY[CASE WHEN i % 17 > 0 THEN p.a END, p.d], o || rule)
     ELSE dpmm_fit(r, o || rule) END AS m
-FROM points AS p, LATERAL (SELECT p.c, p.b, p.a) AS r, unnest('{numbers,columns}'::text[]) AS of,
+FROM clustered AS p, LATERAL (SELECT p.c, p.d, p.a) AS r, unnest('{numbers,columns}'::text[]) AS of,
   unnest('{vi,collapsed,slice}'::text[]) AS method, LATERAL (SELECT jsonb_build_object('method',
     method) || CASE method WHEN 'vi' THEN '{}' ELSE '{"draws": 60}' END::jsonb AS o) AS o,
   unnest('{"{}","{\"order\": 2}","{\"order\": \"weight\"}"}'::jsonb[]) AS rule
@@ -64,7 +67,7 @@ SELECT never($$SELECT method, of, a.rule, count(*) <> count(DISTINCT x.cluster) 
   WHERE b.rule = '{}' GROUP BY method, of, a.rule$$, 'are the same clusters');
 SELECT never($$SELECT method, of, a.rule, NOT near(bayes_log_density(a.m, r),
     bayes_log_density(b.m, r), 1e-9) AS wrong
-  FROM dpmms AS a JOIN dpmms AS b USING (method, of), (SELECT a, b, c FROM points) AS r
+  FROM dpmms AS a JOIN dpmms AS b USING (method, of), (SELECT a, c, d FROM clustered) AS r
   WHERE b.rule = '{}' AND of = 'columns'$$, 'and give the same densities');
 
 -- ---- refits ----
@@ -78,6 +81,15 @@ SELECT never($$SELECT method, rising(array_agg(mean[1] ORDER BY component)) IS N
   FROM (SELECT method, gmm_fit(ARRAY[CASE WHEN i % 10 < 8 THEN 1 - a ELSE a END, b], m) AS n
     FROM gmms, points WHERE rule ->> 'order' = 'mean' GROUP BY method) AS f, gmm_components(n)
   GROUP BY method$$, 'the rule is kept, though two components have exchanged places');
+SELECT never($$SELECT method, rising(array_agg(mean[2] ORDER BY cluster)) IS NOT TRUE
+    OR sum(count) <> 200 AS wrong
+  FROM (SELECT method, dpmm_fit(ARRAY[a, d], m, '{}') AS n FROM dpmms, clustered
+    WHERE of = 'numbers' AND rule ->> 'order' = '2' GROUP BY method) AS f, dpmm_clusters(n)
+  GROUP BY method$$, 'and in a refit of clusters');
+SELECT never($$SELECT method, cluster, abs(k.mean[2] - p.own) > 0.3 AS wrong
+  FROM dpmms, dpmm_clusters(m) AS k, LATERAL (SELECT avg(d) AS own FROM clustered
+    WHERE dpmm_predict(m, ARRAY[a, d]) = k.cluster) AS p
+  WHERE of = 'numbers' AND rule ->> 'order' = '2'$$, 'rows are labelled by them');
 SELECT never($$SELECT rising(array_agg(mean[2] ORDER BY component)) IS NOT TRUE AS wrong
   FROM (SELECT gmm_update(ARRAY[a, b], m) AS n FROM gmms, points
     WHERE rule ->> 'order' = '2' AND method = 'vi') AS f, gmm_components(n)$$, 'in an update');
