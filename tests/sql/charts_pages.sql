@@ -1,5 +1,5 @@
 -- What charts are called, what their axes mark, and the page of a model.
-SELECT plan(28);
+SELECT plan(35);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -123,4 +123,24 @@ SELECT throws_ok($$SELECT bayes_page(of('gmm'), '{"kind": "columns"}')$$, '22023
   'with an option that there is not');
 SELECT is(bayes_page(NULL::bayes_model), NULL, 'a page of no model is none');
 
+-- Lines that say what is wanted, and numbers in subtitles.
+INSERT INTO models SELECT 'dpmm', dpmm_fit(x, '{"draws": 60, "chains": 4}') FROM faithful;
+SELECT is(c #> '{concat,0,layer,0,data,values,0,y}', '400', 'effective draws: 100 for each chain')
+FROM bayes_chart(of('dpmm'), 'ess') AS c;
+SELECT is(c #> '{concat,0,layer,0,data,values,0,y}', to_jsonb(max(draw) / 4.0),
+  'ranks: the draws of a chain in each of four parts')
+FROM bayes_chart(of('dpmm'), 'ranks') AS c, bayes_draws(of('dpmm')) GROUP BY c;
+SELECT is(bayes_chart('SELECT bwt, ROW(age, lwt * 1000.0, smoke) FROM birthwt', of('linreg'),
+  'residuals') #> '{layer,0,data,values,0,y}', '0', 'residuals: none');
+SELECT is(bayes_chart('SELECT duration FROM geyser ORDER BY t', of('hmm'), 'forecast')
+  #> '{layer,0,data,values,0,x}', to_jsonb(count(*) + 0.5), 'forecasts: where they begin')
+FROM geyser;
+SELECT is(substring(bayes_chart(of('gmm')) #>> '{title,subtitle}', 'weights: (.*) %'),
+  string_agg(round(100 * weight)::text, ', ' ORDER BY component), 'ellipses: the weights')
+FROM gmm_components(of('gmm'));
+-- Three factors lie in a plane, four do not.
+SELECT is(substring(bayes_chart(nmf_fit(x, 3), 'map') #>> '{title,subtitle}', '([0-9]+) %'), '100',
+    'maps: all of it') FROM iris;
+SELECT cmp_ok(substring(bayes_chart(nmf_fit(x, 6), 'map') #>> '{title,subtitle}',
+    '([0-9]+) %')::int, '<', 100, 'or a part') FROM digits WHERE id <= 200;
 SELECT * FROM finish();
