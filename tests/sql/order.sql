@@ -83,7 +83,7 @@ SELECT never($$SELECT method, rising(array_agg(mean[1] ORDER BY component)) IS N
   GROUP BY method$$, 'the rule is kept, though two components have exchanged places');
 SELECT never($$SELECT method, rising(array_agg(mean[2] ORDER BY cluster)) IS NOT TRUE
     OR sum(count) <> 200 AS wrong
-  FROM (SELECT method, dpmm_fit(ARRAY[a, d], m, '{}') AS n FROM dpmms, clustered
+  FROM (SELECT method, dpmm_fit(ARRAY[a, 10 - d], m, '{}') AS n FROM dpmms, clustered
     WHERE of = 'numbers' AND rule ->> 'order' = '2' GROUP BY method) AS f, dpmm_clusters(n)
   GROUP BY method$$, 'and in a refit of clusters');
 SELECT never($$SELECT method, cluster, abs(k.mean[2] - p.own) > 0.3 AS wrong
